@@ -140,7 +140,7 @@ def _one(situation: Situation, rng: np.random.Generator) -> Drawn:
     import truerisk as tr
 
     (X, y), (fresh_X, fresh_y) = situation.draw(rng)
-    search = tr.HonestSearchCV(situation.model, situation.grid, loss=situation.loss)
+    search = tr.HonestSearchCV(situation.model, situation.grid, scoring=situation.loss)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search.fit(X, y)
@@ -204,7 +204,7 @@ def measure_coverage(events: int, n: int) -> dict[str, tuple[int, int]]:
     true: dict[str, list[float]] = {score: [] for score in SCORES}
     for b in range(n):
         (X, y), (fresh_X, fresh_y) = _rare(np.random.default_rng([events, b]), events=events)
-        told = tr.estimate_risk(model, X, y, cv="5-fold", loss=first, scores=others, checks=False)
+        told = tr.estimate_risk(model, X, y, cv="5-fold", scoring=[first, *others], checks=False)
         model.fit(X, y)
         chance, label = model.predict_proba(fresh_X)[:, 1], model.predict(fresh_X)
         for score, metric in SCORES.items():

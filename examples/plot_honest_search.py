@@ -27,14 +27,14 @@ X, y = patients(60, seed=0)
 model = make_pipeline(SelectKBest(), KNeighborsClassifier())
 genes, neighbours = [1, 2, 5, 10, 20, 50], [1, 3, 5, 9, 15]
 grid = {"selectkbest__k": genes, "kneighborsclassifier__n_neighbors": neighbours}
-search = tr.HonestSearchCV(model, grid, scores=["auc"]).fit(X, y)
+search = tr.HonestSearchCV(model, grid, scoring=["zero-one", "auc"]).fit(X, y)
 
 # %%
 # **It is a fitted search**, with what GridSearchCV has: the setting, the model, the scores of all
 # settings.
 
 print(search.best_params_)
-print(search.predict(X[:5]), search.cv_results_["mean_test_score"].shape)
+print(search.predict(X[:5]), search.cv_results_["mean_test_zero-one"].shape)
 
 # %%
 # **What the search would have you believe**, and **what to expect** of the model on new patients.

@@ -27,7 +27,7 @@ late = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "late", "paid")
 table.loc[rng.random(n) < 0.1, "income"] = np.nan
 table.loc[rng.random(n) < 0.1, "savings"] = None
 
-found = tr.assess(["logistic", "lda", "tree"], table, late, scores=["auc"])
+found = tr.assess(["logistic", "lda", "tree"], table, late, scoring=["zero-one", "auc"])
 print(found)
 
 # %%

@@ -38,7 +38,7 @@ costs = []
 for seed in range(20):
     X, y = tr.datasets.make_simple(40, random_state=100 + seed)
     tuned = tr.models.ThresholdClassifier(GaussianNB(), cost=(1, 5), random_state=0).fit(X, y)
-    honest = tr.estimate_risk(tuned, X, y, loss=cost, cv="5-fold")
+    honest = tr.estimate_risk(tuned, X, y, scoring=cost, cv="5-fold")
     wrong = (tuned.predict(fresh) != truth) * np.where(truth == 1, 5, 1)
     costs.append((tuned.operating_point_.cost, honest.value, wrong.mean()))
 for name, mean in zip(("chosen by", "estimated", "true"), np.mean(costs, axis=0), strict=True):

@@ -184,7 +184,7 @@ def test_the_loss_can_be_used(clone):
     more = """
 from truerisk.core.errors import UnknownName
 try:
-    tr.estimate_risk(DummyRegressor(), X, y, loss="hubre")
+    tr.estimate_risk(DummyRegressor(), X, y, scoring="hubre")
 except UnknownName as refusal:
     print("huber" in str(refusal))
 """

@@ -148,13 +148,13 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "method, misspelt": lambda: risk(cv="10-flod"),
     "method, too many folds": lambda: risk(cv="40-fold"),
     "method, no such kind": lambda: tr.methods.Bootstrap("bot"),
-    "loss, misspelt": lambda: risk(loss="zero-on"),
-    "loss of regression for classes": lambda: risk(loss="squared"),
+    "loss, misspelt": lambda: risk(scoring="zero-on"),
+    "loss of regression for classes": lambda: risk(scoring="squared"),
     "labels of another kind": lambda: risk(Answering(said="0")),
     "labels that are fractions": lambda: risk(Answering(said=0.5)),
-    "probabilities above 1": lambda: risk(Answering(said=1.5), loss="log"),
-    "probabilities in one column": lambda: risk(Answering(columns=1), loss="log"),
-    "classes that y does not hold": lambda: risk(Answering(classes=("a", "b")), loss="log"),
+    "probabilities above 1": lambda: risk(Answering(said=1.5), scoring="log"),
+    "probabilities in one column": lambda: risk(Answering(columns=1), scoring="log"),
+    "classes that y does not hold": lambda: risk(Answering(classes=("a", "b")), scoring="log"),
     "weights that need routing": lambda: risk(
         OneVsRestClassifier(GaussianNB()), sample_weight=np.ones(20)
     ),
@@ -167,15 +167,15 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "a warning of a fitted part": lambda: strictly(
         lambda: risk(FrozenEstimator(GaussianNB().fit(X, Y)))
     ),
-    "a warning of sums": lambda: strictly(lambda: risk(Answering(said=0.2), loss="log")),
+    "a warning of sums": lambda: strictly(lambda: risk(Answering(said=0.2), scoring="log")),
     "a warning of labels": lambda: strictly(lambda: risk(Answering(said=7))),
     "loss of ranks, a class missing in a test set": lambda: risk(
-        y=np.r_[1, np.zeros(19, int)], loss="auc"
+        y=np.r_[1, np.zeros(19, int)], scoring="auc"
     ),
     "answers that are no numbers": lambda: risk(Endless(), y=NUMBERS),
-    "loss that needs probabilities": lambda: risk(Perceptron(), loss="log"),
+    "loss that needs probabilities": lambda: risk(Perceptron(), scoring="log"),
     "interval, misspelt": lambda: risk(interval="wal"),
-    "interval that the loss has no rows for": lambda: risk(loss="auc", interval="wald"),
+    "interval that the loss has no rows for": lambda: risk(scoring="auc", interval="wald"),
     "interval that the method lacks": lambda: risk(cv="apparent", interval="corrected-t"),
     "confidence level": lambda: risk(confidence_level=95),
     "seed": lambda: risk(random_state=-1),
@@ -208,13 +208,12 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "search, store that no seed finds again": lambda: searched(store="a.db", random_state=None),
     "search, race of an engine that answers all": lambda: searched(cv="racing"),
     "search, race by one standard error": lambda: raced(rule="1-se"),
-    "search, race by ranks": lambda: raced(loss="auc"),
+    "search, race by ranks": lambda: raced(scoring="auc"),
     "search, race tested by other splits": lambda: raced(outer="5-fold"),
     "search, race with a time limit": lambda: raced(time_limit=60),
     "search, race of repeated folds": lambda: raced(cv=tr.methods.Racing("2x5-fold")),
     "search, race without folds": lambda: raced(cv=tr.methods.Racing("loo")),
     "search, a setting that a fold cannot fit": lambda: searched({"n_neighbors": [1, 50]}, cv=5),
-    "search, two words for one thing": lambda: searched(scoring="f1", loss="auc"),
     "search, an old name": lambda: searched(select_by="loo"),
     "search, the honest risk left out": lambda: searched(outer=None).risk_,
     "search, kept fits without a store": lambda: searched().kept_,
@@ -272,7 +271,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
         tr.HonestSearchCV(KNN, GRID), random_state=3
     ),
     "a learning curve that plans no test": lambda: tr.plan_sample(
-        learned(GaussianNB(), sizes=[4, 7, 11, 15], loss="brier"), n=40
+        learned(GaussianNB(), sizes=[4, 7, 11, 15], scoring="brier"), n=40
     ),
     "a path by SVC": lambda: risk(SVC(), engine="logistic-path"),
 }

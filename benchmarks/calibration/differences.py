@@ -187,7 +187,7 @@ def run(duel: Duel, seed: int) -> dict[str, Any]:
         model, grid = _learner(word, task, duel.n)
         loss = asked(duel.loss, y)
         family = Family.of(model) if grid is None else Family.of(model, grid)
-        posed.append(pose(family, X, y, groups=groups, random_state=seed, loss=loss))
+        posed.append(pose(family, X, y, groups=groups, random_state=seed, scoring=loss))
     found: dict[str, Any] = {"truth": 0.0}
     for k in FOLDS:
         computed = [compute(one, Pairs(KFold(k))) for one in posed]
@@ -248,7 +248,7 @@ def _halves(
             rows = np.flatnonzero(labels == side)
             values = []
             for one, X in zip(posed, tables, strict=True):
-                half = pose(one.family, X[rows], y[rows], random_state=one.seed, loss=one.loss)
+                half = pose(one.family, X[rows], y[rows], random_state=one.seed, scoring=one.loss)
                 told = compute(half, Pairs(KFold(FOLDS_OF_HALVES))).evaluation.procedure
                 assert told is not None
                 values.append(float(told.value))

@@ -50,7 +50,7 @@ def _of_set(cell: Cell, seed: int) -> tuple[float, ...]:
         cell.n, np.random.default_rng([33, seed, cell.n, *cell.problem.encode()])
     )
     model, grid = learner(cell.learner, "classification", cell.n)
-    search = tr.HonestSearchCV(model, grid, loss="log", random_state=seed)
+    search = tr.HonestSearchCV(model, grid, scoring="log", random_state=seed)
     interval = search.fit(drawn.X, drawn.y).risk_.interval
     given = interval is not None
     if not given:

@@ -133,8 +133,8 @@ def _risk(
     model, columns = learner.model(), X[:, learner.columns]
     method = "blocks-5"
     if learner.grid is None:
-        return tr.estimate_risk(model, columns, y, block=block, cv=method, loss=loss)
-    search = tr.HonestSearchCV(model, learner.grid, cv=method, loss=loss, refit=False)
+        return tr.estimate_risk(model, columns, y, block=block, cv=method, scoring=loss)
+    search = tr.HonestSearchCV(model, learner.grid, cv=method, scoring=loss, refit=False)
     return search.fit(columns, y, block=block).risk_
 
 

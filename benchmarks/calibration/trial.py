@@ -54,8 +54,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
             groups=drawn.groups,
             sample_weight=drawn.weights,
             random_state=seed,
-            loss=asked(cell.loss, drawn.y),
-            scores=[asked(score, drawn.y) for score in cell.scores],
+            scoring=_asked(cell, drawn.y) if cell.loss else None,
         )
         in_pairs, best = _of_pairs(posed)
         if cell.loss:
@@ -85,6 +84,12 @@ def _fitted(posed: Problem, best: int, drawn: Drawn) -> Any:
     """The setting that was chosen, fitted to all rows."""
     weights = {} if drawn.weights is None else {"sample_weight": drawn.weights}
     return posed.family.make(best, None).fit(drawn.X, drawn.y, **weights)
+
+
+def _asked(cell: Cell, y: Any) -> Any:
+    """Return the scoring of a cell that names its loss."""
+    each = [asked(word, y) for word in (cell.loss, *cell.scores)]
+    return each if cell.scores else each[0]
 
 
 def _of_pairs(posed: Problem) -> tuple[list[dict[str, Said]], int]:

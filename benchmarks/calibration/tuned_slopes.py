@@ -65,7 +65,7 @@ class Cell:
         """Draw a data set and tune the learner on it."""
         X, y = self.table.draw(self.table.n, rng)
         search = tr.HonestSearchCV(
-            self.table.learner(), dict(self.grid), loss=self.loss, outer=self.outer
+            self.table.learner(), dict(self.grid), scoring=self.loss, outer=self.outer
         )
         return X, y, search.fit(X, y)
 

@@ -79,7 +79,7 @@ def rate(cell: Cell, n_sets: int, seed: int) -> None:
         if min(np.bincount(y, minlength=2)) < len(ends) + 4:
             continue  # the folds would lack a class
         search = tr.HonestSearchCV(
-            cell.table.learner(), dict(cell.grid), loss=first, scores=tuple(others)
+            cell.table.learner(), dict(cell.grid), scoring=[first, *tuple(others)]
         ).fit(X, y)
         fresh = cell.table.draw(FRESH, rng)
         for loss in cell.losses:

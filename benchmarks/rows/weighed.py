@@ -72,7 +72,7 @@ def _weighed(
 ) -> Result:
     def side(engine: str) -> list[float]:
         loss = "squared" if isinstance(model, NUMBERS) else "zero-one"
-        curve = tr.risk_curve(model, grid, X, y, cv=method, engine=engine, loss=loss)
+        curve = tr.risk_curve(model, grid, X, y, cv=method, engine=engine, scoring=loss)
         return [point.value for point in curve]
 
     settings = len(next(iter(grid.values())))

@@ -99,7 +99,9 @@ class Case:
     @property
     def _given(self) -> str:
         """The loss and the options as arguments."""
-        return "".join(f", {name}={value}" for name, value in (("loss", self.loss), *self.options))
+        return "".join(
+            f", {name}={value}" for name, value in (("scoring", self.loss), *self.options)
+        )
 
     @property
     def usual_loss(self) -> str:

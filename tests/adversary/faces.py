@@ -110,8 +110,7 @@ ODD = (
 PLAIN: dict[str, tuple[str, ...]] = {
     "cv": ("'loo'", "'holdout'", "'3x2-fold'", "tr.methods.Nested('2-fold')", "'.632+'"),
     "outer": ("'2-fold'", "'holdout'", "'loo'", "'pairs'"),
-    "loss": ("'auc'", "'log'", "'squared'", "'brier'", "'f1'"),
-    "scores": ("['auc']", "{'a': 'log'}"),
+    "scoring": ("'auc'", "'log'", "'squared'", "'f1 pooled'", "['brier', 'auc']", "{'a': 'log'}"),
     "engine": ("'generic'", "'knn'", "'tree'"),
     "interval": ("'wald'", "'bbc'", "'corrected-t'", "'beta-cv'"),
     "groups": ("np.arange(20) // 2",),

@@ -172,7 +172,12 @@ def test_workers_change_no_number():
         ({"a": GaussianNB()}, {"outer": "apparent"}, Refusal, "cannot be the outer method"),
         ({"a": GaussianNB()}, {"outer": "K-fold"}, UnknownName, "put a number for K"),
         ({"a": GaussianNB(), "b": Ridge()}, {}, BadData, "a: classification, b: regression"),
-        ({"ok": TREE, "svm": SVC()}, {"loss": "log"}, Refusal, "svm: SVC gives no probabilities"),
+        (
+            {"ok": TREE, "svm": SVC()},
+            {"scoring": "log"},
+            Refusal,
+            "svm: SVC gives no probabilities",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said(learners, options, error, sentence):

@@ -169,7 +169,7 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
     """Random splits justify none for AUC: the conclusion says so instead of claiming."""
     learners = {"bayes": GaussianNB(), "tree": TREE}
     asked = {**QUICK, "outer": tr.methods.MonteCarlo(5)}
-    said = tr.assess(learners, *clear(), loss="auc", **asked).conclusion
+    said = tr.assess(learners, *clear(), scoring="auc", **asked).conclusion
     assert re.match(r"Report 0\.\d{4} \(auc of 1; no interval\) for new rows: the choice", said)
     assert "on its own has 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
     assert "ranking at random has 0.5000 (without an interval, the gain may be chance)." in said
@@ -179,7 +179,7 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
 
 def test_a_loss_of_sets_on_noise_claims_nothing():
     """A risk no smaller than that of random ranking is not useful."""
-    found = tr.assess({"bayes": GaussianNB()}, *noise(5), loss="auc", **QUICK)
+    found = tr.assess({"bayes": GaussianNB()}, *noise(5), scoring="auc", **QUICK)
     assert found.risks["bayes"].value >= 0.5
     assert found.conclusion.startswith("bayes is not shown to beat ranking at random (0.5000)")
 
@@ -216,13 +216,13 @@ def test_hostile_names_and_settings_stay_text():
 def test_a_rival_is_named_with_the_class_of_the_score():
     """As the score itself is: which class it speaks of is never left out."""
     learners = {"bayes": GaussianNB(), "tree": TREE, "again": GaussianNB(var_smoothing=1e-8)}
-    said = tr.assess(learners, *clear(), loss="auc", **QUICK).conclusion
+    said = tr.assess(learners, *clear(), scoring="auc", **QUICK).conclusion
     assert re.search(r"may also be \w+ \(auc of 1 [+-]\d\.\d{4}\)", " ".join(said.split()))
 
 
 def test_a_score_is_named_as_itself():
     """Accuracy is no share of wrong answers, and its interval is that of the score."""
-    said = tr.assess({"knn": KNN, "tree": TREE}, *clear(), loss="accuracy", **QUICK).conclusion
+    said = tr.assess({"knn": KNN, "tree": TREE}, *clear(), scoring="accuracy", **QUICK).conclusion
     assert re.match(r"Report 0\.\d{4} \(accuracy; 95 % interval 0\.", said)
     assert "wrong answers" not in said
 
@@ -231,7 +231,7 @@ def test_a_score_is_named_as_itself():
 def test_a_score_of_the_confusion_table_is_held_against_one_class(loss, constant):
     """On noise nothing is recommended: the best constant answer of these rows is no worse."""
     X, y = noise(1)
-    found = tr.assess({"knn": KNN}, X, y, loss=loss, positive="yes", **QUICK)
+    found = tr.assess({"knn": KNN}, X, y, scoring=loss, positive="yes", **QUICK)
     share = np.mean(y == "yes")
     expected = 2 * share / (1 + share) if constant is None else constant
     assert found.own_baseline == pytest.approx(expected)

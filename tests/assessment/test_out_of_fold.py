@@ -68,7 +68,7 @@ def test_decision_values_stand_in_for_probabilities(found):
     one = found.learners["svm"]
     assert one.out_of_fold.response == "score"
     assert "pooled" in one.roc.notes[0]
-    assert "scores=['auc'] gives the AUC" in one.roc.notes[1]
+    assert "scoring='auc' gives the AUC" in one.roc.notes[1]
     assert one.calibration is None
 
 
@@ -91,7 +91,7 @@ def test_the_curve_is_of_the_out_of_fold_rows(found):
 def test_the_curve_is_of_the_class_that_was_named(y, model):
     """So is the calibration, and the event of the validation; of three classes against the rest."""
     label = np.unique(y)[0].item()
-    given = {"loss": "f1", "positive": label, "validate": True, **QUICK}
+    given = {"scoring": "f1", "positive": label, "validate": True, **QUICK}
     one = tr.assess({"one": model}, X, y, **given)
     told = one.learners["one"].out_of_fold
     if told is None:  # three classes and no probabilities

@@ -116,7 +116,7 @@ def test_a_forecast_refuses_what_the_run_would():
     with pytest.raises(BadData, match="40 folds need at least 40 rows"):
         expected(LEARNERS, ["40-fold"], "4-fold")
     with pytest.raises(Refusal, match="svm: SVC gives no probabilities"):
-        expected({"svm": SVC()}, ["3-fold"], "4-fold", loss="log")
+        expected({"svm": SVC()}, ["3-fold"], "4-fold", scoring="log")
 
 
 def test_the_data_stay_as_they_are():
@@ -158,7 +158,7 @@ def test_plans_depend_on_the_seed_alone():
 def test_inner_fits_are_made_where_something_is_chosen(several, settings, fits):
     """One setting of one learner is tested without inner fits; else each setting has them."""
     apparent, again = 1, 4  # the winners are fitted again where no loss asked for probabilities
-    assert drawn(several=several).fits(asked(settings, loss="log")) == fits + apparent
+    assert drawn(several=several).fits(asked(settings, scoring="log")) == fits + apparent
     assert drawn(several=several).fits(asked(settings)) == fits + apparent + again
 
 

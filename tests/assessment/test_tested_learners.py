@@ -28,7 +28,7 @@ AHEAD = TimeSeriesSplit(3)
 
 
 def assessed(**asked):
-    return tr.assess(LEARNERS, X, Y, **{"cv": ["5-fold"], "scores": ("auc",), **asked})
+    return tr.assess(LEARNERS, X, Y, **{"cv": ["5-fold"], "scoring": ["zero-one", "auc"], **asked})
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_it_stands_wherever_learners_are_shown(found):
 
 def test_where_nothing_tells_it_is_a_dash():
     """Splits that go forward in time: refused by name, and the rest is as it was."""
-    found = assessed(outer=AHEAD, scores=())
+    found = assessed(outer=AHEAD, scoring=None)
     with pytest.raises(Refusal, match="the splits are ordered"):
         found.best_set()
     assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
@@ -117,7 +117,7 @@ def test_best_set_excludes_only_learners_that_are_shown_to_be_worse(outer, score
             "bayes": GaussianNB(),
             "far": KNeighborsClassifier(40),
         }
-        found = tr.assess(models, X, y, outer=outer, scores=["auc"], random_state=seed)
+        found = tr.assess(models, X, y, outer=outer, scoring=["zero-one", "auc"], random_state=seed)
         kept = found.best_set(0.8, score=score)
         best = (
             kept[0]

@@ -28,7 +28,7 @@ INNER = "3-fold"
 
 def found(loss=None, **options):
     """The assessment on these outer splits."""
-    return tr.assess(MODELS, X, Y, cv=[INNER], outer=OUTER, loss=loss, **options)
+    return tr.assess(MODELS, X, Y, cv=[INNER], outer=OUTER, scoring=loss, **options)
 
 
 def by_hand(assessment):

@@ -41,7 +41,7 @@ def replayed(search, X, y, **given):
     claim = read_claim(search)
     scale = scale_of(claim)
     family = Family(claim.estimator, claim.candidates)
-    problem = pose(family, X, y, loss=scale.loss, **given)
+    problem = pose(family, X, y, scoring=scale.loss, **given)
     return replay(claim, scale, problem, claim.plan(problem.data))
 
 

@@ -208,7 +208,7 @@ def test_every_number_is_held_to_its_truth(monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def computed():
     X, y = make_simple(67, random_state=1)
-    posed = pose(Family.of(LogisticRegression(), {"C": [1.0]}), X, y, loss="auc")
+    posed = pose(Family.of(LogisticRegression(), {"C": [1.0]}), X, y, scoring="auc")
     return compute(posed, KFold(5))
 
 

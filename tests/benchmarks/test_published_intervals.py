@@ -139,7 +139,7 @@ def test_a_method_gives_an_interval_for_any_learner(method):
     assert str(found) == str(again)
     assert tr.estimate_risk(of_numbers, X, X[:, 0], **options).interval is not None
     with pytest.raises(Refusal, match="needs losses of single rows"):
-        tr.estimate_risk(near, X, y, loss="f1", **options)
+        tr.estimate_risk(near, X, y, scoring="f1", **options)
 
 
 @pytest.mark.parametrize("method", [Plus(20), LocationShifted(20)], ids=lambda m: m.word)

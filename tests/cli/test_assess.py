@@ -81,7 +81,7 @@ def test_four_usual_learners_are_the_default(call, table):
         ("--models", "tree", "--cv", "2x2-fold"),
         ("--models", "lda", "--outer", "monte-carlo", "--cv", "holdout"),
         ("--models", "lda,knn", "--outer", "loo", "--rule", "1-se", "--cv", "3-fold"),
-        ("--loss", "auc"),
+        ("--scoring", "auc"),
         ("--jobs", "2"),
     ],
 )
@@ -131,10 +131,10 @@ def test_a_regression_file(assess, numbers):
 
 def test_auc_has_a_risk_and_an_interval(assess):
     """1 − AUC with its interval; where none is justified, the conclusion says why."""
-    said = assess("--loss", "auc", "--json").content
+    said = assess("--scoring", "auc", "--json").content
     assert (said["loss"], said["baseline"]) == ("auc", 0.5)
     assert said["learners"]["lda"]["risk"]["interval"]["method"] == "logit-cv"
-    said = assess("--loss", "f1_micro", "--json").content
+    said = assess("--scoring", "f1_micro", "--json").content
     assert said["learners"]["lda"]["risk"]["interval"] is None
     assert "no interval, for loss 'f1_micro' has no per-row losses" in said["conclusion"]
 
@@ -171,9 +171,9 @@ def test_very_many_fits_are_announced(assess, monkeypatch):
         (("--cv", "10-fol"), "did you mean '10-fold'?"),
         (("--cv", "0-fold"), "k=0: K-fold cross-validation needs a whole number K >= 2"),
         (("--outer", "lo"), "did you mean 'loo'?"),
-        (("--loss", "acu"), "did you mean 'auc'?"),
+        (("--scoring", "acu"), "did you mean 'auc'?"),
         (("--rule", "1-s"), "did you mean '1-se'?"),
-        (("--loss", "qqqqqq"), "there is no loss 'qqqqqq'. Known: zero-one"),
+        (("--scoring", "qqqqqq"), "there is no scoring 'qqqqqq'. Known: zero-one"),
     ],
 )
 def test_unknown_words_leave_with_2(assess, words, hint):
@@ -187,10 +187,10 @@ def test_unknown_words_leave_with_2(assess, words, hint):
     ("words", "reason"),
     [
         (("--models", "lda,ridge"), "ridge does regression only"),
-        (("--models", "tree,svm", "--loss", "log"), "svm: SVC gives no probabilities"),
+        (("--models", "tree,svm", "--scoring", "log"), "svm: SVC gives no probabilities"),
         (("--outer", "apparent"), "'apparent' cannot be the outer method"),
         (("--cv", "three-way"), "'three-way' cannot be the inner method"),
-        (("--loss", "squared"), "loss 'squared' is not defined for classification"),
+        (("--scoring", "squared"), "loss 'squared' is not defined for classification"),
     ],
 )
 def test_refusals_leave_with_1(assess, words, reason):
@@ -205,7 +205,7 @@ def test_a_refusal_comes_before_the_long_part(assess):
     """The last learner's refusal is known when all are tuned, before any is tested."""
     tested = []
     with tr.core.progress.listen(lambda p: tested.append(p.stage)):
-        assert assess("--models", "tree,svm", "--loss", "log").code == 1
+        assert assess("--models", "tree,svm", "--scoring", "log").code == 1
     assert not any("testing" in stage for stage in tested)
 
 

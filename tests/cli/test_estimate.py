@@ -135,8 +135,8 @@ def test_a_bundled_data_set_has_no_column_of_groups(call):
 
 
 def test_further_scores_are_told_on_their_own_scale(estimate, table):
-    """`--scores` says which way is better; the document has every estimate."""
-    said = estimate("--scores", "auc, log")
+    """`--scoring` says which way is better; the document has every estimate."""
+    said = estimate("--scoring", "zero-one, auc, log")
     lines = dict(line.split("  ", 1) for line in said.out.splitlines())
     assert (
         next(v for k, v in lines.items() if k.startswith("auc of "))
@@ -144,17 +144,19 @@ def test_further_scores_are_told_on_their_own_scale(estimate, table):
         .endswith("(larger is better)")
     )
     assert lines["log"].strip().endswith("(lower is better)")
-    content = estimate("--scores", "auc,log", "--json").content
+    content = estimate("--scoring", "zero-one,auc,log", "--json").content
     assert list(content["scores"]) == ["auc", "log"]
-    assert content["scores"]["auc"]["value"] == estimate("--loss", "auc", "--json").content["value"]
+    assert (
+        content["scores"]["auc"]["value"] == estimate("--scoring", "auc", "--json").content["value"]
+    )
 
 
 @pytest.mark.parametrize("words", [",", "acu"])
 def test_scores_that_are_none_are_refused(estimate, words):
     """An empty list and an unknown word are said, with exit code 2."""
-    said = estimate("--scores", words)
+    said = estimate("--scoring", words)
     assert said.code == 2
-    assert "--scores names no score" in said.err or "no loss 'acu'" in said.err
+    assert "--scoring names no score" in said.err or "no scoring 'acu'" in said.err
 
 
 def test_times_and_places_are_columns_that_are_no_features(call, table, tmp_path):

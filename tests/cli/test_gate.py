@@ -64,7 +64,9 @@ def test_the_honest_end_of_the_interval_is_judged(call, search, command):
 def test_a_score_is_judged_by_its_lower_end(call):
     """On its own scale; it is measured because it is bounded."""
     words = ["assess", "--dataset", "breast-cancer", "--models", "lda"]
-    score = call(*words, "--scores", "auc", "--json").content["learners"]["lda"]["risk"]["scores"]
+    score = call(*words, "--scoring", "zero-one,auc", "--json").content["learners"]["lda"]["risk"][
+        "scores"
+    ]
     low, value = score["auc"]["score_interval"]["low"], score["auc"]["score"]
     assert call(*words, "--min-score", f"auc={(low + value) / 2}").code == 4
     assert call(*words, "--min-score", f"auc={low - 1e-6}", "--fail-above", 0.5).code == 0
@@ -169,7 +171,7 @@ def test_without_an_interval_the_gate_stays_closed(call, search):
         (["--min-score", "auc=.9", "--min-score", "auc=.1"], "auc has two bounds"),
         (["--fail-above", "nan"], "nan is no bound; write a risk as in .25"),
         (["--fail-above", "inf"], "inf is no bound"),
-        (["--loss", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
+        (["--scoring", "auc", "--fail-above", ".1"], "write --min-score auc=NUMBER"),
         (["--min-score", "log=.1"], "--min-score log: this score is not measured here"),
         (["--min-score", "aux=.1"], "aux"),
         (["--min-score", "auc=75"], "auc=75: this score is 1 at most, so that nothing keeps"),

@@ -87,7 +87,7 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202e\x9b"
     [
         ("validate", "--model", "lda", "--replicates", 2, "--subgroups", f"b{HOSTILE}"),
         ("assess", "--models", "lda", "--validate", "--replicates", 2),
-        ("assess", "--models", "lda", "--scores", f"auc{HOSTILE}"),
+        ("assess", "--models", "lda", "--scoring", f"auc{HOSTILE}"),
         ("roc", "--score", f"b{HOSTILE}", "--positive", f"u{HOSTILE}"),
         ("permute", "--model", "lda", "--permutations", 1),
         ("estimate", "--model", "lda", f"--{HOSTILE}"),

@@ -34,7 +34,7 @@ def test_the_numbers_are_those_of_python(permute, table):
 
 def test_text_says_the_p_value(permute):
     """One number first; rows that a line separates are above chance."""
-    said = permute("--loss", "auc")
+    said = permute("--scoring", "auc")
     assert said.out.startswith("p = 0.05: 0 of 19 permutations (rows) have a score as large\n")
     assert "observed: score 1.0000 (auc of 'v', pairs (3-fold))" in said.out
     assert said.sentences == []
@@ -60,7 +60,7 @@ def test_groups_keep_their_rows(permute, tmp_path):
     [
         (("--permutations", "0"), 2, "--permutations"),
         (("--cv", "5-flod"), 2, "5-flod"),
-        (("--loss", "squared"), 1, "squared"),
+        (("--scoring", "squared"), 1, "squared"),
         (("--seed", "-1"), 2, "--seed"),
         (("--model", "kn"), 2, "kn"),
         (("--target", "z"), 2, "z"),

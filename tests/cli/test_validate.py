@@ -29,7 +29,7 @@ def test_it_is_validate_of_python(call, patients):
     said = call("validate", patients, "--target", "y", *words).content
     read = tr.datasets.read_table(patients, "y")
     pipeline, grid = learner("lda", "classification", n_rows=80, n_features=2)
-    search = tr.HonestSearchCV(pipeline, grid or None, loss="log", random_state=4)
+    search = tr.HonestSearchCV(pipeline, grid or None, scoring="log", random_state=4)
     found = tr.validate(search, read.X, read.y, replicates=3, random_state=4).to_dict()
     assert said["schema"] == "truerisk.validation/2"
     for part in ("rows", "discrimination", "calibration", "net_benefit"):
@@ -166,12 +166,12 @@ def test_probabilities_are_tuned_by_the_log_loss(call, patients, model, loss):
     said = call(*words).content
     assert said["risk"]["loss"] == loss
     assert f", by {loss} loss (final" in said["checklist"]["methods_text"]
-    assert said == {**call(*words, "--loss", loss).content, "command": said["command"]} | {
+    assert said == {**call(*words, "--scoring", loss).content, "command": said["command"]} | {
         "risk": said["risk"]  # whose seconds differ
     }
 
 
-@pytest.mark.parametrize("loss", [(), ("--loss", "log")])
+@pytest.mark.parametrize("loss", [(), ("--scoring", "log")])
 def test_a_warning_is_said_once_in_words(call, patients, loss):
     """The problem is posed before it is validated only where a loss is named, and then silently."""
     header, *lines = patients.read_text().splitlines()
@@ -203,20 +203,18 @@ def test_the_page_has_the_command(call, patients, tmp_path):
 def test_a_model_is_tuned_by_the_loss_that_is_named(call, patients):
     """And folds as scikit-learn makes them; a bound on a score is refused before any fit."""
     words = ("validate", patients, "--target", "y", "--replicates", 0, "--cv", 3)
-    said = call(*words, "--loss", "log", "--json").content
+    said = call(*words, "--scoring", "log", "--json").content
     read = tr.datasets.read_table(patients, "y")
     pipeline, grid = learner("logistic", "classification", n_rows=80, n_features=2)
-    search = tr.HonestSearchCV(pipeline, grid, cv=3, loss="log", random_state=0)
+    search = tr.HonestSearchCV(pipeline, grid, cv=3, scoring="log", random_state=0)
     assert said["risk"]["loss"] == "log"
     assert said["risk"]["value"] == search.fit(read.X, read.y).risk_.value
     assert "by log loss (final" in said["checklist"]["methods_text"]
-    both = call(*words, "--loss", "log", "--scoring", "roc_auc")
-    assert "--scoring stands instead of --loss" in both.err
     refused = call(*words, "--scoring", "roc_auc", "--fail-above", 0.2)
     assert refused.code == 2
     assert "is a score, of which more is better: write --min-score" in refused.err
     assert refused.out == ""
-    assert call(*words, "--loss", "log", "--fail-above", 9).code == 0
+    assert call(*words, "--scoring", "log", "--fail-above", 9).code == 0
 
 
 @pytest.fixture

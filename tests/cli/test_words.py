@@ -36,17 +36,3 @@ def test_permute_and_validate_hear_them(call):
     level = ("--model", "logistic", "--replicates", 0, "--confidence", 0.8, "--json")
     told = call("validate", "--dataset", "breast-cancer", *level).content
     assert told["risk"]["interval"]["confidence_level"] == 0.8
-
-
-@pytest.mark.parametrize("command", ["estimate", "assess", "permute"])
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--scoring", "f1", "--loss", "log"), "--scoring stands instead of --loss"),
-    ],
-)
-def test_two_options_for_one_thing_are_refused(call, command, words, sentence):
-    """Before the data are read."""
-    model = () if command == "assess" else ("--model", "tree")
-    said = call(command, "--dataset", "iris", *model, *words)
-    assert (said.code, sentence in said.err) == (2, True)

@@ -105,7 +105,7 @@ def test_the_other_way_round_is_the_negative():
 def test_every_score_has_a_difference(loss):
     """The value is the difference of the values, and what rows do to it adds up to it."""
     asked = tr.losses.Cost([[0, 1], [3, 0]]) if loss == "cost" else loss
-    a, b = estimates(*MODELS, loss=asked)
+    a, b = estimates(*MODELS, scoring=asked)
     found = a - b
     assert found.test == "paired-cv"
     assert found.value == pytest.approx(a.value - b.value)
@@ -122,7 +122,7 @@ def test_areas_vary_as_the_formula_of_delong_says():
     signal = y + rng.normal(size=n)
     table = np.column_stack([signal + rng.normal(size=n), signal + 0.7 * rng.normal(size=n)])
     risks = [
-        tr.estimate_risk(LinearDiscriminantAnalysis(), table[:, [j]], y, cv=PAIRS_5, loss="auc")
+        tr.estimate_risk(LinearDiscriminantAnalysis(), table[:, [j]], y, cv=PAIRS_5, scoring="auc")
         for j in range(2)
     ]
     from truerisk.comparison.paired import Spread
@@ -143,7 +143,7 @@ def test_learners_that_answer_alike_are_not_surely_alike():
     half = student.ppf(0.975, N / 1.6 - 1) * np.sqrt(1.6 * 2) / N
     assert (found.value, found.interval.high) == pytest.approx((0.0, half))
     for loss in ("brier", "auc", "average-precision"):
-        one, other = estimates(*alike, loss=loss)
+        one, other = estimates(*alike, scoring=loss)
         none = one - other
         assert (none.interval, none.p_value, none.probability) == (None, None, None)
         (note,) = none.notes
@@ -196,7 +196,7 @@ def test_the_value_is_the_difference_of_the_values(options, test):
 
 
 def search(model, grid=None, **options):
-    given = {"cv": "5-fold", "scores": ("auc",), **options}
+    given = {"cv": "5-fold", "scoring": ["zero-one", "auc"], **options}
     return tr.HonestSearchCV(model, grid, **given).fit(X, Y)
 
 
@@ -223,8 +223,8 @@ def test_searches_are_compared_by_their_honest_risks(searches):
     [
         (lambda: search(GaussianNB(), random_state=1), {}, Refusal, "different splits"),
         (lambda: search(GaussianNB(), cv="4-fold"), {}, Refusal, "different splits"),
-        (lambda: search(GaussianNB(), loss="brier"), {}, Refusal, "losses differ"),
-        (lambda: search(GaussianNB(), outer=None, scores=()), {}, MissingResult, "no risk_"),
+        (lambda: search(GaussianNB(), scoring="brier"), {}, Refusal, "losses differ"),
+        (lambda: search(GaussianNB(), outer=None), {}, MissingResult, "no risk_"),
         (lambda: tr.HonestSearchCV(GaussianNB()), {}, MissingResult, "before it is fitted"),
         (lambda: GridSearchCV(GaussianNB(), {}), {}, BadArgument, "GridSearchCV keeps no losses"),
         (lambda: search(GaussianNB()), {"score": "f1"}, UnknownName, "score='f1' was not asked"),
@@ -275,7 +275,7 @@ def test_losses_alone_do_not_say_how_they_move():
 
 def test_what_no_formula_knows_has_a_value_alone():
     """A score of scikit-learn that tells no influences: no interval, and the reason."""
-    a, b = estimates(*MODELS, cv="4-fold", loss="jaccard")
+    a, b = estimates(*MODELS, cv="4-fold", scoring="jaccard")
     found = a - b
     assert found.value == pytest.approx(a.value - b.value)
     assert (found.interval, found.probability) == (None, None)
@@ -286,11 +286,11 @@ def test_what_no_formula_knows_has_a_value_alone():
 def test_compare_takes_paired_cv_by_itself_for_scores_without_row_losses(loss):
     """Of estimates and of searches by outer folds; what a file does not hold is told."""
     X, y = tr.datasets.make_difficult(80, random_state=0)
-    a, b = (tr.estimate_risk(m, X, y, loss=loss) for m in (GaussianNB(), KNeighborsClassifier()))
+    a, b = (tr.estimate_risk(m, X, y, scoring=loss) for m in (GaussianNB(), KNeighborsClassifier()))
     assert tr.compare(a, b).test == "paired-cv"
     assert tr.compare(a, b).interval == tr.compare(a, b, test="paired-cv").interval
     searches = [
-        tr.HonestSearchCV(m, grid, loss=loss, outer="5-fold").fit(X, y)
+        tr.HonestSearchCV(m, grid, scoring=loss, outer="5-fold").fit(X, y)
         for m, grid in (
             (GaussianNB(), {"var_smoothing": [1e-9, 1.0]}),
             (KNeighborsClassifier(), {"n_neighbors": [3, 9]}),

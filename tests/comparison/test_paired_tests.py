@@ -290,7 +290,7 @@ def test_after_cross_validation_the_rules_are_assumed_fixed() -> None:
         ("2x5-fold", {}, "tests rows repeatedly"),
         ("5-fold", {"groups": np.arange(60) // 2}, "one group depend"),
         ("5-fold", {"groups": np.arange(60) // 2, "interval": "bbc"}, "one group depend"),
-        ("5-fold", {"loss": "brier"}, "must be 0 or 1"),
+        ("5-fold", {"scoring": "brier"}, "must be 0 or 1"),
         ("5-fold", {"sample_weight": np.arange(1.0, 61)}, "weights"),
     ],
 )

@@ -20,7 +20,7 @@ def estimate(k=1, X=X, **options):
     return tr.estimate_risk(KNeighborsClassifier(k), X, Y, **options)
 
 
-TWICE = {"loss": "auc", "cv": "2x5-fold"}
+TWICE = {"scoring": "auc", "cv": "2x5-fold"}
 REVERSED = tr.methods.ReversedKFold(3)
 
 
@@ -79,7 +79,7 @@ def test_stored_estimates_compare() -> None:
         ({}, {"random_state": 1}, "different splits"),
         ({}, {"cv": "10-fold"}, "different splits"),
         ({}, {"X": X[:, :1]}, "different data"),
-        ({}, {"loss": "brier"}, "losses differ"),
+        ({}, {"scoring": "brier"}, "losses differ"),
         (TWICE, TWICE, "Nor is the effect of single rows"),
         ({"cv": REVERSED}, {"cv": REVERSED}, "more rows than it trains on"),
         ({"cv": "holdout"}, {"cv": "holdout"}, "one split has no spread"),

@@ -100,8 +100,8 @@ def test_the_words_of_a_search_hold() -> None:
     assert found.estimates[0].loss == "roc_auc"
     assert found.confidence_level == found.at(75).interval.confidence_level == 0.9
     assert "75 rows of 4-fold" in found.estimates[-1].method
-    with pytest.raises(BadArgument, match="the search has loss=None; set it there"):
-        tr.learning_curve(search, X, Y, loss="log")
+    with pytest.raises(BadArgument, match="the search has scoring='roc_auc'; set it there"):
+        tr.learning_curve(search, X, Y, scoring="log")
     for words, why in (
         ({"time_limit": 5.0}, "of another search at each size"),
         ({"refit": len, "outer": None}, "choose by rule="),
@@ -121,7 +121,7 @@ def test_a_search_of_scikit_learn_is_a_learner() -> None:
 
 def test_scores_and_regressions_have_a_band() -> None:
     """AUC by its influences, squared errors by theirs; a score is said as a score."""
-    auc = tr.learning_curve(GaussianNB(), X, Y, loss="auc", sizes=SIZES)
+    auc = tr.learning_curve(GaussianNB(), X, Y, scoring="auc", sizes=SIZES)
     further = auc.at(160)
     assert further.score == pytest.approx(1 - further.value)
     assert further.score_interval.high <= 1
@@ -135,7 +135,7 @@ def test_scores_and_regressions_have_a_band() -> None:
 @pytest.mark.parametrize("loss", ["zero-one", "auc"])
 def test_learning_curve_prints_one_law_on_one_scale(loss) -> None:
     """The printed law gives the number that is expected, as an error or as an AUC."""
-    found = tr.learning_curve(KNeighborsClassifier(3), X, Y, loss=loss)
+    found = tr.learning_curve(KNeighborsClassifier(3), X, Y, scoring=loss)
     line = str(found).splitlines()[-1]
     number = r"(-?[\d.]+(?:e-?\d+)?)"
     said = re.match(
@@ -227,7 +227,7 @@ def test_a_scorer_without_influences_has_no_band() -> None:
     def worst(model, X, y):
         return min(model.score(X[y == c], y[y == c]) for c in (0, 1))
 
-    found = tr.learning_curve(GaussianNB(), X, Y, loss=worst, sizes=SIZES)
+    found = tr.learning_curve(GaussianNB(), X, Y, scoring=worst, sizes=SIZES)
     assert found.covariance is None
     assert "has no formula for what a single row does to it" in found.lacking
     with pytest.raises(Refusal, match="has no formula"):

@@ -158,7 +158,7 @@ CASES = {
     "knn": (tr.HonestSearchCV(*KNN), Y, None),
     "knn in groups": (tr.HonestSearchCV(*KNN, cv="5-fold"), Y, GROUPS),
     "knn, labels of groups": (
-        tr.HonestSearchCV(*KNN, loss="auc", cv="3-fold"),
+        tr.HonestSearchCV(*KNN, scoring="auc", cv="3-fold"),
         Y[GROUPS],
         GROUPS,
     ),

@@ -104,7 +104,11 @@ def test_few_times_have_a_slope_and_no_test():
             Refusal,
             "have places and no times, and their numbers are no times",
         ),
-        (lambda: tr.risk_over_time(estimate(loss="r2")), Refusal, "has no losses of single rows"),
+        (
+            lambda: tr.risk_over_time(estimate(scoring="r2")),
+            Refusal,
+            "has no losses of single rows",
+        ),
         (
             lambda: tr.risk_over_time(estimate(), np.arange(N) // 300),
             BadData,

@@ -199,7 +199,7 @@ def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
     family, engines = Family.of(model, grid), set()
     own = [by_hand(family.make(c), table, y, losses) for c in range(len(family))]
     for loss in losses:
-        given: dict[str, Any] = {"loss": loss, "random_state": 0}
+        given: dict[str, Any] = {"scoring": loss, "random_state": 0}
         curve = tr.risk_curve(model, grid, table, y, cv=folds(), **given)
         np.testing.assert_allclose(curve.values, [risks[loss] for risks in own], atol=1e-7)
         engines.add(curve.common.engine)
@@ -314,12 +314,12 @@ def test_a_loss_is_known_by_its_class():
     """What is stated for squared or zero-one loss is not stated for a subclass of either."""
     method = tr.methods.Bootstrap(".632+", replicates=5)
     plain, double = (
-        tr.estimate_risk(Ridge(), X, NUMBERS, cv=method, loss=loss)
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv=method, scoring=loss)
         for loss in ("squared", Doubled())
     )
     assert double.value == pytest.approx(2 * plain.value)
     for word in ("swapping", "bee", "bolstered"):
         with pytest.raises(Refusal):
-            tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y, cv=word, loss=Halved())
+            tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y, cv=word, scoring=Halved())
     with pytest.raises(Refusal, match="reports in loss"):
-        tr.estimate_risk(Ridge(), X, NUMBERS, cv="cp", loss=Doubled())
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv="cp", scoring=Doubled())

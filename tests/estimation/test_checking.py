@@ -52,17 +52,17 @@ def overlapping() -> tuple[np.ndarray, np.ndarray]:
 
 def estimate(data: Any, learner: Any, loss: str, **options: Any) -> Any:
     """Estimate the risk of the learner without a grid."""
-    return tr.estimate_risk(learner[0], *data, loss=loss, **options)
+    return tr.estimate_risk(learner[0], *data, scoring=loss, **options)
 
 
 def curve(data: Any, learner: Any, loss: str, **options: Any) -> Any:
     """Estimate the risk of every setting."""
-    return tr.risk_curve(*learner, *data, loss=loss, **options)
+    return tr.risk_curve(*learner, *data, scoring=loss, **options)
 
 
 def search(data: Any, learner: Any, loss: str, **options: Any) -> Any:
     """Return the honest risk of a search, whose findings must be those of the search itself."""
-    found = tr.HonestSearchCV(*learner, loss=loss, **options).fit(*data)
+    found = tr.HonestSearchCV(*learner, scoring=loss, **options).fit(*data)
     assert found.risk_.findings == found.findings_
     return found.risk_
 
@@ -70,14 +70,14 @@ def search(data: Any, learner: Any, loss: str, **options: Any) -> Any:
 def given_search(data: Any, learner: Any, loss: str, **options: Any) -> Any:
     """Return the same of a search of scikit-learn in the place of a grid."""
     grid = GridSearchCV(*learner, scoring=SCORING[loss], cv=3)
-    found = tr.HonestSearchCV(grid, loss=loss, **options).fit(*data)
+    found = tr.HonestSearchCV(grid, scoring=loss, **options).fit(*data)
     assert found.risk_.findings == found.findings_
     return found.risk_
 
 
 def assess(data: Any, learner: Any, loss: str, **options: Any) -> Any:
     """Assess one learner."""
-    return tr.assess({"it": learner}, *data, loss=loss, **options)
+    return tr.assess({"it": learner}, *data, scoring=loss, **options)
 
 
 def audited(data: Any, learner: Any, loss: str, **options: Any) -> Any:
@@ -248,12 +248,12 @@ def test_infinite_loss_has_no_interval_by_any_method(method):
     """Where a held-out row's own class had probability 0, value and clip are all there is."""
     X, y = overlapping()
     with pytest.warns(FindingWarning, match=r"Log\(clip="):
-        risk = tr.estimate_risk(TREE[0], X, y, loss="log", cv=method)
+        risk = tr.estimate_risk(TREE[0], X, y, scoring="log", cv=method)
     assert (risk.std_error, risk.interval) == (None, None)
     assert "infinite-loss" in {finding.code for finding in risk.findings}
     with warnings.catch_warnings():
         warnings.simplefilter("error", FindingWarning)
-        clipped = tr.estimate_risk(TREE[0], X, y, loss="log-clip-0.001", cv=method)
+        clipped = tr.estimate_risk(TREE[0], X, y, scoring="log-clip-0.001", cv=method)
     codes = [finding.code for finding in clipped.findings]
     assert "near-copies" not in codes
     assert "infinite-loss" not in codes
@@ -277,7 +277,7 @@ def test_infinite_loss_of_a_score_leaves_the_risk_its_interval():
     """Of several scores the log loss alone loses its interval."""
     X, y = overlapping()
     with pytest.warns(FindingWarning):
-        risk = tr.estimate_risk(TREE[0], X, y, scores=["log", "brier"])
+        risk = tr.estimate_risk(TREE[0], X, y, scoring=["zero-one", "log", "brier"])
     assert risk.interval is not None
     assert risk.scores["brier"].interval is not None
     assert risk.scores["log"].interval is None
@@ -287,8 +287,8 @@ def test_infinite_loss_leaves_a_difference_without_interval():
     """The clipped values differ by a number that depends on the clip, and that is said."""
     X, y = overlapping()
     with pytest.warns(FindingWarning):
-        a = tr.estimate_risk(TREE[0], X, y, loss="log")
-    b = tr.estimate_risk(LDA[0], X, y, loss="log")
+        a = tr.estimate_risk(TREE[0], X, y, scoring="log")
+    b = tr.estimate_risk(LDA[0], X, y, scoring="log")
     for compared in (a - b, tr.compare(b, a), tr.compare(a, b, test="bayes")):
         assert abs(compared.value) == pytest.approx(abs(a.value - b.value))
         assert (compared.interval, compared.p_value, compared.test) == (None, None, "none")
@@ -299,7 +299,7 @@ def test_infinite_loss_leaves_the_rule_its_standard_error():
     """The rule 1-se chooses by the clipped losses, as before."""
     X, y = overlapping()
     with pytest.warns(FindingWarning):
-        found = tr.HonestSearchCV(*TREE, loss="log", rule="1-se").fit(X, y)
+        found = tr.HonestSearchCV(*TREE, scoring="log", rule="1-se").fit(X, y)
     assert found.selected_risk_.std_error is None
     assert np.isnan(found.curve_.std_errors).all()
 
@@ -310,7 +310,7 @@ def test_infinite_loss_leaves_the_rule_its_standard_error():
 def test_clip_that_is_none_is_refused(word):
     """A word without a clip between 0 and one half is refused by a sentence."""
     with pytest.raises(UnknownName, match=r"log-clip-0\.001"):
-        tr.estimate_risk(KNN[0], *overlapping(), loss=word)
+        tr.estimate_risk(KNN[0], *overlapping(), scoring=word)
 
 
 DAYS = tr.datasets.make_daily_load(200, random_state=1)

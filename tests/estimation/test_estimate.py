@@ -126,7 +126,7 @@ def test_the_names_of_the_classes_do_not_matter(method, loss) -> None:
     if method == "loo" and loss == "f1_macro":
         method = "monte-carlo"
     one, two = (
-        tr.estimate_risk(LogisticRegression(), X, y, cv=method, loss=loss)
+        tr.estimate_risk(LogisticRegression(), X, y, cv=method, scoring=loss)
         for y in (Y, np.array(["minus", "plus"])[Y])
     )
     assert one.value == two.value

@@ -96,7 +96,7 @@ def test_a_search_is_weighted_inside() -> None:
     """The weights reach the fits of a search that is itself the model."""
     search = GridSearchCV(PIPE, {"logisticregression__C": [1]}, cv=2)
     heavy = np.where(Y == 1, 1e6, 1.0)
-    risk = tr.estimate_risk(search, X, Y, cv="3-fold", sample_weight=heavy, loss="zero-one")
+    risk = tr.estimate_risk(search, X, Y, cv="3-fold", sample_weight=heavy, scoring="zero-one")
     assert risk.losses[Y == 1].sum() == 0  # with these weights everything is called 1
     assert risk.losses[Y == 0].sum() == 12
 

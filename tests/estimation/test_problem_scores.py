@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, log_loss, make_scorer, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -60,18 +60,18 @@ def same(one, other):
 def test_a_score_is_what_it_is_alone(model, grid, method):
     """By every method, whatever engine answers."""
     scores = SCORES[:3] if method in ("loo", ".632+") else SCORES  # a scorer rates test sets
-    found = tr.estimate_risk(model, X, Y, cv=method, scores=scores)
+    found = tr.estimate_risk(model, X, Y, cv=method, scoring=["zero-one", *scores])
     same(found, tr.estimate_risk(model, X, Y, cv=method))
     for name in scores:
-        same(found.scores[name], tr.estimate_risk(model, X, Y, cv=method, loss=name))
+        same(found.scores[name], tr.estimate_risk(model, X, Y, cv=method, scoring=name))
 
 
 @pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
 def test_every_setting_of_a_curve_has_its_scores(model, grid):
     """The chosen setting is that of the loss, in every score."""
-    curve = tr.risk_curve(model, grid, X, Y, cv="5-fold", scores=SCORES)
+    curve = tr.risk_curve(model, grid, X, Y, cv="5-fold", scoring=["zero-one", *SCORES])
     for name in SCORES:
-        alone = tr.risk_curve(model, grid, X, Y, cv="5-fold", loss=name)
+        alone = tr.risk_curve(model, grid, X, Y, cv="5-fold", scoring=name)
         assert curve.scores[name].best == curve.best
         for c in range(2):
             same(curve[c].scores[name], alone[c])
@@ -81,7 +81,7 @@ def test_every_setting_of_a_curve_has_its_scores(model, grid):
 @pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
 def test_winners_by_the_loss_are_rated_by_clones(model, grid, outer):
     """The AUC of a procedure that chooses by errors: fold by fold, of the setting chosen there."""
-    search = tr.HonestSearchCV(model, grid, outer=outer, cv="4-fold", scores=("auc",))
+    search = tr.HonestSearchCV(model, grid, outer=outer, cv="4-fold", scoring=["zero-one", "auc"])
     search.fit(X, Y)
     frame = search.risk_.answers_by_row()
     values = []
@@ -103,11 +103,15 @@ def test_no_fit_is_made_for_a_score():
     """Labels, probabilities, scores and a scorer are asked of the same models."""
     grid = {"var_smoothing": [1e-9, 1e-2]}
     made.clear()
-    search = tr.HonestSearchCV(Counted(), grid, cv="4-fold", scores=SCORES).fit(X, Y)
+    search = tr.HonestSearchCV(Counted(), grid, cv="4-fold", scoring=["zero-one", *SCORES]).fit(
+        X, Y
+    )
     assert len(made) == 2 * 10 + 1
     assert search.risk_.n_fits == 20
     made.clear()
-    found = tr.assess({"bayes": (Counted(), grid)}, X, Y, cv=["4-fold"], scores=("log",))
+    found = tr.assess(
+        {"bayes": (Counted(), grid)}, X, Y, cv=["4-fold"], scoring=["zero-one", "log"]
+    )
     assert len(made) == 20 + 1  # the apparent risk; probabilities for the ROC curve are there
     assert found.learners["bayes"].n_fits == 21
 
@@ -116,7 +120,7 @@ def test_scores_change_no_other_number():
     """The loss chooses, with scores and without them; learners, choice and table are the same."""
     learners = {"knn": CASES[0], "bayes": CASES[4]}
     without = tr.assess(learners, X, Y, cv=["4-fold"])
-    found = tr.assess(learners, X, Y, cv=["4-fold"], scores=("auc", "brier"))
+    found = tr.assess(learners, X, Y, cv=["4-fold"], scoring=["zero-one", "auc", "brier"])
     for name, one in found.learners.items():
         same(one.risk, without.learners[name].risk)
         assert set(one.risk.scores) == {"auc", "brier"}
@@ -127,7 +131,7 @@ def test_scores_change_no_other_number():
 @pytest.mark.parametrize("executor", [None, 2])
 def test_executor_and_store_change_nothing(executor, tmp_path):
     """What was asked besides is kept and found again."""
-    learner, options = {"bayes": CASES[4]}, {"cv": "3-fold", "scores": ("auc", "log")}
+    learner, options = {"bayes": CASES[4]}, {"cv": "3-fold", "scoring": ["zero-one", "auc", "log"]}
     found = [
         tr.assess(learner, X, Y, n_jobs=executor, store=tmp_path / "fits.db", **options)
         for _ in range(2)
@@ -142,7 +146,7 @@ def test_executor_and_store_change_nothing(executor, tmp_path):
 def test_the_choice_among_learners_has_its_scores():
     """In every outer split the answers of the learner that looked best inside by the loss."""
     learners = {"knn": CASES[0], "tree": CASES[2]}
-    a = tr.assess(learners, X, Y, cv=["4-fold"], scores=("auc",))
+    a = tr.assess(learners, X, Y, cv=["4-fold"], scoring=["zero-one", "auc"])
     inner = {n: one.winners.inner_risk for n, one in a.learners.items()}
     folds = [
         min(a.order, key=lambda name: (round(inner[name][q], 12), a.order.index(name)))
@@ -154,7 +158,7 @@ def test_the_choice_among_learners_has_its_scores():
 
 def test_answers_by_row_give_what_we_do_not():
     """Truth, labels and probabilities of every row, by a model that did not see it."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, cv="5-fold", scores=("log",))
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv="5-fold", scoring=["zero-one", "log"])
     frame = found.answers_by_row()
     assert list(frame) == ["row", "fold", "truth", "label", "probability_no", "probability_yes"]
     assert frame["row"].tolist() == list(range(60))
@@ -174,7 +178,7 @@ def test_answers_by_row_of_numbers_and_of_repeated_tests():
 
 def test_answers_that_are_not_there_are_refused():
     """Of a scorer, of an estimate read from a file, and of a setting among several in pairs."""
-    scored = tr.estimate_risk(GaussianNB(), X, Y, loss="jaccard")
+    scored = tr.estimate_risk(GaussianNB(), X, Y, scoring="jaccard")
     read = tr.RiskEstimate.from_json(tr.estimate_risk(GaussianNB(), X, Y).to_json())
     pairs = tr.risk_curve(*CASES[0], X, Y, cv="pairs")
     assert len(pairs.procedure.answers_by_row()) == 60
@@ -185,7 +189,7 @@ def test_answers_that_are_not_there_are_refused():
 
 def test_a_stored_estimate_keeps_its_scores():
     """JSON and back: values, intervals, and which way is better."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, scores=("auc", "log"))
+    found = tr.estimate_risk(GaussianNB(), X, Y, scoring=["zero-one", "auc", "log"])
     read = tr.RiskEstimate.from_json(found.to_json())
     assert read.score is None
     assert read.scores["auc"].score == found.scores["auc"].score
@@ -196,35 +200,41 @@ def test_a_stored_estimate_keeps_its_scores():
 
 def test_print_says_which_way_is_better():
     """A score as a score, a loss as a risk."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, loss="auc", scores=("log",))
+    found = tr.estimate_risk(GaussianNB(), X, Y, scoring=["auc", "log"])
     first, second = str(found).splitlines()
     assert first.startswith(f"auc of 'yes' {found.score:.4f} (larger is better, 5-fold)")
     assert second.startswith(f"risk {found.scores['log'].value:.4f} (log, 5-fold)")
 
 
 @pytest.mark.parametrize(
-    ("scores", "error", "words"),
+    ("scoring", "error", "words"),
     [
-        (("auc", "auc"), BadArgument, "name 'auc' twice"),
-        (3, BadArgument, "give a list of scores"),
+        (("auc", "auc"), BadArgument, "names a score twice"),
+        (
+            ["log", make_scorer(f1_score, pos_label="yes"), tr.losses.FBeta(positive="yes")],
+            BadArgument,
+            "\"f1 of 'yes'\" twice",
+        ),
+        (3, UnknownName, "scoring=3 is neither a word"),
+        (["log", 3], BadArgument, "give a list of scores"),
         ([None], BadArgument, "give a list of scores"),
         ({"usual": None}, BadArgument, "give a list of scores"),
-        (("acu",), UnknownName, "there is no loss 'acu'"),
-        (("squared",), Refusal, "loss 'squared' is not defined for classification"),
+        (["log", "acu"], UnknownName, "there is no scoring 'acu'"),
+        (["log", "squared"], Refusal, "loss 'squared' is not defined for classification"),
     ],
 )
-def test_scores_that_are_none_are_named(scores, error, words):
+def test_scores_that_are_none_are_named(scoring, error, words):
     """Said before a fit is made."""
     with pytest.raises(error, match=words):
-        tr.estimate_risk(GaussianNB(), X, Y, scores=scores)
+        tr.estimate_risk(GaussianNB(), X, Y, scoring=scoring)
 
 
 def test_a_method_of_one_number_tells_no_other():
     """A criterion is asked for a score: a sentence; one that only tunes leaves it to the test."""
     with pytest.raises(Refusal, match="score 'absolute' is not available from 'aic'"):
-        tr.estimate_risk(Ridge(), X, NUMBERS, cv="aic", scores=("absolute",))
+        tr.estimate_risk(Ridge(), X, NUMBERS, cv="aic", scoring=["squared", "absolute"])
     search = tr.HonestSearchCV(
-        Ridge(), {"alpha": [0.1, 1.0]}, cv="aic", outer="4-fold", scores=("absolute",)
+        Ridge(), {"alpha": [0.1, 1.0]}, cv="aic", outer="4-fold", scoring=["squared", "absolute"]
     ).fit(X, NUMBERS)
     assert search.scores_["absolute"].value > 0
     assert search.selected_risk_.scores == {}
@@ -232,8 +242,8 @@ def test_a_method_of_one_number_tells_no_other():
 
 def test_a_dict_names_scores():
     """As GridSearchCV takes them; one alone needs no list."""
-    named = tr.estimate_risk(GaussianNB(), X, Y, scores={"ranks": "auc"})
-    alone = tr.estimate_risk(GaussianNB(), X, Y, scores="auc")
+    named = tr.estimate_risk(GaussianNB(), X, Y, scoring={"zero-one": "zero-one", "ranks": "auc"})
+    alone = tr.estimate_risk(GaussianNB(), X, Y, scoring=["zero-one", "auc"])
     assert named.scores["ranks"].value == alone.scores["auc"].value
 
 
@@ -248,30 +258,30 @@ def test_no_answer_is_of_a_model_that_saw_its_row():
 
 def test_ratios_are_averaged_alike_in_the_search():
     """What was selected and what is honest; pooled, rare classes are no obstacle."""
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [1.0, 9.0]}, loss="r2", scores=("absolute",))
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [1.0, 9.0]}, scoring=["r2", "absolute"])
     search.fit(X[:40], NUMBERS[:40])
-    curve = tr.risk_curve(Ridge(), {"alpha": [1.0, 9.0]}, X[:40], NUMBERS[:40], loss="r2")
+    curve = tr.risk_curve(Ridge(), {"alpha": [1.0, 9.0]}, X[:40], NUMBERS[:40], scoring="r2")
     assert search.selected_risk_.value == pytest.approx(curve.values.min())
     rare = np.array(["b"] * 4 + ["a"] * 56)
     with pytest.warns(TrueRiskWarning, match="some folds hold none of it"):
-        rated = tr.HonestSearchCV(*CASES[0], scores=("f1 pooled",)).fit(X, rare)
+        rated = tr.HonestSearchCV(*CASES[0], scoring=["zero-one", "f1 pooled"]).fit(X, rare)
     assert 0 <= rated.scores_["f1 pooled"].value <= 1
 
 
-@pytest.mark.parametrize("where", ["loss", "scores"])
-def test_a_score_of_labels_is_no_loss(where):
+@pytest.mark.parametrize("scoring", [accuracy_score, ["log", accuracy_score]])
+def test_a_score_of_labels_is_no_loss(scoring):
     """A metric that is 1 for right answers would be minimised: it is refused with what to write."""
     with pytest.raises(Refusal, match="accuracy_score is 1 for right answers, as a score is"):
-        tr.estimate_risk(GaussianNB(), X, Y, **{where: accuracy_score})
+        tr.estimate_risk(GaussianNB(), X, Y, scoring=scoring)
 
 
 def test_names_of_a_dict_are_printed():
     """Two calibration errors can be told apart."""
     named = {"coarse": tr.losses.ECE(4), "fine": tr.losses.ECE(30)}
-    found = tr.estimate_risk(GaussianNB(), X, Y, scores=named)
-    assert [one.loss for one in found.scores.values()] == ["coarse", "fine"]
+    found = tr.estimate_risk(GaussianNB(), X, Y, scoring=named)
+    assert [found.loss, *(one.loss for one in found.scores.values())] == ["coarse", "fine"]
     assert "(fine, 5-fold)" in str(found)
-    assert tr.estimate_risk(GaussianNB(), X, Y, scores=None).scores == {}
+    assert tr.estimate_risk(GaussianNB(), X, Y, scoring=None).scores == {}
 
 
 def test_rows_taken_out_of_a_fit_were_not_seen():
@@ -288,7 +298,7 @@ def test_a_store_without_scores_serves_a_run_with_them(tmp_path):
     learner = {"bayes": CASES[4]}
     options = {"cv": ["3-fold"], "store": tmp_path / "fits.db"}
     without = tr.assess(learner, X, Y, **options)
-    found = tr.assess(learner, X, Y, scores=("log",), **options)
+    found = tr.assess(learner, X, Y, scoring=["zero-one", "log"], **options)
     assert found.kept.added > 0
     assert tr.assess(learner, X, Y, **options).kept.added == 0
     same(found.risks["bayes"], without.risks["bayes"])
@@ -296,7 +306,7 @@ def test_a_store_without_scores_serves_a_run_with_them(tmp_path):
 
 def test_the_page_has_the_scorecard():
     """Each score on its own scale in a table."""
-    found = tr.assess({"bayes": CASES[4]}, X, Y, cv=["3-fold"], scores=("auc", "log"))
+    found = tr.assess({"bayes": CASES[4]}, X, Y, cv=["3-fold"], scoring=["zero-one", "auc", "log"])
     page = found.to_html()
     auc = found.risks["bayes"].scores["auc"]
     assert "<h3>Scores</h3>" in page

@@ -83,7 +83,7 @@ def test_where_no_interval_is_calibrated_the_method_has_its_own():
     y = Y > 0
     split = tr.HonestSearchCV(model, grid, outer=tr.methods.MonteCarlo(5)).fit(X, y).risk_
     assert split.interval.method == "corrected-t"
-    scored = tr.HonestSearchCV(model, grid, outer="5-fold", loss="f1_micro").fit(X, y).risk_
+    scored = tr.HonestSearchCV(model, grid, outer="5-fold", scoring="f1_micro").fit(X, y).risk_
     assert scored.interval is None
 
 
@@ -99,7 +99,7 @@ def test_where_no_interval_is_calibrated_the_method_has_its_own():
 def test_a_score_of_all_answers_at_once_has_no_interval_and_no_refusal(outer):
     """Pooled answers have one AUC: nobody asked for an interval, so its lack is a note."""
     model, grid = CASES[0]
-    search = tr.HonestSearchCV(model, grid, outer=outer, loss="auc", cv="3-fold")
+    search = tr.HonestSearchCV(model, grid, outer=outer, scoring="auc", cv="3-fold")
     risk = search.fit(X, Y > 0).risk_
     assert risk.value is not None
     assert risk.interval is None
@@ -107,14 +107,14 @@ def test_a_score_of_all_answers_at_once_has_no_interval_and_no_refusal(outer):
 
 def test_a_score_of_one_setting_has_the_calibrated_interval():
     """By words whose folds hold every row once; elsewhere nothing is invented."""
-    score = {"loss": "auc", "scores": ("f1", "zero-one")}
+    score = {"scoring": ["auc", "f1", "zero-one"]}
     found = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, cv="5-fold", **score)
     asked = tr.estimate_risk(
-        LinearDiscriminantAnalysis(), X, Y > 0, cv="5-fold", loss="auc", interval="logit-cv"
+        LinearDiscriminantAnalysis(), X, Y > 0, cv="5-fold", scoring="auc", interval="logit-cv"
     )
     assert found.interval == asked.interval
     assert found.scores["f1"].interval.method == "logit-cv"
     assert found.scores["zero-one"].interval.method == "beta-cv"
     for method in ("holdout", "monte-carlo", ".632"):
-        one = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, cv=method, loss="auc")
+        one = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, cv=method, scoring="auc")
         assert one.interval is None

@@ -74,7 +74,7 @@ def test_scores_that_are_no_numbers(model, loss, answer, method) -> None:
     """A model that answers NaN or infinity is refused, never averaged; a good one is not blamed."""
     model.set_params(answer=answer)
     with pytest.raises(TrueRiskError, match="non-finite|not finite"):
-        tr.estimate_risk(model, X, Y, cv=method, loss=loss)
+        tr.estimate_risk(model, X, Y, cv=method, scoring=loss)
 
 
 def test_a_scorer_that_gives_nan() -> None:
@@ -83,7 +83,7 @@ def test_a_scorer_that_gives_nan() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(Refusal, match="loss .* is nan.*test set this small.*fewer folds"):
-            tr.estimate_risk(Ridge(), X, X[:, 0], cv="loo", loss=no_spread)
+            tr.estimate_risk(Ridge(), X, X[:, 0], cv="loo", scoring=no_spread)
 
 
 class Moody(ClassifierMixin, BaseEstimator):
@@ -138,7 +138,7 @@ def test_a_label_that_y_does_not_hold() -> None:
             pytest.warns(TrueRiskWarning, match=said),
             pytest.raises(Refusal, match="predicted a label that y does not hold"),
         ):
-            estimate(stranger, y=np.array(["a", "b"])[Y], loss=loss)
+            estimate(stranger, y=np.array(["a", "b"])[Y], scoring=loss)
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def test_a_fold_without_one_of_the_classes() -> None:
     ):
         estimate(LogisticRegression(), cv=method)
     with pytest.raises(
-        Refusal, match="both classes in every test set.*fewer folds or average='pooled'"
+        Refusal, match="both classes in every test set.*fewer folds, or 'auc pooled'"
     ):
-        estimate(KNeighborsClassifier(), cv=method, loss="auc")
+        estimate(KNeighborsClassifier(), cv=method, scoring="auc")
     assert estimate(KNeighborsClassifier(), cv=method).value == 1
 
 

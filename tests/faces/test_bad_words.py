@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,16 +25,16 @@ from truerisk.core.errors import (
     ("change", "message"),
     [
         ({"cv": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
-        ({"loss": "brierr"}, "no loss 'brierr'; did you mean 'brier'"),
+        ({"scoring": "brierr"}, "no scoring 'brierr'; did you mean 'brier'"),
         ({"cv": "LOO"}, "no method 'LOO'; did you mean 'loo'"),
         ({"cv": "5-Fold"}, "no method '5-Fold'; did you mean '5-fold'"),
-        ({"loss": "AUC"}, "no loss 'AUC'; did you mean 'auc'"),
-        ({"loss": "Brier"}, "no loss 'Brier'; did you mean 'brier'"),
+        ({"scoring": "AUC"}, "no scoring 'AUC'; did you mean 'auc'"),
+        ({"scoring": "Brier"}, "no scoring 'Brier'; did you mean 'brier'"),
         ({"interval": "BETA-CV"}, "no interval 'BETA-CV'; did you mean 'beta-cv'"),
         ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
         ({"n_jobs": "2"}, "n_jobs='2' is unknown; use None .*a number"),
         ({"random_state": "0"}, "random_state='0' is no seed"),
-        ({"loss": [[0, 1], [5, 0]]}, "given as loss=tr.losses.Cost"),
+        ({"scoring": np.array([[0, 1], [5, 0]])}, "given as scoring=tr.losses.Cost"),
         ({"model": KNeighborsClassifier}, "not an estimator instance"),
         ({"model": "knn"}, "not an estimator instance"),
     ],
@@ -94,7 +95,7 @@ def test_unknown_words_of_a_curve(change, message) -> None:
 def test_a_loss_that_does_not_fit(loss, model, message) -> None:
     """The loss, why not, and which ones fit."""
     with pytest.raises(Refusal, match=message):
-        estimate(model, loss=loss)
+        estimate(model, scoring=loss)
 
 
 def test_every_error_can_be_caught_as_one() -> None:
@@ -111,7 +112,7 @@ def test_every_error_can_be_caught_as_one() -> None:
         ("cv", tr.methods.KFold),
         ("cv", KFold),
         ("engine", tr.engines.Generic),
-        ("loss", tr.losses.Brier),
+        ("scoring", tr.losses.Brier),
     ],
     ids=["ours", "scikit-learn's", "engine", "loss"],
 )

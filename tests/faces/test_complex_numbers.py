@@ -68,7 +68,7 @@ class ComplexNumbers(Ridge):
 def test_complex_answers_are_a_failed_fit(model, y, loss):
     """The model is named with its split, as for any other failure."""
     with pytest.raises(FitFailed, match="complex numbers, of which only the real parts"):
-        tr.estimate_risk(model, X, y, loss=loss)
+        tr.estimate_risk(model, X, y, scoring=loss)
 
 
 def is_wrong(a, b):
@@ -87,7 +87,7 @@ def is_wrong(a, b):
 def test_complex_values_of_a_loss_are_refused_at_once(loss):
     """They have no order, so none is the least."""
     with pytest.raises(Refusal, match="gave complex numbers, which have no order"):
-        tr.estimate_risk(GaussianNB(), X, Y, loss=loss)
+        tr.estimate_risk(GaussianNB(), X, Y, scoring=loss)
 
 
 def test_complex_values_of_a_loss_on_wrong_answers_are_a_failure():
@@ -98,7 +98,7 @@ def test_complex_values_of_a_loss_on_wrong_answers_are_a_failure():
         return wrong * (1 + 1j) if wrong.any() else wrong * 1.0
 
     with pytest.raises(FitFailed, match="loss late failed .* complex numbers"):
-        tr.estimate_risk(GaussianNB(), X, Y, loss=late)
+        tr.estimate_risk(GaussianNB(), X, Y, scoring=late)
 
 
 def test_complex_numbers_beside_x_are_refused():

@@ -95,7 +95,7 @@ def assessed(task, loss, outer, *, reverse=False, names=None, y=None, table=None
         methods, options["block"] = ["blocks-3"], np.asarray(x)[:, :2]
     outer = FURTHER.get(outer) or QUICK.get(outer, outer)
     try:
-        return tr.assess(models, x, target, cv=methods, outer=outer, loss=loss, **options)
+        return tr.assess(models, x, target, cv=methods, outer=outer, scoring=loss, **options)
     except Refusal as error:
         return str(error)
 

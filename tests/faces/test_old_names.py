@@ -46,10 +46,11 @@ def test_an_old_name_is_refused_with_the_new_one(name, old, new) -> None:
         CALLS[name](**{old: None})
 
 
-def test_old_names_are_those_of_six_faces_with_splits_and_all_with_jobs() -> None:
+def test_old_names_are_refused_by_the_faces_that_have_the_new_ones() -> None:
     """A call without `cv` is not told to give it."""
-    faces = [{name for name, _, new in RENAMED if new == word} for word in ("cv", "n_jobs")]
-    assert [len(each) for each in faces] == [6, len(CALLS)]
+    words = ("cv", "scoring", "n_jobs")
+    faces = [{name for name, _, new in RENAMED if new == word} for word in words]
+    assert [len(each) for each in faces] == [6, 7, len(CALLS)]
     with pytest.raises(TypeError, match="unexpected keyword argument 'method'"):
         CALLS["audit"](method="loo")
 
@@ -66,7 +67,8 @@ def test_parameters_of_a_search_are_those_of_its_signature() -> None:
 @pytest.mark.parametrize(
     ("command", "old", "new"),
     [(command, "--executor", "--n-jobs") for command in COMMANDS]
-    + [(command, "--method", "--cv") for command in COMMANDS[:4]],
+    + [(command, "--method", "--cv") for command in COMMANDS[:4]]
+    + [(command, old, "--scoring") for command in COMMANDS[:4] for old in ("--loss", "--scores")],
 )
 def test_an_old_option_is_refused_with_the_new_one(command, old, new) -> None:
     """In every command, with the exit code of a wrong call."""

@@ -41,7 +41,7 @@ def test_there_is_no_interval_and_a_note_says_why(method, groups):
 
 def test_every_candidate_of_a_curve_lacks_it():
     """Also where the loss is another."""
-    curve = tr.risk_curve(KNN, GRID, X, Y, cv=FORWARD, loss="brier")
+    curve = tr.risk_curve(KNN, GRID, X, Y, cv=FORWARD, scoring="brier")
     assert np.isnan(curve.std_errors).all()
     assert all(FEW in one.notes[-1] for one in curve)
 

@@ -152,7 +152,7 @@ def test_a_tracker_takes_its_numbers(result) -> None:
 def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> None:
     """Scores as scores; of an assessment each learner, whatever it is called, of an audit both."""
     models = {"../k 1%": KNeighborsClassifier(3), "line": LogisticRegression()}
-    assessed = tr.assess(models, X, Y, loss="auc", scores=["f1"])
+    assessed = tr.assess(models, X, Y, scoring=["auc", "f1"])
     metrics, scores = assessed.to_metrics(), assessed.report
     assert metrics["auc"] == scores.score
     assert [metrics["auc.low"], metrics["auc.high"]] == [*ends(scores)]
@@ -180,7 +180,9 @@ def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> Non
 
 def test_a_fitted_search_has_metrics() -> None:
     """Those of its honest risk; the selected score and the optimism only where it has tuned."""
-    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, scores=["f1"])
+    search = tr.HonestSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [1, 9]}, scoring=["zero-one", "f1"]
+    )
     search.fit(X, Y)
     metrics = search.to_metrics()
     assert metrics["selected"] == search.selected_risk_.value

@@ -23,16 +23,16 @@ def _parts(result, *, fitted):
 
 
 def _results(folder):
-    search = tr.HonestSearchCV(KNN, GRID, scores=["auc"], cv=5).fit(X, Y)
+    search = tr.HonestSearchCV(KNN, GRID, scoring=["zero-one", "auc"], cv=5).fit(X, Y)
     learners = {"knn": (KNN, GRID), "line": LogisticRegression()}
-    assessment = tr.assess(learners, X, Y, scores=["auc"], cv=["5-fold"])
+    assessment = tr.assess(learners, X, Y, scoring=["zero-one", "auc"], cv=["5-fold"])
     validation = tr.validate(LogisticRegression(), X, Y, subgroups=X[:, :1] > 0)
     audit = tr.audit(GridSearchCV(KNN, GRID).fit(X, Y), X, Y)
     yield from _parts(search, fitted=True)
     for result in (assessment, validation, audit):
         yield type(result).__name__, result
         yield from _parts(result, fitted=False)
-    yield "estimate", tr.estimate_risk(KNN, X, Y, scores=["auc"])
+    yield "estimate", tr.estimate_risk(KNN, X, Y, scoring=["zero-one", "auc"])
     yield "curve", tr.risk_curve(KNN, {"n_neighbors": list(range(1, 20))}, X, Y)
     yield "learning curve", tr.learning_curve(KNN, X, Y)
     yield "permutations", tr.permutation_test(KNN, X, Y, n_permutations=19)

@@ -30,8 +30,8 @@ def concordance(y, risk):
 @pytest.fixture(scope="module")
 def search():
     """Tuned by the usual score in the words of GridSearchCV."""
-    scores = ["uno", "brier-at-2", "auc-at-2", "integrated-brier"]
-    return tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scores=scores).fit(X, Y)
+    scoring = ["concordance", "uno", "brier-at-2", "auc-at-2", "integrated-brier"]
+    return tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scoring=scoring).fit(X, Y)
 
 
 def test_settings_have_the_mean_score_of_the_folds(search):
@@ -45,7 +45,7 @@ def test_settings_have_the_mean_score_of_the_folds(search):
         )
         for alpha in GRID["alpha"]
     ]
-    assert search.cv_results_["mean_test_score"] == pytest.approx(means)
+    assert search.cv_results_["mean_test_concordance"] == pytest.approx(means)
     assert search.best_params_["alpha"] == GRID["alpha"][int(np.argmax(means))]
     assert search.risk_.loss == "concordance"
 
@@ -62,7 +62,7 @@ def test_the_tuned_model_tells_its_curves_and_scores(search):
     (first,) = search.predict_survival_function(X[:1])
     (same,) = search.best_estimator_.predict_survival_function(X[:1])
     assert first(3.0) == same(3.0)
-    brier = tr.HonestSearchCV(Exponential(), GRID, loss="brier-at-2").fit(X, Y)
+    brier = tr.HonestSearchCV(Exponential(), GRID, scoring="brier-at-2").fit(X, Y)
     assert brier.score(X, Y) < 0  # as scikit-learn counts
 
 
@@ -80,8 +80,8 @@ def test_an_own_score_is_a_score():
 def test_a_pipeline_is_asked_through_its_steps():
     """Though it does not hand on the question about curves."""
     scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
-    found = tr.estimate_risk(scaled, columns, Y, cv="5-fold", loss="brier-at-2")
-    plain = tr.estimate_risk(Exponential(0.0), X, Y, cv="5-fold", loss="brier-at-2")
+    found = tr.estimate_risk(scaled, columns, Y, cv="5-fold", scoring="brier-at-2")
+    plain = tr.estimate_risk(Exponential(0.0), X, Y, cv="5-fold", scoring="brier-at-2")
     assert found.value == pytest.approx(plain.value)
 
 
@@ -294,7 +294,7 @@ class Wild(Exponential):
 
 def test_curves_are_chances():
     with pytest.raises(FitFailed, match="a curve of survival gave 1.5, and chances lie"):
-        tr.estimate_risk(Wild(), X, Y, loss="brier-at-2")
+        tr.estimate_risk(Wild(), X, Y, scoring="brier-at-2")
 
 
 def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
@@ -315,7 +315,7 @@ def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
 
 def test_answers_by_row_of_one_brier_score_do_not_raise_an_assertion():
     """A loss of curves alone was a bare AssertionError."""
-    found = tr.estimate_risk(Exponential(), X, Y, cv="5-fold", loss="brier-at-2")
+    found = tr.estimate_risk(Exponential(), X, Y, cv="5-fold", scoring="brier-at-2")
     assert list(found.answers_by_row()) == [
         *("row", "fold", "truth_0", "truth_1", "probability_by_2"),
     ]
@@ -342,7 +342,7 @@ def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
     """Scores of a finished model need no fit; both are those of plain loops."""
     Z, z = ELSEWHERE
     model = Exponential().fit(X, Y)
-    words = {"prefit": True, "horizon": 2, "loss": "uno", "scores": ["integrated-brier"]}
+    words = {"prefit": True, "horizon": 2, "scoring": ["uno", "integrated-brier"]}
     found = tr.validate(model, Z, z, **words)
     risk, event, time = model.predict(Z), z["event"], z["time"]
     pairs = (event[:, None] & (time[:, None] < time)) / followed_before(z, time)[:, None] ** 2
@@ -364,18 +364,27 @@ def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
     assert "integrated-brier" in str(found)
 
 
-def test_validate_takes_loss_and_scores_of_a_model_and_refuses_them_of_a_search(search):
+def test_validate_takes_scoring_of_a_model_and_refuses_it_of_a_search(search):
     """A model that is fitted in folds is rated as asked; a search has its own words."""
-    found = tr.validate(Exponential(), X, Y, horizon=2, replicates=0, scores=["uno"])
+    given = {"horizon": 2, "replicates": 0, "scoring": ["concordance", "uno"]}
+    found = tr.validate(Exponential(), X, Y, **given)
     assert "uno" in found.risk.scores
-    with pytest.raises(Refusal, match=r"scores=\['uno'\] is that of the search: give it to"):
-        tr.validate(search, X, Y, horizon=2, replicates=0, scores=["uno"])
+    with pytest.raises(Refusal, match=r"scoring=.* is that of the search: give it to"):
+        tr.validate(search, X, Y, **given)
 
 
-@pytest.mark.parametrize("scores", [["auc-at-2", "brier-at-2"], {"area": "auc-at-2"}, []])
-def test_validation_at_a_horizon_has_the_interval_of_the_score(search, scores):
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        ["concordance", "auc-at-2", "brier-at-2"],
+        {"c": "concordance", "area": "auc-at-2"},
+        "concordance",
+    ],
+    ids=str,
+)
+def test_validation_at_a_horizon_has_the_interval_of_the_score(search, scoring):
     """One number has one interval, whether the search was asked for the score or not."""
-    asked = tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scores=scores).fit(X, Y)
+    asked = tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scoring=scoring).fit(X, Y)
     found = tr.validate(asked, X, Y, horizon=2, replicates=0)
     for word in ("auc", "brier"):
         score, measure = search.scores_[f"{word}-at-2"], found.measures[word]

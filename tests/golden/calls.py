@@ -90,16 +90,16 @@ def _estimates() -> Iterator[tuple[str, Call]]:
     for loss in LOSSES:
         yield (
             f"estimate line {loss}",
-            lambda loss=loss: tr.estimate_risk(line, X, Y, loss=COSTS.get(loss, loss)),
+            lambda loss=loss: tr.estimate_risk(line, X, Y, scoring=COSTS.get(loss, loss)),
         )
         yield (
             f"estimate of three classes {loss}",
-            lambda loss=loss: tr.estimate_risk(line, X, KIND, loss=COSTS.get(loss, loss)),
+            lambda loss=loss: tr.estimate_risk(line, X, KIND, scoring=COSTS.get(loss, loss)),
         )
     for loss in ("squared", "absolute", "r2", "neg_mean_absolute_percentage_error"):
         yield (
             f"estimate near {loss}",
-            lambda loss=loss: tr.estimate_risk(NEAR[0], X, AMOUNT, loss=loss),
+            lambda loss=loss: tr.estimate_risk(NEAR[0], X, AMOUNT, scoring=loss),
         )
     for word in tr.intervals.names():
         for method in ("5-fold", "2x5-fold", "pairs"):
@@ -125,7 +125,10 @@ def _estimates() -> Iterator[tuple[str, Call]]:
             f"estimate with {name}",
             lambda rows=rows: tr.estimate_risk(GaussianNB(), X, Y, **rows),
         )
-    yield "estimate scores", lambda: tr.estimate_risk(line, X, Y, scores=["auc", "log", "f1"])
+    yield (
+        "estimate scores",
+        lambda: tr.estimate_risk(line, X, Y, scoring=["zero-one", "auc", "log", "f1"]),
+    )
     yield "estimate of a search", lambda: tr.estimate_risk(GridSearchCV(*KNN), X, Y)
     yield (
         "estimate repeated splitter",
@@ -165,15 +168,23 @@ def _searches() -> Iterator[tuple[str, Call]]:
     for word in ("10-fold", "3x4-fold", "loo", ".632+", "racing", "swapping", "bbc"):
         yield f"search by {word}", lambda word=word: _search(KNN, X, Y, {}, cv=word)
     yield "search 1-se", lambda: _search(KNN, X, Y, {}, rule="1-se")
-    yield "search scores", lambda: _search(LINE, X, Y, {}, scores=["auc", "log", "brier", "f1"])
+    yield (
+        "search scores",
+        lambda: _search(LINE, X, Y, {}, scoring=["zero-one", "auc", "log", "brier", "f1"]),
+    )
 
 
 def _assessments() -> Iterator[tuple[str, Call]]:
     yield "assess", lambda: tr.assess({"knn": KNN, "lda": LDA, "tree": TREE}, X, Y)
-    yield "assess by brier", lambda: tr.assess({"line": LINE, "bayes": BAYES}, X, Y, loss="brier")
+    yield (
+        "assess by brier",
+        lambda: tr.assess({"line": LINE, "bayes": BAYES}, X, Y, scoring="brier"),
+    )
     yield (
         "assess scores",
-        lambda: tr.assess({"line": LINE, "knn": KNN}, X, Y, scores=["auc", "f1"], positive=0),
+        lambda: tr.assess(
+            {"line": LINE, "knn": KNN}, X, Y, scoring=["zero-one", "auc", "f1"], positive=0
+        ),
     )
     yield (
         "assess nested",

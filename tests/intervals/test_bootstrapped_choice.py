@@ -219,4 +219,4 @@ def test_no_spread_and_no_losses():
     found = tr.estimate_risk(KNeighborsClassifier(3), x, X[:, 0] > 0, cv="4-fold", interval="bbc")
     assert (found.interval, found.std_error) == (None, None)
     with pytest.raises(Refusal, match="no"):
-        tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval="bbc", loss="auc")
+        tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval="bbc", scoring="auc")

@@ -77,7 +77,9 @@ def drawn(seed):
     """A search on some digits, and how far the risk of the others falls from 4/5 of them."""
     order = np.random.default_rng(seed).permutation(len(LABELS))
     mine, others = order[:ROWS], order[ROWS:]
-    search = tr.HonestSearchCV(*KNN, cv=5, scores="balanced-accuracy", random_state=seed)
+    search = tr.HonestSearchCV(
+        *KNN, cv=5, scoring=["zero-one", "balanced-accuracy"], random_state=seed
+    )
     search.fit(X[mine], LABELS[mine])
     part = mine[: ROWS * 4 // 5]
     fewer = GridSearchCV(*KNN, cv=5).fit(X[part], LABELS[part])
@@ -171,7 +173,7 @@ def test_a_rule_that_never_changes_is_tested_by_independent_rows():
 def test_a_bounded_loss_has_the_size_of_its_spread():
     """Brier losses vary less than errors, so they count for more rows than there are."""
     found = tr.estimate_risk(
-        GaussianNB(), X_BETA_CV, Y_BETA_CV, cv="5-fold", loss="brier", interval="beta-cv"
+        GaussianNB(), X_BETA_CV, Y_BETA_CV, cv="5-fold", scoring="brier", interval="beta-cv"
     )
     m, variance = found.value, 1.8 * found.losses.var(ddof=1) / N_BETA_CV
     size = m * (1 - m) / variance
@@ -182,7 +184,7 @@ def test_a_bounded_loss_has_the_size_of_its_spread():
 @pytest.mark.parametrize("method", ["5-fold", "pairs"])
 def test_beta_cv_of_probabilities_reaches_further_down(method):
     """The low end of Brier has 1.15 times as many standard errors as the high end."""
-    given = {"loss": "brier", "interval": "beta-cv", "cv": method}
+    given = {"scoring": "brier", "interval": "beta-cv", "cv": method}
     found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, **given)
     m, high = found.value, found.interval.high
     sizes = np.linspace(5, 500, 200_000)
@@ -195,7 +197,7 @@ def test_beta_cv_of_probabilities_reaches_further_down(method):
 def test_log_cv_of_log_loss_reaches_further_down():
     """Squared errors have equal numbers of standard errors on both sides."""
     given = {"interval": "log-cv", "cv": "5-fold"}
-    found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, loss="log", **given)
+    found = tr.estimate_risk(GaussianNB(), X_BETA_CV, Y_BETA_CV, scoring="log", **given)
     down, up = (np.log(found.value / found.interval.low), np.log(found.interval.high / found.value))
     assert down == pytest.approx(1.15 * up)
     squared = tr.estimate_risk(Ridge(), FLAT, Y, **given)
@@ -256,7 +258,7 @@ def test_other_losses_and_splits_are_refused(more, message):
 def test_equal_losses_between_the_bounds_say_nothing():
     """A spread of 0 between the bounds gives no interval."""
     found = tr.estimate_risk(
-        GaussianNB(), X_BETA_CV, Y_BETA_CV, cv="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
+        GaussianNB(), X_BETA_CV, Y_BETA_CV, cv="5-fold", scoring=lambda y, f: np.full(len(y), 0.5)
     )
     assert found.interval is None
 

@@ -69,7 +69,7 @@ def test_a_loss_that_tells_none_says_so() -> None:
 def test_it_is_its_formula() -> None:
     """C = 1.8, V from what four folds' rows do to their scores, pairs once, the logit's scale."""
     model, folds = LogisticRegression(), KFold(folds=FOLDS)
-    found = tr.estimate_risk(model, X, Y, cv=folds, loss="auc", interval="logit-cv")
+    found = tr.estimate_risk(model, X, Y, cv=folds, scoring="auc", interval="logit-cv")
     placed, scores, pairs = np.empty(N), [], []
     for fold in range(4):
         test = fold == FOLDS
@@ -117,7 +117,7 @@ def test_groups_are_added_up() -> None:
     """Rows that come twice make nobody surer: the variance is that of half as many units."""
     groups = np.repeat(np.arange(N // 2), 2)
     x, y = np.repeat(X[::2], 2, axis=0), np.repeat(Y[::2], 2)
-    model, asked = LogisticRegression(), {"loss": "auc", "interval": "logit-cv"}
+    model, asked = LogisticRegression(), {"scoring": "auc", "interval": "logit-cv"}
     folds = KFold(folds=np.repeat(FOLDS[::2], 2))
     twice = tr.estimate_risk(model, x, y, groups=groups, cv=folds, **asked)
     alone = tr.estimate_risk(model, x, y, cv=folds, **asked)
@@ -130,12 +130,12 @@ def test_groups_are_added_up() -> None:
 def test_a_tuned_learner_has_it_by_default() -> None:
     """By pairs with their instability, by other folds with the factor of one drawing."""
     grid = {"C": [0.01, 1.0]}
-    pairs = tr.HonestSearchCV(LogisticRegression(), grid, loss="auc", cv="5-fold").fit(X, Y)
+    pairs = tr.HonestSearchCV(LogisticRegression(), grid, scoring="auc", cv="5-fold").fit(X, Y)
     assert pairs.risk_.interval.method == "logit-cv"
     assert any("(instability 0." in note for note in pairs.risk_.notes)
-    ten = tr.HonestSearchCV(LogisticRegression(), grid, loss="auc", outer="5-fold").fit(X, Y)
+    ten = tr.HonestSearchCV(LogisticRegression(), grid, scoring="auc", outer="5-fold").fit(X, Y)
     assert ten.risk_.interval.method == "logit-cv"
-    found = tr.assess({"l": (LogisticRegression(), grid)}, X, Y, loss="auc", cv=["5-fold"])
+    found = tr.assess({"l": (LogisticRegression(), grid)}, X, Y, scoring="auc", cv=["5-fold"])
     assert found.risks["l"].interval.method == "logit-cv"
 
 
@@ -143,7 +143,9 @@ def test_no_wrong_pair_at_all_leaves_room() -> None:
     """Perfect ranks have no spread: no standard error, and an interval from 0."""
     x = np.r_[np.linspace(-3, -2, 20), np.linspace(2, 3, 20)][:, None]
     y = np.repeat([0, 1], 20)
-    found = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, loss="auc").fit(x, y).risk_
+    found = (
+        tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="auc").fit(x, y).risk_
+    )
     assert (found.value, found.std_error) == (0, None)
     assert 0 == found.interval.low < found.interval.high < 0.5
 
@@ -153,4 +155,4 @@ def test_a_scorer_of_models_tells_no_influences() -> None:
     with pytest.raises(
         Refusal, match="needs a loss with a formula for what a single row does to it"
     ):
-        tr.estimate_risk(LogisticRegression(), X, Y, loss="f1_micro", interval="logit-cv")
+        tr.estimate_risk(LogisticRegression(), X, Y, scoring="f1_micro", interval="logit-cv")

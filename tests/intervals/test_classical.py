@@ -19,7 +19,7 @@ Y = X[:, 0] + RNG.normal(size=30)
 
 def test_asked_for_it_is_the_usual_one_of_losses_below_0():
     """interval="wald" changes nothing where no interval was calibrated: of losses below 0."""
-    given = {"cv": "5-fold", "loss": lambda y, answers: y - answers}
+    given = {"cv": "5-fold", "scoring": lambda y, answers: y - answers}
     usual = tr.estimate_risk(Ridge(), X, Y, **given)
     asked = tr.estimate_risk(Ridge(), X, Y, **given, interval="wald")
     assert asked.interval == usual.interval
@@ -100,13 +100,13 @@ def test_no_errors_in_groups_count_groups():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"loss": "brier"}, "a loss that counts errors, which loss 'brier' cannot give"),
+        ({"scoring": "brier"}, "a loss that counts errors, which loss 'brier' cannot give"),
         (
             {"sample_weight": RNG_BETA.random(N)},
             "rows that count alike, which data with sample_weight",
         ),
         ({"cv": "2x4-fold"}, "tested once"),
-        ({"loss": "auc"}, "no"),
+        ({"scoring": "auc"}, "no"),
     ],
 )
 def test_what_is_no_count_is_refused(more, message):

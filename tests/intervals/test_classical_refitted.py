@@ -120,7 +120,7 @@ Y_Z = (X_Z[:, 0] + RNG_Z.normal(size=N_Z) > 0).astype(int)
 def test_any_loss_has_it(loss):
     """se² = mean squared difference of the halves' means over 2, also without losses of rows."""
     found = tr.estimate_risk(
-        KNeighborsClassifier(9), X_Z, Y_Z, interval="conservative-z", loss=loss
+        KNeighborsClassifier(9), X_Z, Y_Z, interval="conservative-z", scoring=loss
     )
     risks = found.split_risks[15:].reshape(10, 2, 15).mean(axis=2)
     error = np.sqrt(((risks[:, 0] - risks[:, 1]) ** 2).sum() / 20)

@@ -216,7 +216,11 @@ def test_it_is_that_of_every_method_where_there_are_places():
     knn = KNeighborsClassifier()
     for outer in ("pairs", "blocks-3", tr.methods.Buffered(0.1, k=3)):
         search = tr.HonestSearchCV(
-            knn, {"n_neighbors": [1, 9]}, cv="blocks-4", outer=outer, scores=("auc", "brier")
+            knn,
+            {"n_neighbors": [1, 9]},
+            cv="blocks-4",
+            outer=outer,
+            scoring=["zero-one", "auc", "brier"],
         ).fit(X_SPATIAL, Y_SPATIAL, block=PLACES)
         assert search.risk_.interval.method == "spatial"
         assert [search.scores_[s].interval.method for s in ("auc", "brier")] == ["spatial"] * 2
@@ -284,7 +288,7 @@ def test_without_places_or_for_other_losses_it_is_refused():
         tr.estimate_risk(MODEL, FEATURES, Y_SPATIAL, interval="spatial")
     with pytest.raises(Refusal, match=r"needs a loss with a formula.*loss 'jaccard'"):
         tr.estimate_risk(
-            MODEL, FEATURES, Y_SPATIAL, block=PLACES, interval="spatial", loss="jaccard"
+            MODEL, FEATURES, Y_SPATIAL, block=PLACES, interval="spatial", scoring="jaccard"
         )
     with pytest.raises(Refusal, match=r"needs a mean of cross-validated losses"):
         tr.estimate_risk(
@@ -315,7 +319,7 @@ def test_scores_that_were_not_calibrated_on_fields_have_none(score):
     y = X_SPATIAL[:, 0] + rng.normal(size=120) > 0.3
     model = KNeighborsClassifier(9)
     for block in (places, (10 * places[:, 0]).astype(int)):
-        found = tr.estimate_risk(model, X_SPATIAL, y, block=block, loss=score, scores=["auc"])
+        found = tr.estimate_risk(model, X_SPATIAL, y, block=block, scoring=[score, "auc"])
         assert found.interval is None
         assert "no standard error is justified" in found.notes[-1]
         assert found.scores["auc"].interval.method == "spatial"

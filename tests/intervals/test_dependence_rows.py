@@ -62,10 +62,10 @@ def test_labels_of_blocks_are_groups():
 @pytest.mark.parametrize("word", ["purged-5", "forward-5"])
 def test_a_method_that_orders_rows_implies_times(word):
     """No interval of independent rows for AUC, ROC curve and calibration without time= either."""
-    found = tr.assess({"lda": MODEL}, X, Y, outer=word, scores=("auc",))
+    found = tr.assess({"lda": MODEL}, X, Y, outer=word, scoring=["zero-one", "auc"])
     assert found.roc.interval is None
     assert found.roc.std_error is None
     assert found.calibration.low is None
     assert found.risks["lda"].scores["auc"].interval is None
-    beside = tr.estimate_risk(MODEL, X, Y, cv=word, scores=("auc",), block=PLACES)
+    beside = tr.estimate_risk(MODEL, X, Y, cv=word, scoring=["zero-one", "auc"], block=PLACES)
     assert beside.scores["auc"].interval is None

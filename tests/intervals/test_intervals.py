@@ -122,7 +122,7 @@ def test_dependent_or_weighted_tests_have_no_binomial_posterior(more) -> None:
 )
 def test_without_a_formula_there_is_a_reason(method, loss, reason) -> None:
     """None, never an invented number, and a note that says why."""
-    found = tr.estimate_risk(LogisticRegression(), X, Y, cv=method, loss=loss)
+    found = tr.estimate_risk(LogisticRegression(), X, Y, cv=method, scoring=loss)
     assert (found.std_error, found.interval) == (None, None)
     assert any(reason in note for note in found.notes)
     assert np.isfinite(found.value)
@@ -132,7 +132,7 @@ def test_without_a_formula_there_is_a_reason(method, loss, reason) -> None:
 def test_no_spread_says_nothing(method) -> None:
     """If every row or split has the same loss there is no standard error, and a note."""
     model = DummyClassifier(strategy="constant", constant=1)
-    found = tr.estimate_risk(model, X, Y, cv=method, loss=lambda y, f: np.full(len(y), 0.5))
+    found = tr.estimate_risk(model, X, Y, cv=method, scoring=lambda y, f: np.full(len(y), 0.5))
     assert found.value == pytest.approx(0.5)
     assert (found.std_error, found.interval) == (None, None)
     assert "spread is 0" in found.notes[0]
@@ -151,7 +151,7 @@ def test_intervals_stay_where_the_loss_can_be() -> None:
     given = {"cv": "3-fold", "confidence_level": 1 - 1e-9, "interval": "wald"}
     found = tr.estimate_risk(model, X[:12], Y[:12], **given)
     assert (found.interval.low, found.interval.high) == (0, 1)
-    free = tr.estimate_risk(Ridge(), X, NUMBERS, loss=lambda y, f: y - f)
+    free = tr.estimate_risk(Ridge(), X, NUMBERS, scoring=lambda y, f: y - f)
     assert free.interval.low < 0
 
 

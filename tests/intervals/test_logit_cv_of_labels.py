@@ -54,7 +54,7 @@ def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
     """1 − 2h/(t + s): a row does W ((t ∨ s) − 2 hit − loss ((t) + (s)))/(t + s) to it."""
     model, w = GaussianNB(), np.ones(N) if weights is None else weights
     found = tr.estimate_risk(
-        model, X, Y, cv=POOLED, loss="f1", interval="logit-cv",
+        model, X, Y, cv=POOLED, scoring="f1", interval="logit-cv",
         sample_weight=weights,
     )  # fmt: skip
     said = out_of_fold(model, Y, weights=weights)
@@ -76,7 +76,7 @@ def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
 def test_f1_is_the_mean_over_folds_unless_all_answers_are_asked_for() -> None:
     """Another value, whose rows do what they do to the score of all answers."""
     folds = KFold(folds=FOLDS)
-    asked = {"loss": "f1", "interval": "logit-cv"}
+    asked = {"scoring": "f1", "interval": "logit-cv"}
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
     pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, **asked)
     assert found.value == pytest.approx(found.split_risks.mean())
@@ -100,7 +100,7 @@ def logit_ends_with_gap(value, pooled, variance, span=1.0):
 @pytest.mark.parametrize("loss", ["f1", "balanced-accuracy", "mcc"])
 def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> None:
     """By the gap between both on the logit's scale, which estimates the bias of small test sets."""
-    asked = {"loss": loss, "interval": "logit-cv"}
+    asked = {"scoring": loss, "interval": "logit-cv"}
     folds = KFold(folds=FOLDS)
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
     pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, **asked)
@@ -112,7 +112,7 @@ def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> N
 
 def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> None:
     """By the gap between both on the scale of the logarithm."""
-    asked = {"loss": "r2", "interval": "log-cv"}
+    asked = {"scoring": "r2", "interval": "log-cv"}
     folds = KFold(folds=FOLDS)
     found = tr.estimate_risk(LinearRegression(), X, VALUES, cv=folds, **asked)
     pooled = tr.estimate_risk(LinearRegression(), X, VALUES, cv=POOLED, **asked)
@@ -123,7 +123,7 @@ def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> No
 
 def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() -> None:
     """Decision values of several models do not compare: ranks within the folds are pooled."""
-    model, asked = GaussianNB(), {"loss": "average-precision", "interval": "logit-cv"}
+    model, asked = GaussianNB(), {"scoring": "average-precision", "interval": "logit-cv"}
     found = tr.estimate_risk(model, X, Y, cv=KFold(folds=FOLDS), **asked)
     placed = np.empty(N)
     for fold in range(4):
@@ -138,7 +138,7 @@ def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() 
 
 def test_correlations_have_fishers_z() -> None:
     """1 − MCC lies between 0 and 2, and so does its interval: tanh of the z-scale."""
-    found = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, loss="mcc", interval="logit-cv")
+    found = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, scoring="mcc", interval="logit-cv")
     said = out_of_fold(GaussianNB(), Y)
     assert found.value == pytest.approx(1 - metrics.matthews_corrcoef(Y, said))
     ends = logit_ends(found.value, found.std_error**2, span=2.0)
@@ -149,7 +149,9 @@ def test_correlations_have_fishers_z() -> None:
 
 def test_r2_has_the_interval_of_the_logarithm() -> None:
     """1 − R² = MSE/S: a row does (e² − m (y − ȳ)²)/S to it."""
-    found = tr.estimate_risk(LinearRegression(), X, VALUES, cv=POOLED, loss="r2", interval="log-cv")
+    found = tr.estimate_risk(
+        LinearRegression(), X, VALUES, cv=POOLED, scoring="r2", interval="log-cv"
+    )
     said = out_of_fold(LinearRegression(), VALUES)
     value = 1 - metrics.r2_score(VALUES, said)
     assert found.value == pytest.approx(value)
@@ -159,7 +161,7 @@ def test_r2_has_the_interval_of_the_logarithm() -> None:
     assert [found.interval.low, found.interval.high] == pytest.approx(
         [value / factor, value * factor]
     )
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, loss="r2", cv="4-fold")
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, scoring="r2", cv="4-fold")
     assert search.fit(X, VALUES).risk_.interval.method == "log-cv"
 
 
@@ -167,7 +169,7 @@ def test_r2_has_the_interval_of_the_logarithm() -> None:
 @pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
 def test_a_tuned_learner_has_it_by_default(loss, y) -> None:
     """By pairs with their instability, also where every row is a fold; of two or three classes."""
-    given = {"loss": loss, "cv": "4-fold"}
+    given = {"scoring": loss, "cv": "4-fold"}
     found = tr.HonestSearchCV(LogisticRegression(), GRID, **given).fit(X, y).risk_
     assert found.interval.method == "logit-cv"
     assert found.interval.low < found.value < found.interval.high
@@ -181,7 +183,7 @@ def test_repetitions_are_averaged_and_their_rows_too() -> None:
     """The value is the mean of the repetitions' scores."""
     twice = np.stack([FOLDS, RNG.permutation(N) % 4])
     found = tr.estimate_risk(
-        GaussianNB(), X, Y, cv=KFold(folds=twice), loss="f1 pooled", interval="logit-cv"
+        GaussianNB(), X, Y, cv=KFold(folds=twice), scoring="f1 pooled", interval="logit-cv"
     )
     each = [1 - metrics.f1_score(Y, out_of_fold(GaussianNB(), Y, folds)) for folds in twice]
     assert found.value == pytest.approx(np.mean(each))
@@ -192,7 +194,7 @@ def test_groups_are_added_up() -> None:
     """Rows that come twice make nobody surer: the variance is that of half as many units."""
     groups = np.repeat(np.arange(N // 2), 2)
     x, y = np.repeat(X[::2], 2, axis=0), np.repeat(Y[::2], 2)
-    asked = {"loss": "kappa", "interval": "logit-cv"}
+    asked = {"scoring": "kappa", "interval": "logit-cv"}
     folds = KFold(folds=np.repeat(FOLDS[::2], 2))
     twice = tr.estimate_risk(GaussianNB(), x, y, groups=groups, cv=folds, **asked)
     alone = tr.estimate_risk(GaussianNB(), x, y, cv=folds, **asked)
@@ -205,19 +207,19 @@ def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged(
     """Pooled, its own risk is NaN and the value that of all answers."""
     y, folds = np.r_[np.ones(10, int), np.zeros(N - 10, int)], np.r_[np.arange(10) % 3, 3]
     folds = np.r_[folds, np.arange(N - 11) % 4]
-    found = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), loss="recall pooled")
+    found = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), scoring="recall pooled")
     said = out_of_fold(GaussianNB(), y, folds)
     assert found.value == pytest.approx(1 - metrics.recall_score(y, said))
     assert np.isnan(found.split_risks).tolist() == [False, False, False, True]
     with pytest.raises(Refusal, match="use fewer folds, or 'recall pooled'. It is fold 3"):
-        tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), loss="recall")
+        tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), scoring="recall")
 
 
 def test_few_positive_rows_none_of_which_is_found_leave_room() -> None:
     """They have no spread; the error is that of one of them being found, as a share of 1."""
     y = (np.arange(N) < 6).astype(int)
     found = tr.estimate_risk(
-        DummyClassifier(), X, y, cv="3-fold", loss="balanced-accuracy", interval="logit-cv"
+        DummyClassifier(), X, y, cv="3-fold", scoring="balanced-accuracy", interval="logit-cv"
     )
     assert (found.value, found.std_error) == (0.5, None)
     half = Z * (1 / 12) / 0.25
@@ -227,7 +229,7 @@ def test_few_positive_rows_none_of_which_is_found_leave_room() -> None:
 def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
     """No standard error; the interval is that of one row, or none is claimed to be sure."""
     found = tr.estimate_risk(
-        DummyClassifier(), X, Y, cv="4-fold", loss="recall", interval="logit-cv"
+        DummyClassifier(), X, Y, cv="4-fold", scoring="recall", interval="logit-cv"
     )
     assert (found.value, found.std_error) == (1.0, None)
     assert found.interval.low < 0.9
@@ -236,17 +238,17 @@ def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
 
 def test_a_calibration_error_has_none_unless_it_is_asked_for() -> None:
     """Its bias with few rows is no matter of spread; by name it has what its influences say."""
-    search = tr.HonestSearchCV(LogisticRegression(), GRID, loss="ece", cv="4-fold")
+    search = tr.HonestSearchCV(LogisticRegression(), GRID, scoring="ece", cv="4-fold")
     found = search.fit(X, Y).risk_
     assert (found.std_error, found.interval) == (None, None)
     assert any("of few rows it is too large" in note for note in found.notes)
-    asked = {"loss": "ece", "cv": "4-fold", "interval": "logit-cv"}
+    asked = {"scoring": "ece", "cv": "4-fold", "interval": "logit-cv"}
     assert tr.estimate_risk(GaussianNB(), X, Y, **asked).interval is not None
 
 
 def test_pooled_ranks_have_none() -> None:
     """Scores of different models do not compare: average precision by fold has one."""
-    asked = {"loss": "average-precision", "interval": "logit-cv"}
+    asked = {"scoring": "average-precision", "interval": "logit-cv"}
     assert tr.estimate_risk(GaussianNB(), X, Y, cv="4-fold", **asked).interval is not None
     with pytest.raises(Refusal, match="a score of all folds at once cannot give"):
         tr.estimate_risk(GaussianNB(), X, Y, cv=KFold(4, average="pooled"), **asked)
@@ -257,9 +259,9 @@ def test_a_perfect_score_is_surer_than_one_with_a_miss() -> None:
     y = np.array([1] * 30 + [0] * 270)
     x = y[:, None] * 9.0 + np.random.default_rng(5).normal(size=(300, 1)) * 0.15
     names = ("recall", "f1", "mcc", "balanced-accuracy", "auc")
-    perfect = tr.estimate_risk(GaussianNB(), x, y, scores=names)
+    perfect = tr.estimate_risk(GaussianNB(), x, y, scoring=["zero-one", *names])
     x[0] = 0.0
-    missed = tr.estimate_risk(GaussianNB(), x, y, scores=names)
+    missed = tr.estimate_risk(GaussianNB(), x, y, scoring=["zero-one", *names])
     for name in names:
         best, one = perfect.scores[name].score_interval, missed.scores[name].score_interval
         assert perfect.scores[name].score == best.high == 1
@@ -270,7 +272,9 @@ def test_a_perfect_score_is_surer_than_one_with_a_miss() -> None:
 def test_the_worst_score_is_in_its_interval_too() -> None:
     """Nobody is found: a recall of 0, and an interval that starts there."""
     x, y = np.arange(60.0)[:, None], np.array([1] * 12 + [0] * 48)
-    found = tr.estimate_risk(DummyClassifier(strategy="most_frequent"), x, y, scores="recall")
+    found = tr.estimate_risk(
+        DummyClassifier(strategy="most_frequent"), x, y, scoring=["zero-one", "recall"]
+    )
     interval = found.scores["recall"].score_interval
     assert found.scores["recall"].score == interval.low == 0
     assert 0 < interval.high < 1

@@ -73,7 +73,7 @@ def test_a_word_rates_the_greater_label(word, kind):
     """Each fold has what the metric says with pos_label; the result says which class it was."""
     y = LABELS[kind][CODES]
     positive = LABELS[kind][1]
-    found = tr.estimate_risk(LogisticRegression(), X, y, cv=SPLITS, loss=word)
+    found = tr.estimate_risk(LogisticRegression(), X, y, cv=SPLITS, scoring=word)
     scores = []
     for train, test in SPLITS:
         model = LogisticRegression().fit(X[train], y[train])
@@ -121,7 +121,7 @@ def test_every_word_that_depends_on_the_label_1_is_known(word):
 def test_the_lesser_label_is_rated_where_it_is_named(word, kind):
     """By `positive=`; each fold has what the metric says, and the result names the class."""
     y, lesser = LABELS[kind][CODES], LABELS[kind][0]
-    given = {"cv": SPLITS, "loss": word, "positive": lesser}
+    given = {"cv": SPLITS, "scoring": word, "positive": lesser}
     found = tr.estimate_risk(LogisticRegression(), X, y, **given)
     fitted = [(LogisticRegression().fit(X[a], y[a]), X[b], y[b]) for a, b in SPLITS]
     if word in ("average_precision", "roc_auc"):
@@ -163,7 +163,7 @@ def test_the_lesser_label_is_rated_where_it_is_named(word, kind):
 def test_a_scorer_of_a_metric_is_that_and_has_an_interval(scorer, named, score):
     """Of the class that it names, scikit-learn's 1 where it names none; under a name to read."""
     y = LABELS["1 is the lesser"][CODES]
-    found = tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", scores=[scorer])
+    found = tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", scoring=["zero-one", scorer])
     (one,) = found.scores.values()
     assert list(found.scores) == [one.named_loss] == [named]
     searched = tr.HonestSearchCV(LogisticRegression(), scoring=scorer, cv=3).fit(X, y)
@@ -177,24 +177,24 @@ def test_a_scorer_that_names_no_class_takes_the_one_that_is_named():
     """`positive=` against the 1 that scikit-learn takes where it is told nothing."""
     y = LABELS["text"][CODES]
     plain, own = make_scorer(metrics.f1_score), make_scorer(metrics.f1_score, pos_label="yes")
-    given = {"cv": SPLITS, "positive": "no", "scores": [plain, own, "mcc"]}
+    given = {"cv": SPLITS, "positive": "no", "scoring": ["zero-one", plain, own, "mcc"]}
     found = tr.estimate_risk(LogisticRegression(), X, y, **given)
     assert list(found.scores) == ["f1 of 'no'", "f1 of 'yes'", "mcc"]
     with pytest.raises(Refusal, match="cannot rate even a perfect rule"):
-        tr.estimate_risk(LogisticRegression(), X, y, loss=plain)
+        tr.estimate_risk(LogisticRegression(), X, y, scoring=plain)
 
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"loss": "f1", "positive": "on"}, UnknownName, "positive='on' is no class .* no, yes"),
+        ({"scoring": "f1", "positive": "on"}, UnknownName, "positive='on' is no class .* no, yes"),
         ({"positive": "no"}, Refusal, r"it names its own \(zero-one\)"),
         (
-            {"positive": "no", "loss": tr.losses.Recall(positive="yes")},
+            {"positive": "no", "scoring": tr.losses.Recall(positive="yes")},
             Refusal,
             r"names its own \(recall\)",
         ),
-        ({"loss": tr.losses.Recall(positive="on")}, UnknownName, "positive='on' is no class"),
+        ({"scoring": tr.losses.Recall(positive="on")}, UnknownName, "positive='on' is no class"),
     ],
 )
 def test_a_class_that_is_not_there_or_not_asked_for_is_refused(given, error, message):
@@ -217,8 +217,10 @@ def test_a_mean_over_classes_names_none():
 def test_one_of_three_classes_stands_against_the_rest():
     """As scikit-learn rates a column of it alone; one of the same losses rates two data sets."""
     y = np.array(["a", "b", "c"])[np.arange(60) % 3]
-    given = {"cv": SPLITS, "positive": "b", "scores": ["recall", "average-precision", "auc"]}
-    found = tr.estimate_risk(LogisticRegression(), X, y, loss=(loss := FBeta()), **given)
+    loss = FBeta()
+    given = {"cv": SPLITS, "positive": "b"}
+    scoring = [loss, "recall", "average-precision", "auc"]
+    found = tr.estimate_risk(LogisticRegression(), X, y, scoring=scoring, **given)
     for train, test in SPLITS[:1]:
         model = LogisticRegression().fit(X[train], y[train])
         truth, said = y[test] == "b", model.predict(X[test]) == "b"
@@ -239,15 +241,15 @@ def test_three_classes_have_no_positive_one():
     """A word that is scikit-learn's alone is refused in its words; ours is a mean over classes."""
     y = np.arange(60) % 3
     with pytest.raises(Refusal, match="multiclass"):
-        tr.estimate_risk(LogisticRegression(), X, y, loss="jaccard")
-    found = tr.estimate_risk(LogisticRegression(), X, y, loss="f1")
+        tr.estimate_risk(LogisticRegression(), X, y, scoring="jaccard")
+    found = tr.estimate_risk(LogisticRegression(), X, y, scoring="f1")
     assert "mean over 3 classes, each counting alike" in found.notes
 
 
 def test_the_search_scores_and_is_audited_by_its_own_rule():
     """`score` follows the word; an audit rates a search as its own scorer did, by the label 1."""
     y = LABELS["1, 2"][CODES]
-    search = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, loss="recall").fit(X, y)
+    search = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="recall").fit(X, y)
     recall = metrics.recall_score(y, search.predict(X), pos_label=2)
     assert search.score(X, y) == pytest.approx(recall)
     theirs = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="recall", cv=SPLITS)
@@ -267,7 +269,7 @@ def test_it_travels_and_has_a_key():
     assert pickle.loads(pickle.dumps(scorer)) == scorer
     assert content_of(scorer, "loss") != content_of(PositiveScorer("f1", "no"), "loss")
     y = LABELS["text"][CODES]
-    given = {"cv": SPLITS, "loss": "f1"}
+    given = {"cv": SPLITS, "scoring": "f1"}
     here = tr.estimate_risk(LinearSVC(), X, y, **given)
     there = tr.estimate_risk(LinearSVC(), X, y, n_jobs=2, **given)
     assert here.value == there.value

@@ -47,7 +47,7 @@ def test_the_usual_losses() -> None:
         ("zero_one", UnknownName, "did you mean 'zero-one'"),
         ("acuracy", UnknownName, "did you mean 'accuracy'"),
         ("xyzzy", UnknownName, "Known: zero-one, cost"),
-        (3, UnknownName, "loss=3 is neither a word"),
+        (3, UnknownName, "scoring=3 is neither a word"),
         (lambda y: 0, UnknownName, "takes 1 arguments; a loss takes"),
         (lambda y, f: np.zeros(2), Refusal, r"gave shape \(2,\) for 6 rows"),
         (get_scorer("f1"), Refusal, "scorer .*f1.* cannot rate even a perfect rule.*pos_label"),

@@ -48,18 +48,18 @@ def test_a_name_means_what_cross_val_score_means_by_it(model, y, name) -> None:
     """Fold by fold and in the mean over folds, for labels, decision values and probabilities."""
     loss = same_as_scorer(name, 0 if y is VALUES else len(np.unique(y)))
     theirs = cross_val_score(model, X, y, scoring=name, cv=SPLITS)
-    found = tr.estimate_risk(model, X, y, cv=SPLITS, loss=loss)
+    found = tr.estimate_risk(model, X, y, cv=SPLITS, scoring=loss)
     assert found.loss == name
     assert loss.score(found.split_risks) == pytest.approx(theirs, abs=1e-12)
     assert loss.score(found.value) == pytest.approx(theirs.mean(), abs=1e-12)
     if name not in ("f1", "precision", "recall", "r2"):  # which are words of ours
-        assert tr.estimate_risk(model, X, y, cv=SPLITS, loss=name).value == found.value
+        assert tr.estimate_risk(model, X, y, cv=SPLITS, scoring=name).value == found.value
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("f1", "f1"), ("mcc", "matthews_corrcoef")])
 def test_words_of_scores_are_means_over_folds_as_names_are(ours: str, theirs: str) -> None:
     """The same number for the same splits; with " pooled" it is of all answers."""
-    by_word = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, loss=ours)
+    by_word = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, scoring=ours)
     by_name = tr.estimate_risk(GaussianNB(), X, TWO, cv=SPLITS, scoring=theirs)
     assert by_word.value == by_name.value == pytest.approx(by_name.split_risks.mean())
     assert by_word.interval == by_name.interval
@@ -99,12 +99,12 @@ def test_every_name_is_scikit_learns_and_made_of_one_loss() -> None:
 def test_a_name_has_an_interval_by_the_way(name) -> None:
     """A tuned learner's by default, a single one's by name."""
     grid = {"C": [0.01, 1.0]}
-    search = tr.HonestSearchCV(LogisticRegression(), grid, loss=name, cv="4-fold")
+    search = tr.HonestSearchCV(LogisticRegression(), grid, scoring=name, cv="4-fold")
     found = search.fit(X, TWO).risk_
     assert found.interval.low < found.value < found.interval.high
     word = "beta-cv" if name == "accuracy" else "logit-cv"
     assert found.interval.method == word
-    alone = tr.estimate_risk(GaussianNB(), X, TWO, loss=name, cv="4-fold", interval=word)
+    alone = tr.estimate_risk(GaussianNB(), X, TWO, scoring=name, cv="4-fold", interval=word)
     assert alone.interval.low < alone.value < alone.interval.high
 
 

@@ -290,7 +290,7 @@ def test_one_row_in_a_class():
 
 
 REFUSED = [
-    ({"loss": "log"}, "not loss 'log'"),
+    ({"scoring": "log"}, "not loss 'log'"),
     ({"groups": [0, 0, 1, 1, 2, 2, 2]}, "ignore the groups"),
     ({"sample_weight": np.ones(7)}, "sample_weight"),
 ]

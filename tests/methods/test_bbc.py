@@ -45,7 +45,7 @@ def test_it_is_no_part_of_nested_validation_and_needs_losses_of_rows():
     with pytest.raises(Refusal, match="splits once"):
         tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv=tr.methods.Nested("bbc"))
     with pytest.raises(Refusal, match="single rows"):
-        tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, cv="bbc", loss="auc")
+        tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, cv="bbc", scoring="auc")
 
 
 def test_settings_have_the_interval_that_is_asked_for():
@@ -75,7 +75,7 @@ def test_the_last_bit_of_a_number_does_not_move_the_interval():
 @pytest.mark.parametrize("method", ["bbc", tr.methods.KFold(5)])
 def test_the_engine_and_the_order_of_columns_do_not_matter(method):
     """The bootstrap samples are those of the rows, whoever answered and however columns stand."""
-    given = {"cv": method, "loss": "brier", "interval": "bbc"}
+    given = {"cv": method, "scoring": "brier", "interval": "bbc"}
     first = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, **given)
     others = [
         tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, engine="generic", **given),

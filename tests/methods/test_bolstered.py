@@ -202,7 +202,7 @@ REFUSED = {
         {"cv": tr.methods.Nested("3-fold", BolsteredBySampling(5))},
         "inside outer",
     ),
-    "other loss": (X_SAMPLING, {"loss": "brier"}, "error rate"),
+    "other loss": (X_SAMPLING, {"scoring": "brier"}, "error rate"),
 }
 
 

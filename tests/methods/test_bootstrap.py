@@ -172,7 +172,7 @@ def test_strata_and_words() -> None:
 def test_samples_without_the_loss_do_not_count() -> None:
     """A left-out part of one class has no AUC: the mean is over the others, and a note says so."""
     y = np.array([0] * 20 + [1] * 4)
-    found = tr.estimate_risk(GaussianNB(), X, y, cv=Bootstrap("oob", 40), loss="auc")
+    found = tr.estimate_risk(GaussianNB(), X, y, cv=Bootstrap("oob", 40), scoring="auc")
     assert 0 <= found.value <= 1
     assert any("does not exist on what" in note for note in found.notes)
 
@@ -181,11 +181,11 @@ def test_scorers() -> None:
     """A scorer rates each model; where y has to be moved against answers it is refused."""
     for kind in ("bootstrap", "oob", ".632"):
         method = Bootstrap(kind, samples=SAMPLES)
-        share = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, loss="f1_micro")
+        share = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, scoring="f1_micro")
         assert 0 < share.value < 1
     for kind in (".632+", "optimism"):
         with pytest.raises(Refusal, match="cannot use the scorer f1_micro"):
-            tr.estimate_risk(GaussianNB(), X, CODES, cv=kind, loss="f1_micro")
+            tr.estimate_risk(GaussianNB(), X, CODES, cv=kind, scoring="f1_micro")
 
 
 # -- what goes wrong ----------------------------------------------------------------------------

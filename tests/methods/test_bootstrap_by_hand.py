@@ -89,7 +89,7 @@ def test_numbers_row_by_row(kind, loss, cost) -> None:
 
     wanted = by_the_book(kind, fitted, cost, NUMBERS, SAMPLES)
     method = Bootstrap(kind, samples=SAMPLES)
-    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, cv=method, loss=loss)
+    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, cv=method, scoring=loss)
     assert found.value == pytest.approx(wanted, rel=1e-10)
 
 
@@ -102,7 +102,7 @@ def test_brier_row_by_row(kind) -> None:
 
     wanted = by_the_book(kind, fitted, lambda y, p: (p - y) ** 2, CODES, SAMPLES)
     method = Bootstrap(kind, samples=SAMPLES)
-    found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, loss="brier")
+    found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, scoring="brier")
     assert found.value == pytest.approx(wanted, rel=1e-10)
 
 
@@ -239,7 +239,7 @@ def test_auc_is_averaged_over_samples() -> None:
     }
     for kind, value in wanted.items():
         method = Bootstrap(kind, samples=SAMPLES)
-        found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, loss="auc")
+        found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, scoring="auc")
         assert found.value == pytest.approx(value, abs=1e-12)
         assert found.losses is None
         assert "averaged over the samples" in " ".join(found.notes)

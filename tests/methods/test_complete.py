@@ -131,7 +131,7 @@ def test_what_a_result_says() -> None:
             Refusal,
             "generic: the subsets of 36 of 40 rows are 91,390 fits.*'monte-carlo'",
         ),
-        ({"loss": "auc"}, Refusal, "averages losses of single rows, and loss 'auc' has none"),
+        ({"scoring": "auc"}, Refusal, "averages losses of single rows, and loss 'auc' has none"),
         ({"groups": Y}, Refusal, "would ignore the groups"),
         ({"cv": Complete(9)}, BadData, "m=9 of 9 rows leaves none"),
         ({"cv": tr.methods.Nested("complete")}, Refusal, "cannot be the outer method"),
@@ -220,7 +220,7 @@ def test_what_a_result_says_of_exact_out_of_bag() -> None:
     ("options", "message"),
     [
         ({"model": NearestMean()}, "bootstraps of 9 of 9 rows are 24,310 fits.*closed form"),
-        ({"loss": "auc"}, "averages losses of single rows"),
+        ({"scoring": "auc"}, "averages losses of single rows"),
         ({"groups": Y_BAG}, "would ignore the groups"),
     ],
 )

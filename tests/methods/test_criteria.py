@@ -146,7 +146,7 @@ def test_per_row_stands_beside_log_loss() -> None:
     """AIC/(2n) is the apparent log loss plus p/n."""
     model = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
     found = tr.estimate_risk(model, X, TWO, cv=tr.methods.AIC(per_row=True))
-    apparent = tr.estimate_risk(model, X, TWO, cv="apparent", loss="log")
+    apparent = tr.estimate_risk(model, X, TWO, cv="apparent", scoring="log")
     assert found.loss == apparent.loss == "log"
     assert found.value == pytest.approx(apparent.value + 2 / 20)
     assert found.value == values("aic", model, None, X, TWO)[0] / 40
@@ -262,16 +262,16 @@ LINE = {"model": LinearRegression(), "y": Y}
     [
         (CLASSES | {"cv": "cp"}, "method 'cp' estimates a squared risk.*use 'aic'"),
         (CLASSES | {"cv": "gcv"}, "'gcv' estimates a squared risk"),
-        (CLASSES | {"cv": "aic", "loss": "zero-one"}, "reports in loss '-2 log L' and not in"),
+        (CLASSES | {"cv": "aic", "scoring": "zero-one"}, "reports in loss '-2 log L' and not in"),
         (CLASSES | {"cv": "aic", "sample_weight": WEIGHTS}, "no sample_weight in classif"),
-        (LINE | {"cv": "cp", "loss": "absolute"}, "reports in loss 'squared' and not in 'abso"),
+        (LINE | {"cv": "cp", "scoring": "absolute"}, "reports in loss 'squared' and not in 'abso"),
         (LINE | {"cv": "bic", "groups": TWO}, "would ignore the groups"),
         (LINE | {"cv": "aic", "sample_weight": TWO * 1.0}, "a row of weight 0 has no"),
         (LINE | {"cv": "aic", "y": np.column_stack([Y, Y])}, "one target and y has 2"),
         (LINE | {"cv": tr.methods.AIC(per_row=True)}, "use 'cp' or 'gcv'"),
         (LINE | {"cv": "cp", "model": SVR()}, "degrees of freedom of SVR"),
         (CLASSES | {"cv": "bic", "model": SVC()}, "SVC gives no probabilities"),
-        (CLASSES | {"cv": tr.methods.Nested("4-fold", "aic")}, "use loss='log'"),
+        (CLASSES | {"cv": tr.methods.Nested("4-fold", "aic")}, "use scoring='log'"),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else "",
 )
@@ -284,8 +284,8 @@ def test_what_cannot_be_served_is_refused(given, message) -> None:
 
 def test_losses_that_the_criterion_stands_on_may_be_named() -> None:
     """Squared for numbers, log for classes: the result is the same."""
-    assert tr.estimate_risk(LinearRegression(), X, Y, cv="aic", loss="squared").value > 0
-    found = tr.estimate_risk(CLASSES["model"], X, TWO, cv="bic", loss="log")
+    assert tr.estimate_risk(LinearRegression(), X, Y, cv="aic", scoring="squared").value > 0
+    found = tr.estimate_risk(CLASSES["model"], X, TWO, cv="bic", scoring="log")
     assert found.loss == "-2 log L"
 
 

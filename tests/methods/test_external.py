@@ -48,7 +48,7 @@ def test_no_fit_is_counted_and_none_is_made():
 
 def test_rows_are_independent_tests_of_one_rule():
     """No factor of cross-validation: DeLong's error without the bias of few, on the logit scale."""
-    risk = run_of(loss="auc").risk
+    risk = run_of(scoring="auc").risk
     scores = MODEL.decision_function(OTHERS[0])
     area, z = roc_auc_score(OTHERS[1], scores), ndtri(0.975)
     assert risk.own_scale.value == pytest.approx(area)

@@ -141,7 +141,7 @@ def test_grouped_data_get_grouped_forms():
 def test_losses_of_sets_are_refused_before_anything_is_fitted(word):
     """AUC has no losses of rows: refused, and the way out is named."""
     given = {"cv": {"bootstrap-.632": ".632", "hac": "forward-3"}.get(word, "10-fold")}
-    given["loss"] = "auc"
+    given["scoring"] = "auc"
     with pytest.raises(Refusal, match="loss 'auc' .*conservative-z"):
         tr.estimate_risk(LogisticRegression(), X, Y, interval=word, **given)
 

@@ -76,7 +76,7 @@ def test_probabilities_and_scores_of_a_plain_loop(loss) -> None:
     from sklearn import metrics
 
     y, method = Y == 1, tr.methods.KFold(4, average="fold")
-    found = tr.estimate_risk(LogisticRegression(), X, y, cv=method, loss=loss)
+    found = tr.estimate_risk(LogisticRegression(), X, y, cv=method, scoring=loss)
     labels = labels_of(method, Data.check(X, y, task="classification"))[0]
     expected = []
     for fold in range(4):
@@ -97,7 +97,7 @@ def test_a_class_missing_from_a_training_set_has_probability_zero() -> None:
     y = np.repeat([0, 1, 2], [10, 10, 3])
     folds = np.concatenate([np.arange(20) % 2, [2] * 3])
     method = tr.methods.KFold(folds=folds)
-    found = tr.estimate_risk(LogisticRegression(), X[:23], y, cv=method, loss="log")
+    found = tr.estimate_risk(LogisticRegression(), X[:23], y, cv=method, scoring="log")
     assert found.losses[20:] == pytest.approx(-np.log(np.finfo(float).eps))
     assert np.isfinite(found.value)
 
@@ -206,7 +206,7 @@ def test_auc_is_of_all_answers_together() -> None:
     scores = cross_val_predict(
         LogisticRegression(), X_OUT, Y_OUT, cv=LeaveOneOut(), method="decision_function"
     )
-    found = tr.estimate_risk(LogisticRegression(), X_OUT, Y_OUT, cv="loo", loss="auc")
+    found = tr.estimate_risk(LogisticRegression(), X_OUT, Y_OUT, cv="loo", scoring="auc")
     assert found.value == pytest.approx(1 - roc_auc_score(Y_OUT, scores), abs=1e-12)
 
 

@@ -188,7 +188,7 @@ def test_unknown_corrections_and_losses_of_sets_are_refused():
     with pytest.raises(UnknownName, match="mlr3inferr"):
         NestedInterval(bias="other")
     with pytest.raises(Refusal, match="no"):
-        tr.estimate_risk(LogisticRegression(), X, Y, cv="ncv", loss="auc")
+        tr.estimate_risk(LogisticRegression(), X, Y, cv="ncv", scoring="auc")
 
 
 def test_no_errors_have_no_normal_interval():

@@ -103,7 +103,7 @@ def test_numbers_too() -> None:
     y, grid = X[:, 0] + RNG.normal(size=N), {"alpha": [0.01, 1.0, 100.0]}
     method = Nested("5-fold", KFold(3, average="fold"))
     plan = method.plan(Data.check(X, y, task="regression"), Streams(0))
-    curve = tr.risk_curve(Ridge(), grid, X, y, cv=method, loss="squared")
+    curve = tr.risk_curve(Ridge(), grid, X, y, cv=method, scoring="squared")
     search = GridSearchCV(Ridge(), grid, scoring="neg_mean_squared_error")
     expected = np.full(N, np.nan)
     for unit, q in enumerate(plan.questions("outer")):
@@ -207,7 +207,7 @@ def test_any_loss_can_choose(loss, outer) -> None:
     if (outer, loss) == ("loo", "f1"):
         outer = "holdout"  # a scorer rates no single row
     curve = tr.risk_curve(
-        LogisticRegression(), {"C": [0.01, 1]}, X, Y, cv=Nested(outer, "3-fold"), loss=loss
+        LogisticRegression(), {"C": [0.01, 1]}, X, Y, cv=Nested(outer, "3-fold"), scoring=loss
     )
     assert np.isfinite(curve.procedure.value)
     assert np.isfinite(curve.values).all()

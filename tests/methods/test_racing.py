@@ -257,8 +257,8 @@ def test_what_an_outer_fold_holds_is_unknown_to_its_race():
 @pytest.mark.parametrize(
     "options",
     [
-        {"scores": ["log", "auc"]},
-        {"loss": "log"},
+        {"scoring": ["zero-one", "log", "auc"]},
+        {"scoring": "log"},
         {"n_jobs": 2},
         {"groups": np.arange(60) // 2},
         {"sample_weight": np.linspace(1, 2, 60), "cv": "racing"},
@@ -328,7 +328,7 @@ def test_a_store_keeps_the_fits_of_a_race(tmp_path):
         ({"model": DecisionTreeClassifier(), "grid": {"max_depth": [1, 3]}, "engine": "auto"},
          "engine 'tree' answers all settings in one pass"),
         ({"rule": "1-se"}, "rule '1-se' may choose a setting that a race has dropped"),
-        ({"loss": "auc"}, "'auc' rates whole test sets, and a race compares losses"),
+        ({"scoring": "auc"}, "'auc' rates whole test sets, and a race compares losses"),
         ({"scoring": "roc_auc"}, "rates whole test sets"),
         ({"outer": "5-fold"}, "is tested in the pairs of its own folds, and '5-fold'"),
         ({"outer": Pairs("5-fold")}, "is tested in the pairs of its own folds"),

@@ -96,7 +96,7 @@ def test_equals_scikit_learn_to_the_letter(name, weighted) -> None:
     weights = np.random.default_rng(1).uniform(0.5, 1.5, len(y)) if weighted else None
     sizes, engines = (24, 32), ("generic", "ensemble")
     given = {"cv": "oob", "sample_weight": weights}
-    given["loss"] = "brier" if hasattr(model, "predict_proba") else "squared"
+    given["scoring"] = "brier" if hasattr(model, "predict_proba") else "squared"
     curves = [
         tr.risk_curve(model, {"n_estimators": sizes}, rows, y, engine=engine, **given)
         for engine in engines
@@ -265,7 +265,7 @@ def test_bootstrap_is_always_the_bootstrap() -> None:
     ("options", "message"),
     [
         ({"groups": WINE[1]}, "would ignore the groups"),
-        ({"loss": "jaccard_macro"}, "cannot use the scorer"),
+        ({"scoring": "jaccard_macro"}, "cannot use the scorer"),
         ({"cv": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
         ({"engine": "tree"}, "engine 'tree' cannot answer: the learner is RandomForest"),
     ],
@@ -281,7 +281,7 @@ def test_losses_of_whole_sets() -> None:
     """The AUC is that of all out-of-bag answers together."""
     rows, y = WINE[0][:130], WINE[1][:130]
     forest = RandomForestClassifier(60, random_state=0, max_depth=1, max_features=1)
-    found = tr.estimate_risk(forest, rows, y, cv="oob", loss="auc")
+    found = tr.estimate_risk(forest, rows, y, cv="oob", scoring="auc")
     forest.set_params(oob_score=True).fit(rows, y)
     assert 1 - found.value == pytest.approx(roc_auc_score(y, forest.oob_decision_function_[:, 1]))
 
@@ -303,8 +303,8 @@ LABELS = np.where(X_OUT[:, 0] + RNG_OUT.normal(size=60) > 0, "yes", "no")
 )
 def test_squared_loss_is_leave_one_out(model, y, loss):
     """The same number from one fit."""
-    found = tr.estimate_risk(model, X_OUT, y, cv="alo", loss=loss)
-    exact = tr.estimate_risk(model, X_OUT, y, cv="loo", loss=loss)
+    found = tr.estimate_risk(model, X_OUT, y, cv="alo", scoring=loss)
+    exact = tr.estimate_risk(model, X_OUT, y, cv="loo", scoring=loss)
     assert found.value == pytest.approx(exact.value, rel=1e-10)
     assert (found.n_fits, exact.n_fits) == (1, 60)
 
@@ -321,7 +321,8 @@ def test_squared_loss_is_leave_one_out(model, y, loss):
 def test_other_losses_come_near(model, y, loss, within):
     """As near as exact leave-one-out on these rows, and much nearer than the apparent risk."""
     found, exact, apparent = (
-        tr.estimate_risk(model, X_OUT, y, cv=m, loss=loss).value for m in ("alo", "loo", "apparent")
+        tr.estimate_risk(model, X_OUT, y, cv=m, scoring=loss).value
+        for m in ("alo", "loo", "apparent")
     )
     assert 0 < abs(found - exact) < within
     assert abs(found - exact) < abs(apparent - exact) / 4
@@ -378,7 +379,7 @@ def test_steps_before_the_learner_stay():
     [
         ({"model": KNeighborsClassifier()}, "no formula.*KNeighborsClassifier"),
         ({"groups": np.arange(60) // 2}, "would ignore the groups"),
-        ({"loss": "f1_micro"}, "asks the whole model"),
+        ({"scoring": "f1_micro"}, "asks the whole model"),
     ],
 )
 def test_refuses_by_name(asked, words):

@@ -39,9 +39,9 @@ def scores_of(model, y, splitter, scoring):
     groups = GROUPS if "Group" in type(splitter).__name__ else None
     theirs = ms.cross_val_score(model, X, y, cv=splitter, groups=groups, scoring=scoring)
     if groups is not None:
-        ours = tr.estimate_risk(model, X, y, cv=splitter, loss=scoring, groups=groups)
+        ours = tr.estimate_risk(model, X, y, cv=splitter, scoring=scoring, groups=groups)
     else:
-        ours = tr.estimate_risk(model, X, y, cv=splitter, loss=scoring)
+        ours = tr.estimate_risk(model, X, y, cv=splitter, scoring=scoring)
     return theirs, ours
 
 
@@ -89,7 +89,7 @@ def test_models_with_scores_or_probabilities(model, scoring) -> None:
 def test_own_losses_are_their_scorers(model, word, scoring) -> None:
     """Our losses and scikit-learn's scorers give the same risks, split by split."""
     splitter = ms.StratifiedKFold(5)
-    ours, theirs = (tr.estimate_risk(model, X, Y, cv=splitter, loss=w) for w in (word, scoring))
+    ours, theirs = (tr.estimate_risk(model, X, Y, cv=splitter, scoring=w) for w in (word, scoring))
     assert ours.split_risks == pytest.approx(theirs.split_risks, abs=1e-12)
 
 
@@ -119,7 +119,7 @@ def test_given_splits_are_used_as_they_are(scorer) -> None:
         (~mask, mask),
         (np.repeat(np.arange(20), 3), np.arange(20, N)),
     ]
-    found = tr.estimate_risk(KNeighborsRegressor(4), X, NUMBERS, cv=pairs, loss=scorer)
+    found = tr.estimate_risk(KNeighborsRegressor(4), X, NUMBERS, cv=pairs, scoring=scorer)
     expected = []
     for train, test in pairs:
         predicted = KNeighborsRegressor(4).fit(X[train], NUMBERS[train]).predict(X[test])

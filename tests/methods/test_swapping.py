@@ -274,7 +274,7 @@ def test_a_learner_may_state_its_own_number_of_rows() -> None:
     ("options", "message"),
     [
         ({"y": np.arange(9) % 3}, "two classes and y has 3.*one class against the others"),
-        ({"loss": "brier"}, "zero-one loss, not for 'brier'.*'loo'"),
+        ({"scoring": "brier"}, "zero-one loss, not for 'brier'.*'loo'"),
         ({"groups": Y}, "would ignore the groups"),
         ({"model": Perceptron()}, "Perceptron estimates no probability.*Calibrated.*math.inf"),
         (

@@ -169,8 +169,8 @@ def test_it_is_tuned_and_assessed_like_any_model() -> None:
     """In a grid, by a cost loss, and beside scikit-learn's own threshold classifier."""
     loss = tr.losses.Cost([[0, 1], [5, 0]])  # rows: healthy, sick
     one = ThresholdClassifier(GaussianNB(), cost=(1, 5), random_state=0)
-    plain = tr.estimate_risk(GaussianNB(), X, Y, loss=loss, cv="5-fold")
-    assert tr.estimate_risk(one, X, Y, loss=loss, cv="5-fold").value < plain.value
+    plain = tr.estimate_risk(GaussianNB(), X, Y, scoring=loss, cv="5-fold")
+    assert tr.estimate_risk(one, X, Y, scoring=loss, cv="5-fold").value < plain.value
     grid = GridSearchCV(one, {"estimator__var_smoothing": [1e-9, 1.0]}, cv=2).fit(X, Y)
     assert grid.best_estimator_.threshold_ > 0
     peer = TunedThresholdClassifierCV(GaussianNB(), scoring="balanced_accuracy", cv=3)

@@ -62,11 +62,11 @@ def test_scores_are_those_of_scikit_survival(word):
 def test_a_forest_in_a_pipeline_and_a_machine_without_curves():
     """Words of a time need curves; the order does not."""
     forest = make_pipeline(StandardScaler(), RandomSurvivalForest(10, random_state=0))
-    assert tr.estimate_risk(forest, X, Y, loss="integrated-brier", cv="5-fold").value < 0.25
+    assert tr.estimate_risk(forest, X, Y, scoring="integrated-brier", cv="5-fold").value < 0.25
     machine = FastSurvivalSVM(random_state=0)
     assert tr.estimate_risk(machine, X, Y, cv="5-fold").interval is not None
     with pytest.raises(Refusal, match="FastSurvivalSVM tells no curves of survival"):
-        tr.estimate_risk(machine, X, Y, loss="brier-at-2")
+        tr.estimate_risk(machine, X, Y, scoring="brier-at-2")
 
 
 def test_cox_of_many_columns_is_refused_before_its_first_fit(monkeypatch):

@@ -67,7 +67,7 @@ def test_a_lasso_path_is_that_of_scikit_survival() -> None:
     rng = np.random.default_rng(0)
     wide = np.hstack([X, rng.normal(size=(N, 2 * N))])
     pipeline, grid = learner("cox-lasso", "survival", n_rows=N, n_features=wide.shape[1])
-    search = tr.HonestSearchCV(pipeline, grid, scoring="integrated-brier", scores=["concordance"])
+    search = tr.HonestSearchCV(pipeline, grid, scoring=["integrated-brier", "concordance"])
     found = search.fit(wide, Y).best_estimator_[-1]
     scaled = StandardScaler().fit_transform(wide)
     path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alphas=found.alphas_).fit(scaled, Y)
@@ -92,7 +92,7 @@ def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
 
 def test_words_are_assessed() -> None:
     """Pairs in y make the task; a word of another task is refused by the task."""
-    found = tr.assess(["cox"], X, Y, loss="brier-at-1", scores=["integrated-brier"])
+    found = tr.assess(["cox"], X, Y, scoring=["brier-at-1", "integrated-brier"])
     assert found.best == "cox"
     assert found.baseline_rule == "always answering the curve of Kaplan and Meier"
     came, time = (Y[name] for name in Y.dtype.names)
@@ -106,7 +106,7 @@ def test_words_are_assessed() -> None:
 
 def test_a_file_is_estimated(call, followed: Path) -> None:  # noqa: F811
     """As by the library, of the same rows."""
-    words = ("--model", "cox", "--loss", "brier-at-1", "--scores", "uno,auc-at-1", "--json")
+    words = ("--model", "cox", "--scoring", "brier-at-1,uno,auc-at-1", "--json")
     said = call("estimate", followed, *OF_FILE, *words)
     assert said.code == 0, said.err
     assert "target 'state' is 'dead' in" in said.err
@@ -115,7 +115,7 @@ def test_a_file_is_estimated(call, followed: Path) -> None:  # noqa: F811
     table = tr.datasets.read_table(followed, event="state=dead", time_to_event="years")
     layout = {"numeric": table.numeric, "text": table.text, "n_features": table.n_features}
     pipeline, _ = learner("cox", "survival", n_rows=N, **layout)
-    again = tr.estimate_risk(pipeline, table.X, table.y, loss="brier-at-1")
+    again = tr.estimate_risk(pipeline, table.X, table.y, scoring="brier-at-1")
     assert found["value"] == pytest.approx(again.value)
 
 
@@ -147,7 +147,7 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
     assert "bound missed: uno 0." in order.err
     refused = call("validate", followed, *OF_FILE, "--horizon", "1", "--predictions", "a")
     assert "--predictions are of classes or numbers" in refused.err
-    named = call("validate", followed, *OF_FILE, *words[:6], "--loss", "uno", "--json")
+    named = call("validate", followed, *OF_FILE, *words[:6], "--scoring", "uno", "--json")
     assert json.loads(named.out)["risk"]["loss"] == "uno"
 
 
@@ -159,7 +159,7 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
         ("validate", ("--horizon", "1e6"), "no row was followed past the time 1000000"),
         ("validate", ("--horizon", "1", "--positive", "dead"), "named by --event COL=LABEL"),
         ("estimate", ("--positive", "dead"), "named by --event COL=LABEL"),
-        ("estimate", ("--loss", "log"), "loss 'log' is not defined for survival"),
+        ("estimate", ("--scoring", "log"), "loss 'log' is not defined for survival"),
         ("plan", ("--rows", "60"), "the target has no classes"),
     ],
 )

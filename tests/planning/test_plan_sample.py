@@ -118,7 +118,7 @@ def test_what_cannot_be_planned_is_refused(error, options, kind, message) -> Non
 def a_learning_curve(loss: str = "zero-one") -> tr.LearningCurve:
     """That of three nearest neighbours on a hundred rows."""
     X, y = tr.datasets.make_difficult(100, random_state=0)
-    return tr.learning_curve(KNeighborsClassifier(3), X, y, loss=loss, sizes=[12, 24, 45, 80])
+    return tr.learning_curve(KNeighborsClassifier(3), X, y, scoring=loss, sizes=[12, 24, 45, 80])
 
 
 def test_a_learning_curve_says_what_to_expect() -> None:

@@ -98,7 +98,9 @@ def test_a_learner_that_tunes_inside_has_no_further_score_that_was_selected():
     """What is known of its other scores is of the fit without tuning; its table has none, too."""
     X, y = tr.datasets.make_simple(40, random_state=0)
     inside = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
-    found = tr.assess({"inside": inside}, X, X[:, 0] + 0.1 * y, scores=["absolute"], outer="4-fold")
+    found = tr.assess(
+        {"inside": inside}, X, X[:, 0] + 0.1 * y, scoring=["squared", "absolute"], outer="4-fold"
+    )
     (told,) = [told for told in found.told_scores() if told[0] == "absolute"]
     assert told[2] is None
     row = found.to_html().partition("<bdi>absolute (lower is better)<")[2].partition("</tr>")[0]

@@ -223,7 +223,9 @@ def test_the_honest_column_is_seen_on_a_telephone(show):
     X, y = tr.datasets.make_difficult(40, random_state=1)
     grid = {"max_depth": [1], "min_samples_leaf": [5], "criterion": ["log_loss", "entropy"]}
     tree = DecisionTreeClassifier(random_state=0)
-    assessed = tr.assess({"decision tree": (tree, grid)}, X, y, scores=["balanced-accuracy"])
+    assessed = tr.assess(
+        {"decision tree": (tree, grid)}, X, y, scoring=["zero-one", "balanced-accuracy"]
+    )
     opened = show(json.loads(assessed.to_json()), viewport={"width": 390, "height": 900})
     ends = opened.page.eval_on_selector_all(
         "#learners th[scope=col]",

@@ -114,11 +114,11 @@ def test_the_call_run_as_it_is_printed_gives_the_same_numbers():
         y,
         time=known["time"],
         sample_weight=known["sample_weight"],
-        scores=["absolute"],
+        scoring=["squared", "absolute"],
         validate={"subgroups": {"half": known["half"]}},
     )
     call = repeat(tr.Assessment.from_dict(found.to_dict())).call
-    assert "scores=['absolute']" in call
+    assert "scoring=['squared', 'absolute']" in call
     assert "validate={'subgroups': {'half': half}}" in call
     typed = call.partition("\n")[2]
     again = eval(typed, {"tr": tr, "X": X, "y": y, "learners": {"ridge": Ridge()}, **known})

@@ -117,7 +117,7 @@ def test_control_characters_in_names_are_visible():
 def test_a_search_shows_its_honest_risk_above_the_diagram(outer):
     """As soon as there is one; the names of scores are text."""
     search = tr.HonestSearchCV(
-        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, outer=outer, scores=["auc"]
+        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, outer=outer, scoring=["zero-one", "auc"]
     )
     assert "What to report" not in search._repr_html_()
     shown = search.fit(X, Y)._repr_mimebundle_()["text/html"]

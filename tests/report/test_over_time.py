@@ -60,9 +60,7 @@ def test_a_score_is_drawn_as_a_score() -> None:
     """Stretches, band, level and words: larger is better, and no risk is named."""
     X, y = LOAD(600, random_state=1)
     time, high = LOAD.dates(600), y > np.median(y)
-    found = tr.assess(
-        {"line": LogisticRegression()}, X, high, time=time, scores=(), loss="accuracy"
-    )
+    found = tr.assess({"line": LogisticRegression()}, X, high, time=time, scoring="accuracy")
     figure = drawn(json.loads(found.to_json()), "line")
     risk = found.risks["line"]
     assert figure.keys[-1].text == f"honest score: {number(1 - risk.value)}"
@@ -103,7 +101,7 @@ def test_a_short_series_has_no_band_and_says_why() -> None:
 
 def test_scores_without_losses_of_rows_say_why() -> None:
     """R² has no course; the note names the learner."""
-    scored = assessed(200, loss="r2")
+    scored = assessed(200, scoring="r2")
     why = scored.to_dict()["learners"]["ridge"]["no_over_time"]
     assert "has no losses of single rows" in why
     assert f"ridge: no risk over time: {why}" in scored.to_html().replace("&#39;", "'")

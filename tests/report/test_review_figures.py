@@ -52,8 +52,7 @@ def test_a_page_unfolds_six_figures_at_most(show):
         make_pipeline(SelectKBest(), LogisticRegression()),
         {"selectkbest__k": [1, 2]},
         cv="3-fold",
-        loss="log",
-        scores=["f1", "mcc"],
+        scoring=["log", "f1", "mcc"],
     ).fit(X, Y)
     found = tr.validate(search, X, Y, replicates=0, subgroups={"site": SITE})
     page = show(found.to_html()).page

@@ -28,15 +28,15 @@ def result(kind):
     """A result of each verb that measures AUC."""
     X, y = rows()
     if kind == "estimate_risk":
-        return tr.estimate_risk(MODEL, X, y, scores=["auc"])
+        return tr.estimate_risk(MODEL, X, y, scoring=["zero-one", "auc"])
     if kind == "HonestSearchCV":
-        return tr.HonestSearchCV(MODEL, C, loss="auc").fit(X, y).risk_
+        return tr.HonestSearchCV(MODEL, C, scoring="auc").fit(X, y).risk_
     if kind == "nested risk_curve":
-        return tr.risk_curve(MODEL, C, X, y, cv="nested", loss="auc")
+        return tr.risk_curve(MODEL, C, X, y, cv="nested", scoring="auc")
     if kind == "assess":
-        return tr.assess({"logistic": (MODEL, C)}, X, y, loss="auc")
+        return tr.assess({"logistic": (MODEL, C)}, X, y, scoring="auc")
     if kind == "validate":
-        return tr.validate(tr.HonestSearchCV(MODEL, C, loss="log"), X, y, replicates=0)
+        return tr.validate(tr.HonestSearchCV(MODEL, C, scoring="log"), X, y, replicates=0)
     search = GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(X, y)
     return tr.audit(search, X, y)
 

@@ -166,8 +166,8 @@ def test_the_posterior_of_folds_is_labelled() -> None:
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        ("5-fold", {"loss": "brier"}, "not all 0 or 1"),
-        ("5-fold", {"loss": "auc"}, "no losses of single rows"),
+        ("5-fold", {"scoring": "brier"}, "not all 0 or 1"),
+        ("5-fold", {"scoring": "auc"}, "no losses of single rows"),
         ("3x5-fold", {}, "not all 0 or 1"),
         ("apparent", {}, "trained on"),
         ("5-fold", {"groups": np.arange(45) // 3}, "rows of one group depend"),

@@ -68,7 +68,7 @@ def test_a_scale_turns_values_intervals_and_differences():
 )
 def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
     """Print, conclusion, page, notebook: the scores stand there, the risks nowhere."""
-    found = tr.assess(learners, X, y, cv=["5-fold"], loss=loss)
+    found = tr.assess(learners, X, y, cv=["5-fold"], scoring=loss)
     honest = [found.choice, *found.risks.values()]
     risk = found.risks[found.best]
     shown, hidden = numbers_of(*honest)
@@ -97,7 +97,7 @@ def test_errors_stay_errors():
 
 def test_the_choice_has_its_further_scores():
     """What to report of each score is that of the whole search."""
-    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], scores=("auc", "log"))
+    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], scoring=["zero-one", "auc", "log"])
     table = found.scorecard()
     whole = table[table["learner"] == "whole search"].set_index("score")["honest"]
     assert whole.to_dict() == {
@@ -113,7 +113,7 @@ def test_the_choice_has_its_further_scores():
 def test_figures_of_matplotlib_are_of_scores():
     """Ladder, splits, curve: on the scale of the score, whose name is on the axis."""
     method = tr.methods.MonteCarlo(4)
-    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], outer=method, loss="auc")
+    found = tr.assess(CLASSES, X, Y, cv=["5-fold"], outer=method, scoring="auc")
     drawn = {
         "auc of 1 (larger is better)": found.plot_ladder(),
         "score of one split (auc of 1)": found.plot_monte_carlo(),
@@ -146,7 +146,7 @@ def test_an_audit_speaks_of_scores_where_its_search_does():
     assert "Report this risk" in errors.to_html()
 
 
-@pytest.mark.parametrize("asked", [{"loss": "auc"}, {"scores": ["auc"]}, {}])
+@pytest.mark.parametrize("asked", [{"scoring": "auc"}, {"scoring": ["zero-one", "auc"]}, {}])
 def test_there_is_one_auc_on_a_page(asked):
     """That of the folds, with its calibrated interval; pooled ones and DeLong's stand nowhere."""
     found = tr.assess(CLASSES, X, Y, cv=["5-fold"], **asked)
@@ -159,7 +159,7 @@ def test_there_is_one_auc_on_a_page(asked):
         assert "of all predictions pooled" in page
         return
     risk = found.risks[found.best]
-    auc = risk if "loss" in asked else risk.scores["auc"]
+    auc = risk if asked.get("scoring") == "auc" else risk.scores["auc"]
     assert told == {number(auc.score)}
     assert f"AUC {number(auc.score)}, 95 % interval {number(auc.score_interval.low)} to" in page
     axes = found.plot_roc()

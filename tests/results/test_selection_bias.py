@@ -171,7 +171,7 @@ def test_curves_that_do_not_compare_are_refused():
         (curve, "give a list"),
         (5, "give a list"),
         ([curve, other], "different settings"),
-        ([curve, curve_of(loss="log")], "different losses"),
+        ([curve, curve_of(scoring="log")], "different losses"),
     ):
         with pytest.raises(BadArgument, match=message):
             tr.SelectionBias.of_curves(curves)

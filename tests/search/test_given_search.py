@@ -146,14 +146,16 @@ def test_the_score_of_the_search_is_the_loss(simple):
     found = honest(regression).fit(X, y)
     assert found.risk_.score == pytest.approx(1 - found.risk_.value)
     assert found.selected_risk_.value == pytest.approx(1 - found.best_score_)
-    squared = honest(regression, loss="squared").fit(X, y)
+    squared = honest(regression, scoring="squared").fit(X, y)
     assert squared.risk_.loss == "squared"
     assert squared.optimism_ is None
 
 
 def test_further_scores_and_a_scorer_are_told(simple):
     """`scores` of the same clones, and `scoring` for the honest risk."""
-    search = tr.HonestSearchCV(SEARCHES["halving"], scores=["auc"], outer=OUTER).fit(*simple)
+    search = tr.HonestSearchCV(SEARCHES["halving"], scoring=["zero-one", "auc"], outer=OUTER).fit(
+        *simple
+    )
     assert 0 < search.scores_["auc"].value < 1
     assert search.scores_["auc"].method == search.risk_.method
     brier = tr.HonestSearchCV(SEARCHES["halving"], scoring="neg_brier_score", outer="3-fold")

@@ -26,11 +26,11 @@ TWO = np.repeat([0, 1], [10, 20])
 NUMBERS = DRAW.exponential(size=30)
 
 
-def constant(y, loss=None, **options):
+def constant(y, scoring=None, **options):
     """The best constant on these data."""
     numeric = y.dtype.kind == "f"
     family = Family.of(DummyRegressor() if numeric else DummyClassifier())
-    return constant_risk(pose(family, X, y, loss=loss, **options))
+    return constant_risk(pose(family, X, y, scoring=scoring, **options))
 
 
 def test_the_commonest_class():
@@ -166,7 +166,7 @@ def test_the_level_is_that_of_the_intervals():
     "options",
     [
         {"outer": "4-fold"},  # other fits
-        {"loss": "auc"},  # no losses of rows
+        {"scoring": "auc"},  # no losses of rows
     ],
     ids=str,
 )

@@ -7,14 +7,14 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.metrics import accuracy_score, make_scorer, zero_one_loss
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import Refusal
 
 X, Y = load_wine(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[::2], Y[::2]
@@ -91,9 +91,11 @@ def test_a_scorer_may_do_without_y() -> None:
     assert search.fit(X, Y).best_params_ == {"bandwidth": 3.0}
 
 
-def test_a_metric_is_no_scorer() -> None:
-    """accuracy_score is larger for better answers, log_loss smaller: neither is guessed."""
-    with pytest.raises(BadArgument, match=r"a metric of \(y_true, y_pred\).*make_scorer"):
+def test_a_metric_that_is_larger_for_better_answers_is_refused() -> None:
+    """It is 1 for right answers, and would be minimised; an error of labels is taken."""
+    by_errors = tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=zero_one_loss)
+    assert by_errors.fit(X, Y).best_score_ == pytest.approx(-by_errors.selected_risk_.value)
+    with pytest.raises(Refusal, match=r"is 1 for right answers, as a score is.*make_scorer"):
         tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=accuracy_score).fit(X, Y)
 
 
@@ -101,7 +103,7 @@ def test_a_metric_is_no_scorer() -> None:
 def test_scores_of_predictions_are_not_told_of_a_model_without_any(score) -> None:
     """A clustering has no right answers: a sentence, and what rates it."""
     search = tr.HonestSearchCV(
-        KMeans(n_init=1, random_state=0), {"n_clusters": [2]}, scores=[score]
+        KMeans(n_init=1, random_state=0), {"n_clusters": [2]}, scoring=["zero-one", score]
     )
     with pytest.raises(Refusal, match="this model makes no predictions of y: rate it by scoring="):
         search.fit(X, Y)

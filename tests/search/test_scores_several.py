@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, recall_score
+from sklearn.metrics import accuracy_score, recall_score, zero_one_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
@@ -94,7 +94,7 @@ def test_each_score_has_its_honest_estimate():
     ).fit(X, Y)
     alone = tr.HonestSearchCV(KNeighborsClassifier(), GRID, cv=3, scoring="roc_auc").fit(X, Y)
     assert search.risk_.interval == alone.risk_.interval
-    assert search.scores_["roc_auc"].value == search.risk_.value
+    assert list(search.scores_) == ["f1"]
     assert search.scores_["f1"].interval.method == "logit-cv"
     assert search.risk_.n_fits == alone.risk_.n_fits
     first, second = str(search.risk_).splitlines()  # the one that chooses is said once
@@ -103,24 +103,37 @@ def test_each_score_has_its_honest_estimate():
     assert "roc_auc of 1, interval" not in search.risk_.blocks()[0].rows[3]
 
 
-@pytest.mark.parametrize("refit", [True, "f2", None])
-def test_the_score_that_chooses_is_named(refit):
-    """Neither the first nor any other is taken for it."""
-    with pytest.raises(BadArgument, match="refit must be set to a scorer key or a callable"):
+@pytest.mark.parametrize("refit", ["f2", None])
+def test_a_refit_that_is_no_score_is_refused(refit):
+    """With the scores that there are."""
+    with pytest.raises(BadArgument, match="none of the scores .*the first one, 'accuracy', does"):
         honest(KNeighborsClassifier(), GRID, scoring=SCORES, refit=refit).fit(X, Y)
-    with pytest.raises(BadArgument, match="refit must be set to a scorer key or a callable"):
+    with pytest.raises(BadArgument, match="refit='f2' is none of the scores"):
         honest(LogisticRegression(), {}, scoring=recall_and_accuracy, refit="f2").fit(X, Y)
 
 
-def test_without_refit_nothing_is_chosen():
-    """As GridSearchCV has it; an honest risk needs a procedure that chooses."""
-    theirs, ours = both(KNeighborsClassifier(), X, Y, GRID, scoring=SCORES, refit=False)
-    same_results(theirs, ours)
-    for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
-        assert not hasattr(theirs, name)
-        assert not hasattr(ours, name)
-    with pytest.raises(BadArgument, match="refit=False chooses no setting by several scores"):
-        tr.HonestSearchCV(KNeighborsClassifier(), GRID, scoring=SCORES, refit=False).fit(X, Y)
+@pytest.mark.parametrize("refit", [True, False])
+def test_the_first_score_chooses_where_refit_names_none(refit):
+    """Of a list, of a dict and of a function; the results are those of GridSearchCV."""
+    theirs = GridSearchCV(KNeighborsClassifier(), GRID, cv=3, scoring=SCORES, refit="accuracy")
+    ours = honest(KNeighborsClassifier(), GRID, cv=3, scoring=SCORES, refit=refit).fit(X, Y)
+    same_results(theirs.fit(X, Y), ours)
+    assert (ours.best_index_, ours.best_score_) == (theirs.best_index_, theirs.best_score_)
+    assert hasattr(ours, "best_estimator_") == refit
+    honest_one = tr.HonestSearchCV(KNeighborsClassifier(), GRID, scoring=SCORES, refit=refit)
+    assert honest_one.fit(X, Y).risk_.loss == "accuracy"
+    named = {"ranks": "roc_auc", "errors": "accuracy"}
+    assert honest(KNeighborsClassifier(), GRID, scoring=named).fit(X, Y).loss_.word == "ranks"
+
+
+def test_words_losses_and_functions_may_stand_in_one_list():
+    """A loss object has its own word for a name."""
+    asked = ["zero-one", tr.losses.Brier(), zero_one_loss]
+    search = honest(KNeighborsClassifier(), GRID, cv=3, scoring=asked).fit(X, Y)
+    keys = [key for key in search.cv_results_ if key.startswith("mean_test_")]
+    assert keys == ["mean_test_zero-one", "mean_test_brier", "mean_test_zero_one_loss"]
+    errors = search.cv_results_["mean_test_zero_one_loss"]
+    assert errors == pytest.approx(search.cv_results_["mean_test_zero-one"] - 1)
 
 
 def test_a_function_of_the_results_may_choose():
@@ -140,8 +153,10 @@ def test_a_function_of_the_results_may_choose():
     [
         ({"scoring": []}, "at least one"),
         ({"scoring": ["f1", "f1"]}, "names a score twice"),
-        ({"scoring": ["f1", 3]}, "a list of names of scores"),
-        ({"scoring": ["f1", "recall"], "scores": ["auc"], "refit": "f1"}, "say the same thing"),
+        ({"scoring": ["f1", 3]}, "give a list of scores"),
+        ({"scoring": ["f1", None]}, "give a list of scores"),
+        ({"scoring": ["brier", tr.losses.Brier()]}, "names a score twice"),
+        ({"scoring": [[0, 1], [5, 0]]}, "given as scoring=tr.losses.Cost"),
     ],
 )
 def test_other_words_are_refused(words, said):

@@ -51,7 +51,7 @@ def test_it_finds_what_grid_search_finds_on_the_same_splits(model, grid, cv, los
     """best_params_, best_score_ and every array of cv_results_ are GridSearchCV's, to 1e-12."""
     X, y = load_wine(return_X_y=True)
     theirs = GridSearchCV(model, grid, cv=cv, scoring=scoring).fit(X, y)
-    ours = HonestSearchCV(model, grid, cv=cv, loss=loss, outer=None).fit(X, y)
+    ours = HonestSearchCV(model, grid, cv=cv, scoring=loss, outer=None).fit(X, y)
     same_search(ours, theirs)
 
 
@@ -224,7 +224,9 @@ def test_the_score_follows_the_loss():
     plain = HonestSearchCV(KNeighborsClassifier(), grid, outer=None).fit(X, binary)
     assert plain.score(X, binary) == plain.best_estimator_.score(X, binary)
     for loss, scoring in (("auc", "roc_auc"), ("log", "neg_log_loss"), ("f1", "f1")):
-        search = HonestSearchCV(KNeighborsClassifier(), grid, loss=loss, outer=None).fit(X, binary)
+        search = HonestSearchCV(KNeighborsClassifier(), grid, scoring=loss, outer=None).fit(
+            X, binary
+        )
         theirs = sklearn.metrics.get_scorer(scoring)(search.best_estimator_, X, binary)
         assert search.score(X, binary) == pytest.approx(theirs)
 

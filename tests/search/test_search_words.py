@@ -61,8 +61,6 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
 @pytest.mark.parametrize(
     ("given", "kind", "said"),
     [
-        ({"scoring": "f1", "loss": "auc"}, BadArgument, "scoring='f1' and loss='auc' say the same"),
-        ({"scoring": ["f1", "roc_auc"]}, BadArgument, "must be set to a scorer key"),
         ({"cv": "five"}, UnknownName, "there is no method 'five'"),
         ({"cv": 1}, BadArgument, "1 is no number of folds: give two at least"),
         ({"verbose": "a"}, BadArgument, "verbose='a': use 0, or 1 for the number of fits"),
@@ -75,7 +73,7 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
     ],
 )
 def test_what_cannot_be_meant_is_a_sentence(given, kind, said) -> None:
-    """Two words for one thing, several scores, no splits, no jobs."""
+    """Unknown words, no splits, no jobs."""
     with pytest.raises(kind, match=said):
         tr.HonestSearchCV(*CLASSES, **given).fit(X, Y)
 

@@ -48,7 +48,7 @@ def told(search):
     return repr(results), repr(risk), repr(search.outer_), repr(search.best_params_)
 
 
-@pytest.mark.parametrize("options", [{}, {"scores": ["log"]}, {"outer": "3-fold"},
+@pytest.mark.parametrize("options", [{}, {"scoring": ["zero-one", "log"]}, {"outer": "3-fold"},
                                      {"return_train_score": True}, {"outer": None}],
                          ids=["pairs", "scores", "outer", "training rows", "plain"])  # fmt: skip
 def test_a_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, options):
@@ -104,7 +104,7 @@ def test_an_interrupted_search_keeps_what_ended(tmp_path):
         {"model": Napping(priors=[0.5, 0.5])},
         {"grid": {"var_smoothing": [0.2, 0.3]}},
         {"random_state": 5},
-        {"loss": "log"},
+        {"scoring": "log"},
     ],
     ids=["data", "model", "grid", "seed", "response"],
 )

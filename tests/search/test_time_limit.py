@@ -77,7 +77,7 @@ def told(search):
 
 CASES = {
     "pairs": {},
-    "scores": {"scores": ["log", "auc"]},
+    "scores": {"scoring": ["zero-one", "log", "auc"]},
     "plain": {"outer": None, "limit": 25.0},
     "drawn anew": {"outer": "3-fold"},
     "other folds": {"outer": tr.methods.Pairs("4-fold")},

@@ -97,8 +97,8 @@ def test_a_search_chooses_by_the_error_that_a_curve_has(loss, outer) -> None:
     """Scores of whole folds as well, and in the outer training sets."""
     X, y = tr.datasets.make_simple(60, random_state=0)
     asked = KNeighborsClassifier(), {"n_neighbors": [15, 5, 1]}
-    curve = tr.risk_curve(*asked, X, y, cv="3-fold", loss=loss, rule="1-se")
-    words = {"cv": "3-fold", "outer": outer, "loss": loss, "rule": "1-se"}
+    curve = tr.risk_curve(*asked, X, y, cv="3-fold", scoring=loss, rule="1-se")
+    words = {"cv": "3-fold", "outer": outer, "scoring": loss, "rule": "1-se"}
     found = tr.HonestSearchCV(*asked, **words).fit(X, y).curve_
     assert (found.best, found[0].std_error) == (curve.best, curve[0].std_error)
 

@@ -141,10 +141,10 @@ def test_other_data_are_added(tmp_path, plain):
     ("change", "found"),
     [
         ({"random_state": 5}, 0),
-        ({"loss": "log"}, 1),  # the winners were asked for probabilities, too
+        ({"scoring": "log"}, 1),  # the winners were asked for probabilities, too
         ({"sample_weight": np.linspace(1, 2, 40)}, 0),
         ({"outer": "4-fold"}, 6),
-        ({"loss": tr.losses.Cost([[0, 1], [2, 0]])}, 24),
+        ({"scoring": tr.losses.Cost([[0, 1], [2, 0]])}, 24),
         ({"rule": "1-se"}, 24),
         ({"learners": {"renamed": (Napping(), {"var_smoothing": [0.1, 0.5, 1.0]})}}, 27),
         ({"learners": {"napping": (Napping(), {"var_smoothing": [0.5, 0.1]})}}, 16),
@@ -214,7 +214,7 @@ def test_a_learner_without_a_key_is_refused_before_a_file_is_made(tmp_path):
     with pytest.raises(Refusal, match="learner 'mine': kernel is <function"):
         assessed(tmp_path / "runs.db", learners)
     with pytest.raises(Refusal, match="loss is <function"):
-        assessed(tmp_path / "runs.db", loss=lambda model, X, y: 1.0)
+        assessed(tmp_path / "runs.db", scoring=lambda model, X, y: 1.0)
     assert not list(tmp_path.iterdir())
 
 

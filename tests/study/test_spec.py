@@ -44,7 +44,7 @@ def test_a_specification_is_read(tmp_path):
     assert found.n_tasks == 2 * 2 * 2 * 2 * 3
     assert [entry.name for entry in found.problems] == ["simple", "noisy"]
     assert found.learners[1].content == {"word": "knn", "set": {"n_neighbors": 3}}
-    assert (found.seed, found.rule, found.loss, found.n_test) == (0, "min", None, 10_000)
+    assert (found.seed, found.rule, found.scoring, found.n_test) == (0, "min", None, 10_000)
     mapping = {
         "replicates": 1,
         "sizes": [9],
@@ -76,7 +76,8 @@ def test_a_specification_is_read(tmp_path):
         ('name = "3nn"', 'name = ""', 16, "no text"),
         ('name = "mine"', "name = 1", 2, "no text"),
         ('name = "mine"', "confidence_level = 95", 2, "between 0 and 1"),
-        ('name = "mine"', 'loss = "brierr"', 2, "no loss 'brierr'; did you mean 'brier'"),
+        ('name = "mine"', 'scoring = "brierr"', 2, "no scoring 'brierr'; did you mean 'brier'"),
+        ('name = "mine"', 'loss = "brier"', 2, "`loss` is now `scoring`"),
         ('name = "mine"', 'rule = "max"', 2, "max"),
         ('name = "mine"', "seed = -1", 2, "no whole number from 0"),
         ('word = "kearns", noise = 0.3', 'file = "a.csv"', 8, "a file needs its target"),

@@ -290,7 +290,8 @@ def test_a_replicate_holds_no_clock():
     """But for `seconds`, which is kept apart."""
     content = {
         "problem": {"name": "a", "word": "simple"}, "size": 30, "n_test": 50, "seed": 0,
-        "learner": {"name": "b", "word": "lda"}, "method": "5-fold", "loss": "log", "rule": "min",
+        "learner": {"name": "b", "word": "lda"}, "method": "5-fold", "scoring": "log",
+        "rule": "min",
         "confidence_level": 0.9,
     }  # fmt: skip
     first, second = replicate(content, 0), replicate(content, 0)

@@ -20,7 +20,7 @@ PARTS, PAIRS = np.arange(60) % 3, np.arange(60) // 2
 def estimates(method: str) -> list[tr.RiskEstimate]:
     """Of two learners on the same splits."""
     models = GaussianNB(), KNeighborsClassifier()
-    return [tr.estimate_risk(model, X, Y, cv=method, loss="zero-one") for model in models]
+    return [tr.estimate_risk(model, X, Y, cv=method, scoring="zero-one") for model in models]
 
 
 def comparison(test: str, method: str = "5-fold") -> tr.Comparison:
@@ -54,7 +54,7 @@ FAILED = {"cell": {}, "error": "ValueError: no", "state": "failed", "number": 7}
 RESULTS = {
     "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
     "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, cv=".632+"),
-    "estimate of AUC": lambda: tr.estimate_risk(GaussianNB(), X, Y, loss="auc", groups=PAIRS),
+    "estimate of AUC": lambda: tr.estimate_risk(GaussianNB(), X, Y, scoring="auc", groups=PAIRS),
     "ROC": lambda: tr.RocCurve.of(Y, X[:, 0]),
     "calibration": lambda: Calibration.of(Y, np.clip(0.5 + X[:, 0] / 9, 0, 1)),
     "validation": lambda: tr.validate(
@@ -79,7 +79,7 @@ RESULTS = {
         {"bayes": (GaussianNB(), {"var_smoothing": [1e-9, 0.1]}), "line": LogisticRegression()},
         X,
         Y,
-        scores=["auc"],
+        scoring=["zero-one", "auc"],
         time=np.arange(len(X)),
     ),
     "over time": lambda: tr.risk_over_time(

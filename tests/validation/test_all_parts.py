@@ -87,7 +87,7 @@ def test_it_is_of_the_best_learner():
 def test_where_rows_have_no_answers_the_reason_is_told():
     """The assessment is not lost for it."""
     broken = tr.assess(
-        {"lr": LogisticRegression()}, X, Y, cv=["4-fold"], loss=_scored, validate=True
+        {"lr": LogisticRegression()}, X, Y, cv=["4-fold"], scoring=_scored, validate=True
     )
     assert broken.validation is None
     assert "keeps no answers about single rows" in broken.no_validation

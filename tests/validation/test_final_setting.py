@@ -29,11 +29,11 @@ def drawn(seed):
     return X, (rng.random(150) < 1 / (1 + np.exp(-log_odds))).astype(int)
 
 
-def tuned(seed, loss="auc", **words):
+def tuned(seed, scoring="auc", **words):
     """Validate a logistic regression that is tuned on such rows."""
     X, y = drawn(seed)
     model = LogisticRegression(max_iter=1000)
-    search = tr.HonestSearchCV(model, GRID, loss=loss, **words).fit(X, y)
+    search = tr.HonestSearchCV(model, GRID, scoring=scoring, **words).fit(X, y)
     return search, tr.validate(search, X, y, replicates=0)
 
 
@@ -112,7 +112,7 @@ def test_slope_has_no_interval_where_settings_shrink_differently(disagreeing):
     assert intercept.interval is None
     assert f"the slope is {slope.honest:.2f} over their held-out predictions" in slope.reason
     assert f"and {slope.apparent:.2f} on its own training rows" in slope.reason
-    assert slope.reason.endswith("such as loss='log' or 'brier', which bounds the shrinkage.")
+    assert slope.reason.endswith("such as scoring='log' or 'brier', which bounds the shrinkage.")
     assert found.calibration["in-the-large"].interval is not None
     assert found.calibration.curve.low is None
 
@@ -163,7 +163,9 @@ def test_net_benefit_of_inner_tuning_has_no_interval_where_spreads_differ():
 def test_slope_of_equal_settings_needs_no_further_fit():
     """Tuned by log loss every fold chose the final setting: the interval is that of pairs."""
     X, y = drawn(12)
-    search = tr.HonestSearchCV(LogisticRegression(max_iter=1000), {"C": [0.1, 100.0]}, loss="log")
+    search = tr.HonestSearchCV(
+        LogisticRegression(max_iter=1000), {"C": [0.1, 100.0]}, scoring="log"
+    )
     found = tr.validate(search.fit(X, y), X, y, replicates=0)
     assert {split.best_index for split in search.outer_} == {search.best_index_}
     alone = tr.validate(search.best_estimator_, X, y, replicates=0)
@@ -193,7 +195,7 @@ def test_slope_has_no_interval_where_a_fit_of_the_final_setting_fails(outer, mon
     """The pooled slope is that of other settings: its interval is no substitute."""
     X, y = drawn(8)
     search = tr.HonestSearchCV(
-        FailsWithout(max_iter=1000), GRID, loss="auc", outer=outer, error_score=np.nan
+        FailsWithout(max_iter=1000), GRID, scoring="auc", outer=outer, error_score=np.nan
     ).fit(X, y)
     first = search.outer_[0]
     assert first.best_index != search.best_index_
@@ -231,7 +233,9 @@ def test_slope_of_tuned_regression_rests_on_the_final_setting():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((60, 10))
     y = X[:, 0] + rng.standard_normal(60)
-    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0, 20.0, 30.0, 40.0]}, loss="absolute")
+    search = tr.HonestSearchCV(
+        Ridge(), {"alpha": [0.1, 10.0, 20.0, 30.0, 40.0]}, scoring="absolute"
+    )
     found = tr.validate(search.fit(X, y), X, y, replicates=0)
     assert {split.best_index for split in search.outer_} != {search.best_index_}
     assert found.calibration["slope"].interval.method == "sandwich-pairs"
@@ -246,7 +250,7 @@ def test_slopes_disagree_by_ratio_sign_and_interval(pooled, of_setting, ends):
     interval = Interval(*ends, "sandwich-pairs", 0.95)
     assert disagreement(pooled, of_setting, interval, None, LOGIT) is not None
     told = disagreement(pooled, of_setting, interval, None, IDENTITY)
-    assert told.endswith("rates values, such as loss='squared', which bounds the shrinkage.")
+    assert told.endswith("rates values, such as scoring='squared', which bounds the shrinkage.")
 
 
 def test_slopes_agree_within_a_factor_of_two():

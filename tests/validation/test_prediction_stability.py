@@ -63,7 +63,7 @@ def told(method):
     """The answers of a logistic regression about held-out rows, and by models that lack more."""
     X = RNG.normal(size=(61, 2))
     y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
-    problem = pose(Family.of(LogisticRegression()), X, y, loss="brier")
+    problem = pose(Family.of(LogisticRegression()), X, y, scoring="brier")
     found = compute(problem, method).evaluation
     return X, y, found.answers, found.shaken
 

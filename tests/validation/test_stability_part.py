@@ -45,7 +45,9 @@ def test_features_are_those_of_plain_fits():
 def test_a_fitted_search_and_a_new_one_move_alike(model):
     """Fits that are made again are the same fits, also of learners that draw numbers."""
     name, values = ("C", [0.01, 1.0]) if hasattr(model, "C") else ("max_depth", [3, 4, 5])
-    new, old = (tr.HonestSearchCV(model, {name: values}, cv="3-fold", loss="brier") for _ in "ab")
+    new, old = (
+        tr.HonestSearchCV(model, {name: values}, cv="3-fold", scoring="brier") for _ in "ab"
+    )
     before, after = stability(new).predictions, stability(old.fit(X, Y)).predictions
     assert len({split.best_index for split in old.outer_}) > 1  # the winners differ
     assert np.array_equal(before.predictions, after.predictions)

@@ -27,7 +27,7 @@ GRID = {"C": [0.1, 1.0]}
 
 def test_a_fitted_search_and_a_new_one_say_the_same():
     """The risks and intervals of levels are those of the search's own folds, fitted or not."""
-    given = {"cv": "5-fold", "scores": ("auc",)}
+    given = {"cv": "5-fold", "scoring": ["zero-one", "auc"]}
     subgroups = {"sex": X["sex"]}
     new, old = (
         tr.validate(search, MODEL_X, Y, subgroups=subgroups, replicates=0).subgroups

@@ -26,10 +26,10 @@ SITE = np.repeat(["a", "b", "c", "d"], [120, 80, 34, 6])
 EVERY = ("auc", "average-precision", "log", "brier", "f1", "balanced-accuracy")
 
 
-def told(method="pairs", columns=None, loss="zero-one", *, y=Y, model=None, **given):
+def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, **given):
     """Each loss by its word: the risks of all levels, and the computation they rest on."""
     family = Family.of(LogisticRegression() if model is None else model)
-    problem = pose(family, X[: len(y)], y, loss=loss, **given)
+    problem = pose(family, X[: len(y)], y, scoring=scoring, **given)
     computed = compute(problem, method)
     levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))
     found = {}
@@ -56,7 +56,7 @@ def out_of_fold(computed, response):
 
 def test_values_are_those_of_the_rows_of_a_level():
     """Scikit-learn's score of the out-of-fold answers about the level's rows alone."""
-    found, computed = told(scores=EVERY)
+    found, computed = told(scoring=["zero-one", *EVERY])
     labels, probabilities = out_of_fold(computed, "label"), out_of_fold(computed, "probability")
     scores = out_of_fold(computed, "score")
     for code, name in enumerate("abc"):
@@ -80,7 +80,7 @@ def test_values_are_those_of_the_rows_of_a_level():
 def test_all_rows_as_a_level_have_the_risk_of_the_whole(method, loss):
     """A loss of rows: value, standard error and interval are those of the estimate."""
     interval = "log-cv" if loss == "log" else "beta-cv"
-    found, computed = told(method, loss=loss, interval=interval)
+    found, computed = told(method, scoring=loss, interval=interval)
     own = computed.evaluation.procedure or computed.evaluation.tested[0]
     whole, expected = found[loss].whole, own.read_interval()
     assert whole.value == pytest.approx(own.value)
@@ -109,7 +109,7 @@ def test_small_levels_are_named():
     y = Y.copy()
     y[SITE == "c"] = 0
     y[np.flatnonzero(SITE == "b")] = np.arange(80) < 4
-    found = told(y=y, scores=("auc",))[0]
+    found = told(y=y, scoring=["zero-one", "auc"])[0]
     assert found["zero-one"].levels[3].reason == "6 rows: at least 10 are needed."
     assert found["zero-one"].levels[2].value is not None
     auc = found["auc"].levels
@@ -156,7 +156,8 @@ def test_a_level_without_an_error_has_an_interval():
 def test_all_losses_alike_are_no_certainty():
     """A rule that is always wrong by the same has no spread, and the reason is told."""
     y = np.arange(N) % 2
-    risks = told("5-fold", y=y, loss="brier", model=DummyClassifier(strategy="prior"))[0]["brier"]
+    model = DummyClassifier(strategy="prior")
+    risks = told("5-fold", y=y, scoring="brier", model=model)[0]["brier"]
     assert risks.levels[0].value == pytest.approx(0.25)
     assert risks.levels[0].interval is None
     assert "spread is 0" in risks.levels[0].reason
@@ -174,7 +175,7 @@ def test_without_justification_there_is_no_interval():
         return np.abs(y - predicted).max()
 
     y = X @ [1.0, 0.5, 0.0] + RNG.normal(size=N)
-    found = told("5-fold", y=y, loss=largest, model=LinearRegression())[0]
+    found = told("5-fold", y=y, scoring=largest, model=LinearRegression())[0]
     risks = next(iter(found.values()))
     assert risks.levels[0].value is not None
     assert risks.levels[0].interval is None
@@ -203,7 +204,7 @@ def test_scorers_and_failed_fits_say_nothing_of_rows():
     """A scorer rates whole test sets; where a fit failed, some rows have no answer."""
     from sklearn.metrics import make_scorer
 
-    risks = next(iter(told("5-fold", loss=make_scorer(f1_score, average="micro"))[0].values()))
+    risks = next(iter(told("5-fold", scoring=make_scorer(f1_score, average="micro"))[0].values()))
     assert "scorer" in risks.levels[0].reason
     computed = told("5-fold")[1]
     answers = computed.evaluation.answers
@@ -231,7 +232,7 @@ def test_weights_count():
 
 def test_a_score_is_shown_on_its_own_scale():
     """AUC and its interval are 1 minus the loss."""
-    one = told(scores=("auc",))[0]["auc"].levels[0]
+    one = told(scoring=["zero-one", "auc"])[0]["auc"].levels[0]
     assert one.own_scale.value == pytest.approx(1 - one.value)
     assert one.own_scale.interval == Interval(
         1 - one.interval.high, 1 - one.interval.low, one.interval.method,

@@ -61,13 +61,13 @@ def test_the_curve_is_told_three_times(found):
 def test_the_tuned_procedure_is_done_anew_in_every_sample():
     """On given samples each model is that of the inner choice on the sample's rows."""
     search = tr.HonestSearchCV(
-        LogisticRegression(), {"C": [1e-3, 1.0]}, cv="3-fold", loss="log"
+        LogisticRegression(), {"C": [1e-3, 1.0]}, cv="3-fold", scoring="log"
     ).fit(X, Y)
     tuned = tr.validate(search, X, Y, samples=SAMPLES[:4])
     slopes = []
     for rows in SAMPLES[:4]:
         told = tr.HonestSearchCV(
-            LogisticRegression(), {"C": [1e-3, 1.0]}, cv="3-fold", loss="log", outer=None
+            LogisticRegression(), {"C": [1e-3, 1.0]}, cv="3-fold", scoring="log", outer=None
         ).fit(X[np.unique(rows)], Y[np.unique(rows)])
         slopes.append(told.best_params_["C"])
     assert tuned.calibration["slope"].n == 4
@@ -80,7 +80,7 @@ def test_it_is_the_optimism_method_of_the_house(found):
     """The corrected Brier score is that of `optimism` on the same samples."""
     model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=500)
     method = tr.methods.Bootstrap("optimism", samples=SAMPLES)
-    risk = tr.estimate_risk(model, X, Y, cv=method, loss="brier")
+    risk = tr.estimate_risk(model, X, Y, cv=method, scoring="brier")
     assert found.calibration["brier"].corrected == pytest.approx(risk.value)
     assert found.calibration["brier"].apparent == pytest.approx(risk.table["apparent"])
 
@@ -111,7 +111,7 @@ def test_predictions_move_as_pminternal_says(found):
 def test_workers_find_the_same_numbers():
     """Two worker processes, to the last digit: tuned samples, their calibration, the moves."""
     search = tr.HonestSearchCV(
-        LogisticRegression(), {"C": [1e-3, 1.0]}, cv="3-fold", loss="log"
+        LogisticRegression(), {"C": [1e-3, 1.0]}, cv="3-fold", scoring="log"
     ).fit(X, Y)
     alone, spread = (
         tr.validate(search, X, Y, samples=SAMPLES[:3], n_jobs=executor) for executor in (None, 2)

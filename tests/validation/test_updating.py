@@ -50,7 +50,9 @@ def test_its_risks_are_those_of_cross_validation(found):
     assert as_it_is.risk == pytest.approx(log_loss(SHIFTED, P))
     assert as_it_is.brier == pytest.approx(brier_score_loss(SHIFTED, P))
     plain = LogisticRegression(C=np.inf, tol=1e-10)
-    direct = tr.estimate_risk(plain, ETA[:, None], SHIFTED, cv=Pairs(), loss="log", random_state=0)
+    direct = tr.estimate_risk(
+        plain, ETA[:, None], SHIFTED, cv=Pairs(), scoring="log", random_state=0
+    )
     assert both.risk == pytest.approx(direct.value, abs=1e-6)
     assert both.brier > 0
 

@@ -55,7 +55,7 @@ def test_a_fitted_search_is_not_fitted_again(outer):
 
 def test_the_scores_of_a_search_are_its_own():
     """AUC with value and interval is `scores_["auc"]` where that was asked for."""
-    fitted = searched(scores=["auc", "brier"]).fit(X, Y)
+    fitted = searched(scoring=["zero-one", "auc", "brier"]).fit(X, Y)
     found = tr.validate(fitted, X, Y, replicates=0)
     auc = fitted.scores_["auc"]
     assert found.discrimination["auc"].honest == pytest.approx(1 - auc.value)
@@ -63,8 +63,8 @@ def test_the_scores_of_a_search_are_its_own():
     assert "brier" in found.calibration
     assert "x" not in found.calibration
     assert found.calibration["brier"].interval == fitted.scores_["brier"].interval
-    without = tr.validate(searched(loss="log").fit(X, Y), X, Y, replicates=0)
-    asked = searched(loss="log", scores=["auc"]).fit(X, Y).scores_["auc"].own_scale.interval
+    without = tr.validate(searched(scoring="log").fit(X, Y), X, Y, replicates=0)
+    asked = searched(scoring=["log", "auc"]).fit(X, Y).scores_["auc"].own_scale.interval
     assert without.discrimination["auc"].interval == asked
 
 
@@ -292,7 +292,7 @@ def test_rows_in_space_have_values_and_no_bands():
 
 def test_of_scores_in_space_the_auc_alone_has_an_interval():
     """It was calibrated on fields, as Brier's was; that of average precision holds too rarely."""
-    search = tr.HonestSearchCV(GaussianNB(), GRID, scores=("average-precision",))
+    search = tr.HonestSearchCV(GaussianNB(), GRID, scoring=["zero-one", "average-precision"])
     for model in (GaussianNB(), search):
         found = tr.validate(model, X, Y, block=X[:, :2], replicates=0)
         assert found.calibration["brier"].interval.method == "spatial"
@@ -350,13 +350,15 @@ def test_the_executor_makes_the_fits_of_the_folds():
         tr.validate(searched().fit(X, Y), X, Y, replicates=0, n_jobs="x")
 
 
-@pytest.mark.parametrize("scores", [(), {"area": "auc"}, ("roc_auc",)], ids=str)
-def test_validation_of_decision_values_has_the_interval_of_the_score(scores):
+@pytest.mark.parametrize(
+    "scoring", ["zero-one", {"a": "zero-one", "area": "auc"}, ["zero-one", "roc_auc"]], ids=str
+)
+def test_validation_of_decision_values_has_the_interval_of_the_score(scoring):
     """One number has one interval: models without a further fold are asked here, too."""
     X, y = tr.datasets.make_difficult(80, random_state=0)
     searches = [
-        tr.HonestSearchCV(SVC(), {"C": [0.1, 1.0]}, scores=each).fit(X, y)
-        for each in (["auc"], scores)
+        tr.HonestSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring=each).fit(X, y)
+        for each in (["zero-one", "auc"], scoring)
     ]
     score = searches[0].scores_["auc"].own_scale
     measure = tr.validate(searches[1], X, y, replicates=0).measures["auc"]

@@ -219,7 +219,7 @@ def test_rows_in_time_are_no_temporal_validation():
 def test_a_search_is_told_in_its_own_loss():
     """And at its level; on its own rows it is refused."""
     search = tr.HonestSearchCV(
-        LogisticRegression(), {"C": [0.1, 1]}, loss="log", confidence_level=0.9, cv="4-fold"
+        LogisticRegression(), {"C": [0.1, 1]}, scoring="log", confidence_level=0.9, cv="4-fold"
     ).fit(*OWN)
     told = tr.validate(search, X, Y, prefit=True)
     assert (told.risk.loss, told.risk.interval.confidence_level) == ("log", 0.9)

@@ -23,6 +23,7 @@ from truerisk.estimation.checking import with_equal_checks
 from truerisk.estimation.outer_splits import goes_forward
 from truerisk.estimation.problem import Problem, as_seed
 from truerisk.estimation.run import Run
+from truerisk.losses.scorer_losses import are_several
 from truerisk.methods.words import as_method, listed_splits
 from truerisk.results.finding import warn_of_findings
 from truerisk.search.stored_search import StoredSearch, check_store, open_store
@@ -52,8 +53,6 @@ def assess(
     n_jobs: Any = None,
     outer: Any = None,
     rule: Any = "min",
-    loss: Any = None,
-    scores: Any = (),
     positive: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -83,8 +82,8 @@ def assess(
         the first one tunes; the risk curves by the others are kept beside it in ``criteria``.
         By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
         "blocks-5" where places are.
-    scoring : optional
-        A score, as in `GridSearchCV`. It stands instead of `loss`.
+    scoring : str, callable, Loss, or a list or dict of them, optional
+        What is told, as in `estimate_risk`. Of several the first one tunes and ranks.
     n_jobs : optional
         Where fits run, as in `estimate_risk`.
     outer : method, optional
@@ -95,7 +94,7 @@ def assess(
     positive : label, optional
         The class that scores of one class, such as F1, speak of, that of the ROC curve and the
         event of `validate`: of two classes the greater label by default. Results name it.
-    rule, loss, scores, groups, sample_weight, time, block, confidence_level, engine, random_state
+    rule, groups, sample_weight, time, block, confidence_level, engine, random_state
         As for `risk_curve`.
     store : path, optional
         A file that keeps every fit as it is found; it is made where it is not there. Run again
@@ -156,8 +155,6 @@ def assess(
         found["sample_weight"],
         scoring=scoring,
         n_jobs=n_jobs,
-        loss=loss,
-        scores=scores,
         positive=positive,
         rule=rule,
         interval=interval,
@@ -172,7 +169,8 @@ def assess(
     problems = with_equal_checks(problems, checks, forward=forward)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)
-    typed = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
+    several = scoring if are_several(scoring) else None
+    typed = as_typed(**rows, scoring=several, positive=positive, validate=validate or None)
     opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
     with connections_kept(), opened as stored:
         assessment = _assess_each(problems, schedule, stored, curves, typed, checks=checks)

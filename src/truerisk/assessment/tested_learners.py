@@ -363,23 +363,20 @@ class TestedLearners(Record):
         a: str,
         b: str,
         *,
-        loss: str | None = None,
         score: str | None = None,
         rope: float = ROPE,
     ) -> Comparison:
         """The risk of learner a minus that of b, paired: negative favours a.
 
-        `score` (or `loss`) names one of the scores that were asked of the same fits, such as "auc";
-        risks that differ by no more than `rope` are practically the same. Where no formula is known
+        `score` names one of the scores that were asked of the same fits, such as "auc"; risks that
+        differ by no more than `rope` are practically the same. Where no formula is known
         for the splits, as for those that go forward in time, there is the value and no interval.
         """
-        if loss is not None and score is not None:
-            raise UnknownName("loss= and score= name the same thing: give one of them.")
         for name in (a, b):
             refuse_unassessed(name, self.learners)
         if a == b:
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
-        first, second = (of_score(self.risks[name], score or loss) for name in (a, b))
+        first, second = (of_score(self.risks[name], score) for name in (a, b))
         level = self.confidence_level
         comparison = difference(first, second, rope=rope, confidence_level=level)
         return replace(comparison, names=(a, b))

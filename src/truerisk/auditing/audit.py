@@ -191,7 +191,7 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
             )
         usable = claim.usable()
         loss = scale.loss if scale.by_rows or scale.word == "auc" else None
-        problem = pose(Family(usable.estimator, usable.candidates), X, y, loss=loss, **terms)
+        problem = pose(Family(usable.estimator, usable.candidates), X, y, scoring=loss, **terms)
         problem = with_checks(problem, wanted.checks, forward=usable.goes_forward)
         scale = scale_on_rows(scale, usable, problem.data)
         refuse_other_class(scale, usable, problem.data, wanted.positive)

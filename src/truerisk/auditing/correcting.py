@@ -293,7 +293,7 @@ def risk_apart(
             Family(claim.estimator, claim.candidates),
             data.X,
             data.y,
-            **{**terms, "time": data.time, "loss": scale.whole},
+            **{**terms, "time": data.time, "scoring": scale.whole},
         )
         estimate = procedure_of(compute(replace(problem, calibrated=True), method))
     except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.gate import gate_options, judged, named_bounds, refuse_bounds
+from truerisk.cli.gate import gate_options, judged, named_bounds, refuse_bounds, with_bounded
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
@@ -16,10 +16,9 @@ from truerisk.cli.options import (
     in_a_folder,
     json_option,
     n_jobs_option,
-    one_of,
     page_options,
     read_splits,
-    scoring_options,
+    scoring_option,
     splits_word,
     store_path,
     typed,
@@ -67,7 +66,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs", "store", "mixed_versi
     metavar="WORDS",
     help="Learners with commas: knn,lda,logistic,svm,tree,forest,boosting, ...",
 )
-@scoring_options
+@scoring_option
 @click.option(
     "--cv",
     metavar="WORDS",
@@ -80,7 +79,6 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs", "store", "mixed_versi
 @click.option(
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
-@click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option(
     "--learning-curve",
     metavar="WORDS",
@@ -112,9 +110,8 @@ def assess(asked: Any) -> int:
     truerisk assess data.csv --target y --report out.html
     truerisk assess --dataset breast-cancer --models knn,svm --n-jobs 2
     truerisk assess data.csv --target y --models forest --store runs.db
-    truerisk assess data.csv --target y --scores auc --fail-above .25 --min-score auc=.75
+    truerisk assess data.csv --target y --scoring roc_auc --min-score roc_auc=.75
     """  # noqa: D301 - \b is for click
-    one_of("--loss", asked.loss, "--scoring", asked.scoring)
     words = listed("--cv", asked.cv, "method", "10-fold")
     methods: list[Any] | None = words and [splits_word(word) for word in words]
     if asked.mixed_versions and asked.store is None:
@@ -123,12 +120,9 @@ def assess(asked: Any) -> int:
     if review and not asked.validate:  # without a validation there is nothing to ask of it
         raise click.UsageError(f"--{review[0]} needs --validate.")
     source = source_of(asked)
-    names = ("scoring", "loss", "rule")
-    options: dict[str, Any] = {name: getattr(asked, name) for name in names}
+    options: dict[str, Any] = {"rule": asked.rule, **source.of_rows}
     options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
-    bounded = [name for name in asked.min_score if name not in (asked.loss, asked.scoring)]
-    scores = [*(listed("--scores", asked.scores, "score", "auc,f1") or ()), *bounded]
-    options |= {"scores": list(dict.fromkeys(scores)) or None, **source.of_rows}
+    options |= {"scoring": with_bounded(asked.scoring, asked.min_score, source.task)}
     options |= {"positive": label_written(source, asked.positive), "n_jobs": asked.n_jobs}
     families = _families(source, asked.models, (*(methods or (None,)), asked.outer))
     curves: str | list[str] | None = asked.learning_curve

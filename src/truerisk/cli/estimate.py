@@ -15,10 +15,9 @@ from truerisk.cli.options import (
     gathered,
     json_option,
     n_jobs_option,
-    one_of,
-    scoring_options,
+    scoring_option,
 )
-from truerisk.cli.output import listed, say_columns, show, shown_progress, worded_warnings
+from truerisk.cli.output import say_columns, show, shown_progress, worded_warnings
 from truerisk.cli.source import (
     Source,
     label_written,
@@ -41,8 +40,7 @@ from truerisk.core.registry import closest
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
 )
 @cv_option
-@scoring_options
-@click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
+@scoring_option
 @positive_option
 @confidence_option()
 @checks_option
@@ -57,16 +55,15 @@ def estimate(asked: Any) -> None:
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --cv loo
     """  # noqa: D301 - \b is for click
-    one_of("--loss", asked.loss, "--scoring", asked.scoring)
     source = source_of(asked)
     from truerisk.estimation.estimate import risk_curve
 
     pipeline, params, _ = read_model(asked.model, asked.settings, source)
-    names = ("cv", "scoring", "loss")
+    names = ("cv", "scoring")
     options: dict[str, Any] = {name: getattr(asked, name) for name in names}
     options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
     options |= {"checks": asked.checks}
-    options |= {"scores": listed("--scores", asked.scores, "score", "auc,f1"), **source.of_rows}
+    options |= source.of_rows
     options |= {"positive": label_written(source, asked.positive), "n_jobs": asked.n_jobs}
     with worded_warnings(findings=asked.as_json), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, **options)

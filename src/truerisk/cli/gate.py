@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,15 @@ def named_bounds(fail_above: float | None, min_score: Mapping[str, float]) -> st
     """
     risks = [] if fail_above is None else [f"--fail-above {fail_above:.15g}"]
     return ", ".join(risks + [f"--min-score {name}={of:.15g}" for name, of in min_score.items()])
+
+
+def with_bounded(scoring: Any, bounded: Iterable[str], task: str) -> Any:
+    """Return the scores that are asked for, and after them those that are bounded."""
+    from truerisk.losses.loss_words import USUAL
+
+    asked = scoring if isinstance(scoring, list) else [scoring or USUAL[task]]
+    more = [name for name in dict.fromkeys(bounded) if name not in asked]
+    return [*asked, *more] if more else scoring
 
 
 def refuse_bounds(

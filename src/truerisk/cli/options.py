@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from truerisk.cli.output import listed
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, NotWritten
 from truerisk.results.writing import place_of
@@ -95,11 +96,22 @@ cv_option = click.option(
     help="A word of `truerisk methods`, or K unshuffled folds, as in scikit-learn.  "
     "[default: 5-fold; forward-5 in time, blocks-5 in space]",
 )
-scoring_options = with_options(
-    click.option(
-        "--scoring", metavar="SCORE", help="accuracy, roc_auc, f1, r2, ...: as in scikit-learn."
-    ),
-    click.option("--loss", help="Instead: zero-one, log, brier, auc, squared, absolute."),
+
+
+def read_scoring(
+    ctx: click.Context, option: click.Parameter, words: str | None
+) -> str | list[str] | None:
+    """Read `--scoring`: one word, or several with commas."""
+    each = listed("--scoring", words, "score", "roc_auc,f1")
+    return each[0] if each is not None and len(each) == 1 else each
+
+
+scoring_option = click.option(
+    "--scoring",
+    metavar="SCORE",
+    callback=read_scoring,
+    help="As in scikit-learn (accuracy, roc_auc, f1, r2, ...), or zero-one, log, brier, auc, "
+    "squared, absolute. With commas the first one counts, and further ones are told.",
 )
 
 

@@ -35,7 +35,7 @@ def show(text: str, *, err: bool = False) -> None:
 def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:
     """The words of an option that takes several with commas; none but commas are refused.
 
-    >>> listed("--scores", "auc, log", "score", "auc"), listed("--scores", None, "score", "auc")
+    >>> listed("--scoring", "auc, log", "score", "auc"), listed("--scoring", None, "score", "auc")
     (['auc', 'log'], None)
     """
     if words is None:

@@ -11,8 +11,7 @@ from truerisk.cli.options import (
     gathered,
     json_option,
     n_jobs_option,
-    one_of,
-    scoring_options,
+    scoring_option,
 )
 from truerisk.cli.output import show, shown_progress, worded_warnings
 from truerisk.cli.source import (
@@ -39,7 +38,7 @@ from truerisk.cli.source import (
     help="Number of permutations; the smallest p-value is 1/(1 + N).",
 )
 @cv_option
-@scoring_options
+@scoring_option
 @click.option(
     "--seed",
     type=click.IntRange(0),
@@ -60,11 +59,10 @@ def permute(asked: Any) -> None:
     truerisk permute data.csv --target y --model knn
     truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
-    one_of("--loss", asked.loss, "--scoring", asked.scoring)
     source = source_of(asked)
     from truerisk.diagnostics.permutation_test import permutation_test
 
-    words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
+    words = {name: getattr(asked, name) for name in ("cv", "scoring")}
     words |= {"random_state": asked.seed}
     search = search_of(asked.model, source, **words)
     rows = {"groups": source.groups, "time": source.time}

@@ -10,16 +10,15 @@ import click
 from click.core import ParameterSource
 
 from truerisk.cli.estimate import read_model
-from truerisk.cli.gate import gate_options, judged, refuse_bounds
+from truerisk.cli.gate import gate_options, judged, refuse_bounds, with_bounded
 from truerisk.cli.options import (
     confidence_option,
     cv_option,
     gathered,
     json_option,
     n_jobs_option,
-    one_of,
     page_options,
-    scoring_options,
+    scoring_option,
     typed,
 )
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
@@ -59,7 +58,7 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
     "or numbers; nothing is fitted.",
 )
 @cv_option
-@scoring_options
+@scoring_option
 @review_options(replicates=50)
 @gate_options
 @confidence_option()
@@ -84,7 +83,6 @@ def validate(asked: Any) -> int:
         from truerisk.validation.checklists.checklist_file import table_place
 
         table_place(asked.checklist)
-    one_of("--loss", asked.loss, "--scoring", asked.scoring)
     source = read_source(**words_of(asked))
     from truerisk.readers.cells import quoted
 
@@ -111,18 +109,18 @@ def validate(asked: Any) -> int:
     else:
         pipeline, params, grid = read_model(asked.model, asked.settings, source)
         terms = {"confidence_level": asked.confidence, "random_state": asked.seed}
-        words = {name: getattr(asked, name) for name in ("cv", "scoring", "loss")}
-        named = asked.loss or asked.scoring
-        bounded = [name for name in asked.min_score if name not in (named, *ranked)]
+        words = {"cv": asked.cv, "n_jobs": asked.n_jobs, **terms}
+        bounded = [name for name in asked.min_score if name not in ranked]
         bounded = bounded if source.task == "survival" else []  # which has scores of its own
-        words |= {**terms, "n_jobs": asked.n_jobs, "scores": bounded or None}
-        search = HonestSearchCV(pipeline, params or grid or None, **words)
-        if not named and source.task == "survival" and asked.horizon is not None:
-            search.loss = BrierAt(asked.horizon)
-        elif not named and source.task == "classification":
+        scoring: Any = asked.scoring
+        if scoring is None and source.task == "survival" and asked.horizon is not None:
+            scoring = BrierAt(asked.horizon)
+        elif scoring is None and source.task == "classification":
             made = Family.of(pipeline, params or grid or None).make(0)
-            search.loss = "log" if hasattr(made, "predict_proba") else None
-        if named or bounded:
+            scoring = "log" if hasattr(made, "predict_proba") else None
+        scoring = with_bounded(scoring, bounded, source.task)
+        search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)
+        if asked.scoring is not None or bounded:
             rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
             with catch_warnings(action="ignore"):  # those of the validation are the same
                 problem = run_to_validate(search, X, source.y, **rows).problem
@@ -149,7 +147,7 @@ def validate(asked: Any) -> int:
     return judged(found, asked.fail_above, asked.min_score)
 
 
-OF_FITS = ("model", "settings", "cv", "scoring", "loss", "replicates")
+OF_FITS = ("model", "settings", "cv", "scoring", "replicates")
 
 
 def _refuse_fits(context: click.Context) -> None:

@@ -180,7 +180,7 @@ def check_asked(score: Any, names: Sequence[str]) -> None:
     if not isinstance(score, str) or score not in names:
         raise UnknownName(
             f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
-            f"Known: {', '.join(names)}. Ask for it by scores=."
+            f"Known: {', '.join(names)}. Ask for it by scoring=."
         )
 
 

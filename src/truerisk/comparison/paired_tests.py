@@ -151,7 +151,9 @@ class McNemar(PairedTest):
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
-            raise Refusal("McNemar's test counts errors: losses must be 0 or 1 (loss='zero-one').")
+            raise Refusal(
+                "McNemar's test counts errors: losses must be 0 or 1 (scoring='zero-one')."
+            )
         from scipy.special import bdtr, chdtrc
 
         a_alone, b_alone = int(((a == 1) & (b == 0)).sum()), int(((b == 1) & (a == 0)).sum())

@@ -246,8 +246,8 @@ def as_typed(**arguments: Any) -> dict[str, str]:
     Rows are not written out: an array is the variable that is called like the argument.
 
     >>> import numpy as np
-    >>> as_typed(time=np.arange(3), block=None, scores=["auc"], validate={"subgroups": "sex"})
-    {'time': 'time', 'scores': "['auc']", 'validate': "{'subgroups': 'sex'}"}
+    >>> as_typed(time=np.arange(3), block=None, scoring=["auc"], validate={"subgroups": "sex"})
+    {'time': 'time', 'scoring': "['auc']", 'validate': "{'subgroups': 'sex'}"}
     """
     return {name: _typed(name, value) for name, value in arguments.items() if value is not None}
 

@@ -14,8 +14,10 @@ R = TypeVar("R")
 
 NEW_NAMES = {
     "executor": "n_jobs",
+    "loss": "scoring",
     "method": "cv",
     "methods": "cv",
+    "scores": "scoring",
     "select_by": "cv",
 }
 

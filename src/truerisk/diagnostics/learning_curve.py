@@ -20,6 +20,7 @@ from truerisk.diagnostics.learner_by_size import (
     usual_sizes,
 )
 from truerisk.estimation.problem import pose
+from truerisk.losses.scorer_losses import are_several
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
@@ -31,7 +32,6 @@ from truerisk.search.stored_search import check_store, open_store
 UNSAID: Mapping[str, Any] = {
     "scoring": None,
     "n_jobs": None,
-    "loss": None,
     "confidence_level": 0.95,
     "engine": "auto",
     "random_state": 0,
@@ -60,7 +60,6 @@ def learning_curve(
     cv: Any = None,
     scoring: Any = None,
     n_jobs: Any = None,
-    loss: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     time: Any = None,
@@ -89,9 +88,7 @@ def learning_curve(
     cv : int, str, Method or splitter, optional
         Folds, as in `estimate_risk`: "5-fold", or those that a search chooses by.
     scoring, n_jobs : optional
-        As in `estimate_risk`; `scoring` stands instead of `loss`.
-    loss : str, Loss, callable or scorer, optional
-        Zero-one for classifiers and squared for regressors by default.
+        As in `estimate_risk`.
     groups : array of labels or name of a column of X, optional
         Groups stay whole, in test sets and in subsamples.
     sample_weight : array or name of a column of X, optional
@@ -141,7 +138,6 @@ def learning_curve(
         sample_weight=sample_weight,
         scoring=scoring,
         n_jobs=n_jobs,
-        loss=loss,
         confidence_level=confidence_level,
         engine=engine,
         random_state=random_state,
@@ -167,6 +163,11 @@ def as_learner(
     **terms: Any,
 ) -> LearnerBySize:
     """The learner of a model; a search of ours brings its settings and words."""
+    if are_several(terms["scoring"]):
+        raise BadArgument(
+            f"scoring={shown(terms['scoring'])}: a learning curve is of one score. Give one, and "
+            "call learning_curve again for another."
+        )
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
         check_store(store, terms["random_state"])

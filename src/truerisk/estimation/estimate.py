@@ -29,8 +29,6 @@ def estimate_risk(
     cv: Any = None,
     scoring: Any = None,
     n_jobs: Any = None,
-    loss: Any = None,
-    scores: Any = (),
     positive: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -56,17 +54,14 @@ def estimate_risk(
         stratified for classifiers, or a word; ``tr.methods.names()`` lists them. By default
         "5-fold", five shuffled folds; "forward-5" where times are given, "blocks-5" where places
         are.
-    scoring : optional
-        What `cross_val_score` takes: a score, larger is better; of several the first one is the
-        risk's. It stands instead of `loss`.
+    scoring : str, callable, Loss, or a list or dict of them, optional
+        What is told: a name or scorer of scikit-learn, a word of ``tr.losses.names()``, a Loss, or
+        a function of (y_true, y_pred) that gives a loss for each row or one for all. Of several the
+        first one is the risk's, and the others are in ``scores`` of the result. By default the
+        zero-one loss of classifiers and the squared loss of regressors.
     n_jobs : None, int, str or executor
         Where fits run: in this process; in so many worker processes, -1 for one per core; on
         "dask://host:port" or a Client of Dask; or on anything with ``submit``.
-    loss : str, Loss, callable or scorer
-        What an answer costs: zero-one for classifiers and squared for regressors by default.
-        A scikit-learn scorer is turned into an error.
-    scores : list of such, or dict that names them
-        Further losses and scores of the same fits: ``scores["auc"]`` of the result.
     positive : label, optional
         The class that scores of one class, such as F1, speak of: by default the greater of two
         labels, as in scikit-learn. Results name it.
@@ -117,8 +112,6 @@ def estimate_risk(
         y,
         scoring=scoring,
         n_jobs=n_jobs,
-        loss=loss,
-        scores=scores,
         positive=positive,
         groups=groups,
         sample_weight=sample_weight,
@@ -148,8 +141,6 @@ def risk_curve(
     scoring: Any = None,
     n_jobs: Any = None,
     rule: Any = "min",
-    loss: Any = None,
-    scores: Any = (),
     positive: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -183,8 +174,6 @@ def risk_curve(
         y,
         scoring=scoring,
         n_jobs=n_jobs,
-        loss=loss,
-        scores=scores,
         positive=positive,
         rule=rule,
         groups=groups,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -68,6 +67,12 @@ class Problem:
     def losses(self) -> list[Loss]:
         """The loss and the further ones."""
         return [self.loss, *(score.loss for score in self.scores.values())]
+
+    @property
+    def by_name(self) -> dict[str, Loss]:
+        """The loss and the further ones by their names."""
+        further = {name: score.loss for name, score in self.scores.items()}
+        return {self.loss.word: self.loss, **further}
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -140,9 +145,8 @@ def problem_on(
     family: Family,
     *,
     scoring: Any = None,
+    chooser: Any = None,
     n_jobs: Any = None,
-    loss: Any = None,
-    scores: Any = (),
     positive: Any = None,
     rule: Any = "min",
     sample_weight: Any = None,
@@ -154,16 +158,26 @@ def problem_on(
 ) -> Problem:
     """Check what a user asks for on data that were checked before.
 
+    Of several scores `chooser` names the one that chooses; by default it is the first one.
     `sample_weight` goes to the fits as it was given, under the name that this family has for it.
     """
     check_level("confidence_level", confidence_level)
-    loss, scores = by_scoring(scoring, loss, scores)
+    loss, further = by_scoring(scoring, chooser)
     executor = executor_of(n_jobs)  # an unknown one is refused by every engine alike
     params = params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold
     data = data.for_fits(params, family.takes_y_as_given)
-    as_asked, each = as_loss(loss, data, positive), scores_of(scores, data, positive)
+    as_asked = as_loss(loss, data, positive)
+    each: dict[str, Score] = {}
+    for score in further:
+        further_loss = as_loss(score, data, positive)
+        is_loss = isinstance(score.score, Loss)
+        label = score.score.positive if is_loss else further_loss.label(data)
+        name = score.name or of_class(further_loss.word, label)
+        if name in (*each, as_asked.word):
+            raise BadArgument(f"scoring={shown(scoring)} names {name!r} twice: name each once.")
+        each[name] = Score(further_loss)
     in_time = {h for one in (as_asked, *(s.loss for s in each.values())) for h in one.horizons}
     if in_time:
         data = replace(data, horizons=tuple(sorted(in_time)))
@@ -192,7 +206,7 @@ def refuse_unrated_class(problem: Problem) -> Problem:
             words = ", ".join(loss.word for loss in problem.losses)
             raise Refusal(
                 f"positive={shown(positive)} names a class, and no loss or score here is of one "
-                f"class, or it names its own ({words}): leave it out, or ask for scores=['f1']."
+                f"class, or it names its own ({words}): leave it out, or ask for scoring='f1'."
             )
     return problem
 
@@ -236,44 +250,6 @@ class Score:
 
     loss: Loss
     interval: str | None = None
-
-
-def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]:
-    """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
-    if scores is None or (isinstance(scores, tuple) and not scores):
-        return {}
-    named = []
-    for name, score in _named(scores):
-        loss = as_loss(score, data, positive)
-        label = score.positive if isinstance(score, Loss) else loss.label(data)
-        if name not in ("", loss.word):  # results call the loss by the name that the user gave
-            loss = copy(loss)
-            loss.word = name
-        named.append((name or of_class(loss.word, label), loss))
-    scores_by_name = {name: Score(loss) for name, loss in named}
-    if len(scores_by_name) < len(named):
-        names = [name for name, _ in named]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadArgument(f"scores={shown(scores)} name {twice!r} twice: name each score once.")
-    return scores_by_name
-
-
-def _named(scores: Any) -> list[tuple[str, Any]]:
-    """Pairs of names and what was asked for; of what is no word, the name is known as a loss."""
-    if isinstance(scores, str | Loss) or callable(scores):
-        scores = [scores]
-    if isinstance(scores, Mapping):
-        named = [(str(name), score) for name, score in scores.items()]
-    elif isinstance(scores, Sequence | set):
-        named = [(score if isinstance(score, str) else "", score) for score in scores]
-    else:
-        named = [("", None)]
-    if any(score is None for _, score in named):
-        raise BadArgument(
-            f"scores={shown(scores)}: give a list of scores, such as ['auc', 'log'], or a dict "
-            "that names them."
-        )
-    return named
 
 
 def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:

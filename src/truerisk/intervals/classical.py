@@ -110,7 +110,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
     word: ClassVar[str] = "beta"
     needs: ClassVar[Needs] = {
         **OF_A_MEAN,
-        Basis.ERROR_COUNT: "use loss='zero-one', or interval='wald'",
+        Basis.ERROR_COUNT: "use scoring='zero-one', or interval='wald'",
         Basis.EQUAL_ROWS: "use interval='wald'",
         Basis.ONCE: "use interval='beta-ncv'",
     }

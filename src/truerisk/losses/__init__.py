@@ -1,4 +1,4 @@
-"""Losses and scores: by word, by class, and from what users write as `loss=` or `scoring=`."""
+"""Losses and scores: by word, by class, and from what users write as `scoring=`."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scorer.
+"""From what a user writes as `scoring=` to a Loss: a word, a loss, a callable, a scorer.
 
-A score of whole test sets is the mean over folds, as in scikit-learn, whether its word is ours or
-scikit-learn's (`same_as_scorer`). With " pooled" behind its word it is of all answers.
+Where scikit-learn has a score of that name, the word means it (`same_as_scorer`). A score of whole
+test sets is the mean over folds; with " pooled" behind its word it is of all answers.
 """
 
 from __future__ import annotations
@@ -86,16 +86,16 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     """
     if loss is None:
         loss = USUAL.get(data.task, "squared")
-    if isinstance(loss, str) and loss.endswith(POOLED):
-        loss = Scoring(loss)
+    name = ""
     if isinstance(loss, Scoring) and isinstance(loss.score, str) and loss.score.endswith(POOLED):
-        return _pooled(loss.score, data, positive)
-    word = "loss"
+        return _pooled(loss, data, positive)
     if isinstance(loss, Scoring):
-        word, loss = "scoring", loss.on(data, positive)
+        name, loss = loss.name, loss.on(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
-    resolved = _resolve(loss, data, positive, word)
+    resolved = _resolve(loss, data, positive)
+    if name:
+        resolved.word = name
     if positive is not None:
         resolved = resolved.of_class(positive)
     resolved.check(data)
@@ -107,31 +107,31 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
 POOLED = " pooled"
 
 
-def _pooled(scoring: str, data: Data, positive: Any) -> Loss:
+def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
     """Return the loss of a word such as "f1 pooled", of all answers of a repetition as one set."""
-    word = scoring.removesuffix(POOLED)
+    word = scoring.score.removesuffix(POOLED)
     loss = as_loss(Scoring(word), data, positive)
     if loss.response == "scored":
         raise Refusal(
-            f"scoring='{scoring}': the scorer {word} rates one fitted model at a time, so "
+            f"scoring='{scoring.score}': the scorer {word} rates one fitted model at a time, so "
             f"that answers of several folds cannot be pooled; use scoring='{word}'."
         )
-    loss.usual_average, loss.word = "pooled", scoring
+    loss.usual_average, loss.word = "pooled", scoring.name or scoring.score
     return loss
 
 
-def _resolve(loss: Any, data: Data, positive: Any, called: str) -> Loss:
+def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
     if isinstance(loss, Loss):
         return copy(loss)  # a copy is checked against these data; the original may serve others
     if isinstance(loss, str):
-        return _by_word(loss, data, positive, called)
-    refuse_class(called, loss)
+        return _by_word(loss, data, positive)
+    refuse_class("scoring", loss)
     if not callable(loss):
         text = clean(" ".join(repr(loss).split()), 80)
         matrix = isinstance(loss, list | np.ndarray)
-        hint = " A matrix of costs is given as loss=tr.losses.Cost(matrix)." if matrix else ""
+        hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if matrix else ""
         raise UnknownName(
-            f"{called}={text} is neither a word ({', '.join(registry)}), a function "
+            f"scoring={text} is neither a word ({', '.join(registry)}), a function "
             f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
     arguments = _required_arguments(loss)
@@ -145,9 +145,9 @@ def _resolve(loss: Any, data: Data, positive: Any, called: str) -> Loss:
     )
 
 
-def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
+def _by_word(word: str, data: Data, positive: Any) -> Loss:
     if word == "cost":
-        raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
+        raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
     in_time = at_horizon(word)
     if in_time is not None:
         return in_time
@@ -170,7 +170,7 @@ def _by_word(word: str, data: Data, positive: Any, called: str) -> Loss:
         return ScorerLoss(get_scorer(word), word, data)
     nearest = closest(word, [*registry, *get_scorer_names()]) or "."
     raise UnknownName(
-        f"there is no {called} {shown(word)}{nearest} "
+        f"there is no scoring {shown(word)}{nearest} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
 
@@ -194,7 +194,7 @@ def _from_function(function: Callable[..., Any], data: Data) -> Loss:
     if data.task == "survival":
         raise Refusal(
             "a loss of (y_true, y_pred) is not defined for outcomes in time; use concordance, "
-            "integrated-brier or a scorer of (estimator, X, y) as scoring=."
+            "integrated-brier or a scorer of (estimator, X, y)."
         )
     word = getattr(function, "__name__", type(function).__name__)
     with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):

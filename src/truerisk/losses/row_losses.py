@@ -91,7 +91,7 @@ registry = Registry(
 
 
 def names() -> list[str]:
-    """The words that `loss=` takes.
+    """The words that `scoring=` takes beside those of scikit-learn.
 
     >>> import truerisk as tr
     >>> tr.losses.names()[:3]

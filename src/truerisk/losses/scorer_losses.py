@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import refuse_both, shown
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument, Refusal, is_failure
+from truerisk.core.present import of_class
 from truerisk.data.data import Data
 from truerisk.losses.confusion_scores import OfOneClass
 from truerisk.losses.loss import Events, PositiveScorer, class_named
@@ -58,6 +59,8 @@ _SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
     "roc_auc_ovr_weighted": (_CLASSES, partial(AUC, average="weighted")),
 }
 """scikit-learn's names of scores that a loss of ours is made of, and what y they are for."""
+
+NAMES = tuple(_SCORERS)
 
 
 _METRICS: dict[str, Callable[..., OfOneClass]] = {
@@ -256,16 +259,26 @@ class OwnScore(Loss):
 
 @dataclass(frozen=True)
 class Scoring:
-    """A score by its name, or a function of the user: an error once there is a y to try it on."""
+    """A member of `scoring=`: it becomes a loss once there is a y to try it on.
+
+    Parameters
+    ----------
+    score : str, Loss or callable
+        A name of scikit-learn, a word of ours, a loss, or a function of the user.
+    name : str, default ""
+        The name that the user gave it; results call it by that name.
+    """
 
     score: Any
+    name: str = ""
 
     def on(self, data: Data, positive: Any) -> Any:
         """What it lacks of the score of a rule without error, or minus the score if it has none.
 
         A name is scikit-learn's where there is such a score, else a word of ours.
         """
-        if callable(self.score):
+        refuse_class("scoring", self.score)
+        if callable(self.score) and not _takes_two(self.score):
             return self._by_function(data, positive)
         if not isinstance(self.score, str):
             return self.score
@@ -278,19 +291,14 @@ class Scoring:
         return self.score if same is None else same
 
     def _by_function(self, data: Data, positive: Any) -> Loss:
-        """A metric of (y_true, y_pred), which may be larger for worse answers, is refused."""
         word = scorer_word(self.score)
         if data.task in ("other", "survival"):
             return OwnScore(self.score, word)
-        if _takes_two(self.score):
-            raise BadArgument(
-                f"scoring={shown(self.score)} takes two arguments, as a metric of (y_true, y_pred) "
-                "does, and a scorer takes (estimator, X, y): use sklearn.metrics.make_scorer, "
-                "which is told whether larger is better, or loss= where smaller is better."
-            )
         try:
             return loss_of_scorer(self.score, data, positive)
         except Refusal:
+            if getattr(self.score, "_response_method", None) == "predict":
+                raise  # it sees y and predictions alone, and fails for models as well
             return OwnScore(self.score, word)
 
 
@@ -304,19 +312,34 @@ def _takes_two(function: Callable[..., Any]) -> bool:
     return inspect.Parameter.VAR_POSITIONAL not in given and sum(k in named for k in given) == 2
 
 
-def by_scoring(scoring: Any, loss: Any, scores: Any) -> tuple[Any, Any]:
-    """The loss and the further scores, where scikit-learn's word may stand instead of `loss`.
+def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
+    """Return the score that chooses, and the further ones.
 
-    Of several scores the first is the loss.
+    Parameters
+    ----------
+    scoring : str, Loss, callable, list or dict, or None
+        What a user asks for; None is the usual loss of the data.
+    chooser : str, optional
+        Name of the score that chooses among several; by default it is the first one.
+
+    Returns
+    -------
+    Scoring or None
+        The score that chooses.
+    list of Scoring
+        The further scores, in their order.
     """
-    if scoring is None:
-        return loss, scores
-    refuse_both("scoring", scoring, "loss", loss)
+    if scoring is None or isinstance(scoring, OwnScore | Scoring):
+        return scoring, []
     if not are_several(scoring):
-        return Scoring(scoring), scores
-    refuse_both("scoring", scoring, "scores", scores or None)
-    each = {name: Scoring(score) for name, score in named(scoring).items()}
-    return next(iter(each.values())), each
+        return Scoring(scoring), []
+    each, is_dict = named(scoring), isinstance(scoring, Mapping)
+    first = chooser if isinstance(chooser, str) and chooser in each else next(iter(each))
+    chosen = Scoring(each.pop(first), first if is_dict else "")
+    return chosen, [
+        Scoring(score, name if is_dict or isinstance(score, str) else "")
+        for name, score in each.items()
+    ]
 
 
 def are_several(scoring: Any) -> bool:
@@ -325,17 +348,37 @@ def are_several(scoring: Any) -> bool:
 
 
 def named(scoring: Any) -> dict[str, Any]:
-    """The scores by their names; an empty one, other names than text and a name twice are refused.
+    """Return the scores by their names, those of losses and functions being their own.
+
+    An empty list, None in it, other names than text and a name twice are refused.
 
     >>> named(["accuracy", "roc_auc"])
     {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
     """
-    names = sorted(scoring) if isinstance(scoring, set) else list(scoring)
-    if not names or not all(isinstance(name, str) for name in names):
+    members = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
+    is_dict = isinstance(scoring, Mapping)
+    each = [scoring[member] for member in members] if is_dict else members
+    names = members if is_dict else [_name(score) for score in members]
+    if not names or not all(isinstance(n, str) for n in names) or not all(map(_is_score, each)):
+        is_matrix = any(isinstance(each_one, list | tuple) for each_one in each)
+        hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise BadArgument(
-            f"scoring={shown(scoring)}: give a list of names of scores, or a dict of scorers by "
-            "name, and at least one."
+            f"scoring={shown(scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or a "
+            f"dict of scores by name, and at least one.{hint}"
         )
     if len(set(names)) < len(names):
         raise BadArgument(f"scoring={shown(scoring)} names a score twice: name each once.")
-    return dict(scoring) if isinstance(scoring, Mapping) else {name: name for name in names}
+    return dict(zip(names, each, strict=True))
+
+
+def _is_score(score: Any) -> bool:
+    return isinstance(score, str | Loss) or (callable(score) and not isinstance(score, type))
+
+
+def _name(score: Any) -> str | None:
+    """Return the name of a member of a list; None for what is no score."""
+    if not _is_score(score):
+        return None
+    if isinstance(score, str):
+        return score
+    return of_class(score.word, score.positive) if isinstance(score, Loss) else scorer_word(score)

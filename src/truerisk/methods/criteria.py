@@ -167,7 +167,7 @@ class Seen:
             raise BadData(f"this is no plan of '{word}': it asks for no degrees of freedom.")
         needed = Likelihood(data.task).response
         if answers.response != needed:
-            instead = "loss='log'" if data.task == "classification" else "loss='squared'"
+            instead = "scoring='log'" if data.task == "classification" else "scoring='squared'"
             raise Refusal(
                 f"'{word}' is computed from each {needed} that a model answers with, and this "
                 f"loss asks for a {answers.response}: use {instead}."

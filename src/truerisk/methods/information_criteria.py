@@ -26,7 +26,7 @@ class LikelihoodCriterion(Criterion):
     """Minus twice the log-likelihood plus a price for k parameters, as R reports it.
 
     With `per_row`, for classes only, it is divided by 2n: an estimate in log loss, which stands
-    beside cross-validation with ``loss="log"``.
+    beside cross-validation with ``scoring="log"``.
     """
 
     per_row: bool = False

@@ -69,7 +69,7 @@ class Swapping(Method):
         if type(loss) is not ZeroOne:
             raise Refusal(
                 f"method 'swapping' is defined for zero-one loss, not for '{loss.word}': "
-                "use loss='zero-one', or a method such as 'loo' or '10-fold'."
+                "use scoring='zero-one', or a method such as 'loo' or '10-fold'."
             )
         if data.n_classes != 2:
             raise Refusal(

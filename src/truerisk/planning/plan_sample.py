@@ -241,7 +241,7 @@ def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
     if curve.estimates[-1].loss != ERROR:
         raise Refusal(
             f"this learning curve is in '{curve.estimates[-1].loss}', and tests are planned for "
-            f"the share of errors: make it with loss='{ERROR}'."
+            f"the share of errors: make it with scoring='{ERROR}'."
         )
     if curve.law is None:
         raise Refusal(f"this learning curve has no law to plan by: {curve.lacking}")

@@ -189,12 +189,15 @@ def _call(document: Assessment) -> str:
     methods = [document.tuned_by, *criteria]
     interval = f" interval={document.interval!r}," if document.interval else ""
     curves = [clean(name, 60) for name, each in learners.items() if each.learning_curve is not None]
-    level = document.confidence_level
+    level, given = document.confidence_level, dict(document.given)
+    further = given.pop("scores", None)  # of a document of version 1
+    scoring = f"[{document.loss!r}, *{further}]" if further else repr(document.loss)
+    scoring = given.pop("scoring", scoring)
     lines = [
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, cv={methods!r}, outer={document.tested_by!r},",
-        *(f"          {argument}," for argument in arguments(document.given)),
-        f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
+        *(f"          {argument}," for argument in arguments(given)),
+        f"          rule={document.rule!r}, scoring={scoring},{interval}",
         *([f"          learning_curve={curves!r},"] if curves else []),
         f"          confidence_level={level:.15g}, random_state={document.seed})",
     ]

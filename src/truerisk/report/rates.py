@@ -25,7 +25,7 @@ from truerisk.results.calibration import Calibration
 from truerisk.results.roc import RocCurve
 
 N_SHOWN = 13  # thresholds in the table
-POOLED = "{} of all predictions pooled; scores=['{}'] gives the honest one, with its interval"
+POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
 
 
 @dataclass(frozen=True)

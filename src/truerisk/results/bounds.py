@@ -135,7 +135,7 @@ def _checked(
         raise UnknownName(
             f"require({name}=…): this number was not measured{closest(word, by_keyword) or '.'} "
             f"Measured are: {', '.join(by_keyword)}. A call measures more scores where it is asked "
-            "for them, as in scores=['auc']."
+            "for them, as in scoring=['auc', 'log']."
         )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
         raise BadArgument(f"require({name}={shown(bound)}): a bound is a finite number.")

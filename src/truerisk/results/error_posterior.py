@@ -237,7 +237,7 @@ def _counted(estimate: RiskEstimate) -> np.ndarray:
     elif estimate.target == "training":
         why = "the rows were trained on: their errors say nothing about new rows."
     elif not np.isin(losses, (0, 1)).all():
-        why = "the losses of its rows are not all 0 or 1: use loss='zero-one' and a method that "
+        why = "the losses of its rows are not all 0 or 1: use scoring='zero-one' and a method that "
         why += "tests every row once, such as 'holdout' or '10-fold'."
     elif estimate.n_groups is not None:
         why = "rows of one group depend: their errors are not independent trials."

@@ -120,7 +120,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
         """A frame of what was answered about rows by models that had not seen them.
 
         A line for each test: `row`, `fold`, `truth`, and as far as the losses asked for them
-        `label`, a `probability_` of each class, `score` or `value`. `scores=("zero-one", "log")`
+        `label`, a `probability_` of each class, `score` or `value`. `scoring=["zero-one", "log"]`
         asks for labels and probabilities. For an outcome in time, `probability_by_5` is the
         predicted probability of the event by time 5.
         """

@@ -56,7 +56,7 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
     if search.outer is not None:  # what would be refused after a long fit is refused now
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
-        rows.problem(search, Words(search.loss, search.scores, search.n_jobs))
+        rows.problem(search, Words(search.scoring, None, search.n_jobs))
     before = marks_of(estimator)
     with stage("tuning"):
         fitted = rows.fitted()

@@ -153,7 +153,7 @@ def _of_grid(
 ) -> RiskEstimate:
     """Test the choice among fixed settings; the interval is the calibrated one of the loss."""
     family = Family(claim.estimator, claim.candidates)
-    problem = replace(pose(family, X, y, loss=_loss(scale, claim), **terms), calibrated=True)
+    problem = replace(pose(family, X, y, scoring=_loss(scale, claim), **terms), calibrated=True)
     notes = claim.notes
     try:
         computed = compute(problem, method, known=[known])
@@ -201,7 +201,7 @@ def _by_clones(
 
     groups = terms.get("groups") if _takes_groups(search) else None
     params = with_groups(terms.get("fit_params") or {}, groups)
-    own_terms = {**terms, "fit_params": params, "loss": _loss(scale, claim)}
+    own_terms = {**terms, "fit_params": params, "scoring": _loss(scale, claim)}
     problem = replace(pose(Family(clone(search)), X, y, **own_terms), calibrated=True)
     return of_clones(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
 

@@ -56,8 +56,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         not shuffled, stratified for classifiers, or a word of ``tr.methods.names()``. By default
         "5-fold"; "forward-5" where `fit` is given times, "blocks-5" where it is given places. Folds
         are averaged as GridSearchCV does; a Method averages as it says.
-    scoring : str, callable, list or dict, optional
-        A score as in GridSearchCV, instead of `loss`: ``scoring="roc_auc"``, larger is better.
+    scoring : str, callable, Loss, or a list or dict of them, optional
+        What chooses and is told: a name or scorer of scikit-learn, a word of
+        ``tr.losses.names()``, a Loss, or a function of (y_true, y_pred) that gives a loss for each
+        row or one for all. Of several the first one chooses, unless `refit` names another; the
+        others are in `scores_`. By default the zero-one loss of classifiers and the squared loss of
+        regressors.
     n_jobs : None, int, str or executor
         Where scikit-learn's fits run: in this process; in so many worker processes, -1 for one per
         core; on "dask://host:port" or a Client of Dask; or on anything with ``submit``. Fast
@@ -72,16 +76,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         and two at a time (the usual method where it has none, and `cv` itself where it keeps
         to the order of time), or the outer splits of nested validation, inside which the folds are
         drawn anew. None leaves `risk_` out.
-    loss : str, Loss, callable or scorer, optional
-        Zero-one for classifiers and squared for regressors by default.
-    scores : list of such, or dict that names them
-        Further losses and scores to be told of the same fits: `scores_`.
     positive : label, optional
         The class that scores of one class, such as F1, speak of: by default the greater of two
         labels, as in scikit-learn. Results name it.
-    refit : bool or callable, default=True
-        Fit the chosen setting on all rows. A function of `cv_results_` chooses it by its number
-        (only with ``outer=None``, since outer splits choose by `rule`).
+    refit : bool, str or callable, default=True
+        Fit the chosen setting on all rows. A name is that of the score that chooses, of several. A
+        function of `cv_results_` chooses it by its number (only with ``outer=None``, since outer
+        splits choose by `rule`).
     random_state : int, None or Generator, default=0
         Of the folds, and of models that leave their own ``random_state`` at None.
     engine : str or Engine, default="auto"
@@ -115,7 +116,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         ``risk_.value - selected_risk_.value``; positive when the search flatters. None where the
         two are in different losses (a search by AIC), and where one setting left no choice.
     scores_ : dict of RiskEstimate
-        The honest risk of the procedure in each of the further `scores`.
+        The honest risk of the procedure in each further score of `scoring`.
     outer_ : tuple of OuterFold
         Per outer split: chosen `params`, `risk`, `inner_risk`, sizes.
     stability_ : Stability
@@ -173,8 +174,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         n_iter: int | None = None,
         rule: Any = "min",
         outer: Any = "pairs",
-        loss: Any = None,
-        scores: Any = (),
         positive: Any = None,
         refit: Any = True,
         random_state: Any = 0,
@@ -196,8 +195,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.n_iter = n_iter
         self.rule = rule
         self.outer = outer
-        self.loss = loss
-        self.scores = scores
         self.positive = positive
         self.refit = refit
         self.random_state = random_state
@@ -320,13 +317,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
             self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = results
-        classes, further_scores = problem.data.classes, problem.scores.items()
+        classes = problem.data.classes
         self.scorer_ = LossScorer(problem.loss, classes)
         if self.multimetric_:
-            self.scorer_ = {name: LossScorer(score.loss, classes) for name, score in further_scores}
-        if self.multimetric_ and self.refit is False:  # no score was named to choose by
-            for name in ("best_index_", "best_params_", "best_score_", "selected_risk_"):
-                delattr(self, name)
+            self.scorer_ = {n: LossScorer(loss, classes) for n, loss in problem.by_name.items()}
 
     def _keep_risk(self, run: Run) -> None:
         procedure = run.risk

@@ -30,7 +30,7 @@ from truerisk.estimation.problem import (
 from truerisk.estimation.run import Run
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import Loss
-from truerisk.losses.scorer_losses import OwnScore, Scoring, are_several
+from truerisk.losses.scorer_losses import are_several
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method, is_of_scikit_learn
 from truerisk.models.stated.question import tunes_inside
@@ -66,18 +66,16 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
         drawn_as = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
     X, routed, _ = routed.looked_up(X, model)
-    scored = isinstance(words.loss, OwnScore | Scoring) and not makes_predictions(model)
+    scored = words.chosen is not None and not makes_predictions(model)
     weights = {"sample_weight": routed.sample_weight}
     task: TaskWord = "other" if scored else family.task
     own = family.takes_y_as_given
     data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
-    several = are_several(search.scoring)
-    function = words.loss.score if isinstance(words.loss, Scoring) else None
+    function = search.scoring
     if callable(function) and (each := by_function(function, data)):
-        check_chooser(search.refit, each, search.outer)
-        scores = {name: Scoring(score) for name, score in each.items()}
-        chooser = search.refit if search.refit in scores else next(iter(scores))
-        words, several = replace(words, loss=scores[chooser], scores=scores), True
+        check_chooser(search.refit, each)
+        words = replace(words, scoring=each)
+    several = are_several(words.scoring)
     problem = problem_of(search, data, family, words, fit_params=routed.fit, seed=seed, **weights)
     refuse_unrated_class(problem)
     usual = usual_word(data)
@@ -94,8 +92,8 @@ def problem_of(
     return problem_on(
         data,
         family,
-        loss=words.loss,
-        scores=words.scores,
+        scoring=words.scoring,
+        chooser=words.chooser,
         positive=search.positive,
         rule=search.rule,
         interval=search.interval,
@@ -276,8 +274,8 @@ def problem_and_loss(
     own = None
     if claim is not None:
         plain = copy(search)
-        plain.loss = plain.scoring = None
-        own = as_loss(words_of_given(plain, claim, fitted).loss, data, search.positive)
+        plain.scoring = None
+        own = as_loss(words_of_given(plain, claim, fitted).chosen, data, search.positive)
     return refuse_unrated_class(rows.problem(search, words)), own
 
 

@@ -33,40 +33,47 @@ from truerisk.search.stored_search import check_store
 
 @dataclass(frozen=True)
 class Words:
-    """By which loss settings are compared, what else is told, and where fits run: our own words."""
+    """What a search is told of its scores and of the place of its fits.
 
-    loss: Any
-    scores: Any
+    Parameters
+    ----------
+    scoring : any
+        As in `estimate_risk`; the usual one of the estimator where the search names none.
+    chooser : str or None
+        Name of the score that chooses among several; the first one if None.
+    n_jobs : any
+        Where fits run.
+    """
+
+    scoring: Any
+    chooser: str | None
     n_jobs: Any
+
+    @property
+    def chosen(self) -> Any:
+        """The score that chooses."""
+        return by_scoring(self.scoring, self.chooser)[0]
 
 
 def words_of(search: Any) -> Words:
-    """What a search was asked in either set of words; asked in both, it is refused.
-
-    `cv` means the splits that GridSearchCV makes of it: 5 are five folds that are not shuffled,
-    stratified for classifiers. `scoring` is a score, larger is better; `n_jobs` counts as joblib
-    does, -1 for all cores.
-    """
-    loss, scores = by_scoring(search.scoring, search.loss, search.scores)
-    if search.scoring is None:
-        loss = _usual_loss(search)
-    elif isinstance(search.refit, str) and are_several(search.scoring):
-        loss = scores[search.refit]
-    return Words(loss, scores, search.n_jobs)
+    """Return what a search is told."""
+    scoring = _usual_scoring(search) if search.scoring is None else search.scoring
+    return Words(scoring, search.refit if isinstance(search.refit, str) else None, search.n_jobs)
 
 
-def _usual_loss(search: Any) -> Any:
-    """The loss that was asked for; None is the usual one of classifiers and of regressors.
+def _usual_scoring(search: Any) -> Any:
+    """Return the scoring of a search that names none; None is the usual loss of its data.
 
     The estimator's own score is all there is to choose by where it makes no predictions, and what
     GridSearchCV takes where its words are spoken and a class has a score of another kind.
     """
     model = search.estimator
-    if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
+    if not hasattr(model, "score"):
+        return None
+    if not makes_predictions(model):
         return own_score(model)
-    if search.loss is None and is_of_scikit_learn(search.cv) and hasattr(model, "score"):
-        return own_score(model) if usual_score(model) is None else None
-    return search.loss
+    is_own = is_of_scikit_learn(search.cv) and usual_score(model) is None
+    return own_score(model) if is_own else None
 
 
 def compared_by(search: Any, usual: str) -> Method:
@@ -153,7 +160,7 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
                 "honest risk do not have: use a rule=, by which they choose as well, or outer=None."
             )
     elif are_several(scoring):
-        check_chooser(refit, named(scoring), outer)
+        check_chooser(refit, named(scoring))
     elif callable(scoring) and isinstance(refit, str):
         return  # a function may give several scores; `on_y` looks at what it gives
     elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
@@ -163,19 +170,12 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
         )
 
 
-def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
-    """Of several scores one chooses, and is named."""
-    first = next(iter(names))
-    if refit is not False and refit not in names:
+def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
+    """Refuse a `refit` that is none of several scores; True and False let the first one choose."""
+    if not isinstance(refit, bool) and refit not in names:
         raise BadArgument(
-            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
-            f"callable to refit what it chooses, or to False: refit={shown(refit)} is none of the "
-            f"scores {shown(list(names))}. Name the one that chooses, such as refit={first!r}."
-        )
-    if refit is False and outer is not None:
-        raise BadArgument(
-            "refit=False chooses no setting by several scores, so there is no procedure whose risk "
-            f"could be estimated: name a score that chooses, refit={first!r}, or use outer=None."
+            f"refit={shown(refit)} is none of the scores {shown(list(names))}: name the one that "
+            f"chooses, or leave refit out, so that the first one, {next(iter(names))!r}, does."
         )
 
 
@@ -185,12 +185,12 @@ def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
     asker.estimator = (
         getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
     )
-    if claim is not None and search.loss is None and search.scoring is None:
+    if claim is not None and search.scoring is None:
         word = known_word(claim) if not isinstance(claim.scoring, Loss) else None
         if isinstance(claim.scoring, Loss):
-            asker.loss = claim.scoring
+            asker.scoring = claim.scoring
         elif word is None and claim.scoring is None:
-            asker.loss = own_score(claim.estimator)
+            asker.scoring = own_score(claim.estimator)
         elif word != "accuracy":  # which the usual loss of classifiers is
             asker.scoring = word or claim.scoring
     return words_of(asker)
@@ -223,11 +223,6 @@ def refuse_words_of_grids(search: Any, kind: str) -> None:
         raise BadArgument(
             f"refit={shown(search.refit)} chooses a setting, and {kind} chooses its own: use "
             "refit=True."
-        )
-    if are_several(search.scoring):
-        raise BadArgument(
-            f"scoring={shown(search.scoring)}: {kind} chooses by its own score. Name the one for "
-            "the honest risk, and the others as scores=."
         )
 
 

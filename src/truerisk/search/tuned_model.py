@@ -38,7 +38,6 @@ class TunedModel:
     """The methods of `best_estimator_`, of those that it has."""
 
     estimator: Any
-    loss: Any
     scoring: Any
     refit: Any
     scorer_: Any
@@ -126,23 +125,23 @@ class TunedModel:
         return self._tuned().score_samples(self._features_of(X))
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
+        """The tuned model's own score (accuracy, R²); with a `scoring`, that score."""
         if params:
             raise BadArgument(
                 f"score was given {', '.join(params)}, and a parameter of score is only supported "
                 "if metadata reach the scorer, which they do not here: give X and y."
             )
         model, X = self._tuned(), self._features_of(X)
-        if self.loss is None and self.scoring is None:
+        if self.scoring is None:
             return float(model.score(X, y))
         scorer = self.scorer_
         if isinstance(scorer, dict):  # the score that chose, where there are several
-            if self.refit not in scorer:
+            if callable(self.refit):
                 raise MissingResult(
                     "a function chose the setting by several scores, and none of them is the "
                     "score of this search: use scorer_, which has them by name."
                 )
-            scorer = scorer[self.refit]
+            scorer = scorer.get(self.refit, next(iter(scorer.values())))
         return float(scorer(model, X, y))
 
     def __sklearn_tags__(self) -> Any:

@@ -33,7 +33,7 @@ NOTES = 3  # how many warnings of a replicate are kept
 KNOWN = 50_000  # truths that a process keeps for other methods of the same data and learner
 
 Truth = tuple[float | None, float | None, tuple[str, ...]]
-_OF_TRUTH = ("problem", "size", "learner", "loss", "n_test", "seed")
+_OF_TRUTH = ("problem", "size", "learner", "scoring", "n_test", "seed")
 _truths: dict[str, Truth] = {}
 
 
@@ -58,7 +58,7 @@ def replicate(
     drawn = draw(content, number, arrays)
     family = family_of(content, drawn)
     options = {
-        "loss": content["loss"],
+        "scoring": content["scoring"],
         "rule": content["rule"],
         "confidence_level": content["confidence_level"],
         "random_state": _seed("method", content, number),

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from truerisk.core.arguments import path_of
 from truerisk.core.errors import BadData, TrueRiskError
+from truerisk.core.old_names import refuse_old_names
 from truerisk.core.registry import closest
 from truerisk.study.schema import NUMBERS
 
@@ -41,7 +42,7 @@ class Spec:
     learners: tuple[Entry, ...]
     methods: tuple[Entry, ...]
     seed: int = 0
-    loss: str | None = None
+    scoring: str | None = None
     rule: str = "min"
     confidence_level: float = 0.95
     n_test: int = 10_000
@@ -111,7 +112,7 @@ def options_of(method: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _KNOWN = {
-    "name", "seed", "replicates", "sizes", "problems", "learners", "methods", "loss", "rule",
+    "name", "seed", "replicates", "sizes", "problems", "learners", "methods", "scoring", "rule",
     "confidence_level", "n_test",
 }  # fmt: skip
 _NEEDED = ("replicates", "sizes", "problems", "learners", "methods")
@@ -130,6 +131,7 @@ class _Reader:
     def read(self, name: str = "study") -> Spec:
         for key in self.content:
             if key not in _KNOWN:
+                self.worded(lambda old: refuse_old_names([old], _KNOWN), key, key)
                 self.refuse(f"{key!r} is no entry of a study{closest(key, _KNOWN) or '.'}", key)
         for key in _NEEDED:
             if key not in self.content:
@@ -144,7 +146,7 @@ class _Reader:
             problems=self.entries("problems", self.problem),
             learners=self.entries("learners", self.learner),
             methods=self.entries("methods", self.method),
-            loss=self.loss(),
+            scoring=self.scoring(),
             rule=self.rule(),
             confidence_level=self.level(),
             n_test=self.integer("n_test", 2, 10**8, default=10_000),
@@ -189,15 +191,16 @@ class _Reader:
             )
         return value
 
-    def loss(self) -> str | None:
+    def scoring(self) -> str | None:
         from truerisk.losses.row_losses import registry
+        from truerisk.losses.scorer_losses import NAMES
 
-        value = self.content.get("loss")
-        if value is not None and value not in registry:
-            words = ", ".join(registry)
+        value, known = self.content.get("scoring"), (*registry, *NAMES)
+        if value is not None and value not in known:
+            words = ", ".join(dict.fromkeys(known))
             self.refuse(
-                f"there is no loss {value!r}{closest(str(value), registry) or '.'} Known: {words}.",
-                "loss",
+                f"there is no scoring {value!r}{closest(str(value), known) or '.'} Known: {words}.",
+                "scoring",
             )
         return value
 

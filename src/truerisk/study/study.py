@@ -21,6 +21,7 @@ from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.workers.executors import executor_of
 from truerisk.losses.loss_words import as_loss
+from truerisk.losses.scorer_losses import by_scoring
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.study.driving import drive
@@ -243,7 +244,7 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
             "size": size,
             "learner": {"name": learner.name, **learner.content},
             "method": _method(method),
-            "loss": spec.loss,
+            "scoring": spec.scoring,
             "rule": spec.rule,
             "confidence_level": spec.confidence_level,
             "n_test": spec.n_test,
@@ -302,7 +303,7 @@ def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
                 data = Data.check(drawn.X, drawn.y, task=drawn.task)
                 method = with_interval(method, interval)
                 plan = method.plan(data, Streams(0))
-                choose(interval, as_loss(spec.loss, data), data, method, plan)
+                choose(interval, as_loss(by_scoring(spec.scoring)[0], data), data, method, plan)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "methods", i)
 

@@ -42,7 +42,7 @@ FAILED = (
     "some folds chose other settings than the final model, and a fit of its setting failed in a "
     "fold, so that slope and intercept of the final model are not known."
 )
-ADVICE = "Tune by a loss that rates {}, such as loss={}, which bounds the shrinkage."
+ADVICE = "Tune by a loss that rates {}, such as scoring={}, which bounds the shrinkage."
 
 
 def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
-from truerisk.estimation.problem import Problem, scores_of
+from truerisk.estimation.problem import Problem, Score
 from truerisk.estimation.run import Run, curve_of
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.loss_words import as_loss
@@ -136,8 +136,8 @@ def asking_besides(problem: Problem, request: Request) -> Problem:
     if request.response in {loss.response for loss in problem.losses}:
         return problem
     in_time = [BrierAt(horizon) for horizon in problem.data.horizons[:1]]
-    score = scores_of(in_time or LOSSES[request.response], problem.data)
-    return replace(problem, scores={**problem.scores, **score})
+    loss = as_loss((*in_time, LOSSES[request.response])[0], problem.data)
+    return replace(problem, scores={**problem.scores, loss.word: Score(loss)})
 
 
 NO_PAIRS = (

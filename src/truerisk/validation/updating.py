@@ -221,8 +221,7 @@ def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bo
         outcomes.observed if numbers else outcomes.observed.astype(int),
         groups=outcomes.members if grouped else None,
         sample_weight=None if np.ptp(weights) == 0 else weights,
-        loss="squared" if numbers else "log",
-        scores=() if numbers else ("brier",),
+        scoring="squared" if numbers else ["log", "brier"],
         confidence_level=level,
         random_state=seed,
     )

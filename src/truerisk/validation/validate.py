@@ -42,6 +42,8 @@ def validate(
     X: Any,
     y: Any,
     *,
+    scoring: Any = None,
+    n_jobs: Any = None,
     prefit: bool = False,
     positive: Any = None,
     subgroups: Any = None,
@@ -54,9 +56,6 @@ def validate(
     samples: Any = None,
     confidence_level: float | None = None,
     horizon: float | None = None,
-    loss: Any = None,
-    scores: Any = (),
-    n_jobs: Any = None,
     random_state: Any = 0,
     **params: Any,
 ) -> Validation:
@@ -80,6 +79,12 @@ def validate(
         and where they were labels its outer winners are asked for probabilities. Else one honest
         run is made: by the search's own words, or by pairs of five folds for a model.
     X, y : table and target
+    scoring : str, callable, Loss, or a list or dict of them, optional
+        The score of `risk`, and further ones, as in `estimate_risk`, such as
+        ``["uno", "integrated-brier"]`` of an outcome in time. A search has its own; of a finished
+        model they need no fit.
+    n_jobs : optional
+        Where fits are made, as in `estimate_risk`; that of the search by default.
     prefit : bool
         The model is finished, and is asked about these rows, on which it was not made, without a
         fit: external validation. So is a `sklearn.frozen.FrozenEstimator`. There is no apparent
@@ -113,14 +118,6 @@ def validate(
     horizon : float, optional
         Of an outcome in time, which needs it: the event is that it came by this time. Rows that
         were lost before are made up for by others: these weigh 1 over the chance of being followed.
-    loss : word, Loss or callable, optional
-        The loss or score of `risk`, as in `estimate_risk`. A search has its own; of a finished
-        model it needs no fit.
-    scores : words, optional
-        Further losses or scores of the same answers, as in `estimate_risk`, such as
-        ``["uno", "integrated-brier"]`` of an outcome in time. A search has its own.
-    n_jobs : optional
-        Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
         Of the samples, and of the folds of a model; a search has its own.
     **params
@@ -158,8 +155,7 @@ def validate(
         refuse_refits(replicates=replicates or None, samples=samples)
     replicates = (0 if finished else USUAL) if replicates is None else replicates
     of_a_search = not finished and isinstance(search_or_model, HonestSearchCV)
-    words = {} if loss is None else {"loss": loss}
-    words |= {} if _is_empty(scores) else {"scores": scores}
+    words = {} if scoring is None else {"scoring": scoring}
     for name, value in words.items() if of_a_search else ():
         raise Refusal(
             f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and leave it "
@@ -273,10 +269,6 @@ def refuse_refits(**given: Any) -> None:
             )
 
 
-def _is_empty(scores: Any) -> bool:
-    return isinstance(scores, tuple | list) and not len(scores)
-
-
 def run_of_finished(
     model: Any,
     X: Any,
@@ -285,8 +277,7 @@ def run_of_finished(
     params: dict[str, Any],
     seed: Any,
     *,
-    loss: Any = None,
-    scores: Any = (),
+    scoring: Any = None,
     **order: Any,
 ) -> Run:
     """All rows as one test set of a model that is asked as it is; a search of ours has its words.
@@ -314,7 +305,9 @@ def run_of_finished(
     X, rows, _ = take_named_columns(X, given, keep=seen)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
     told = data.classes is not None and hasattr(frozen, "predict_proba")
-    asked: dict[str, Any] = {"loss": "log" if told else None}  # of probabilities, where it has some
+    asked: dict[str, Any] = {
+        "scoring": "log" if told else None
+    }  # of probabilities, where it has some
     if isinstance(frozen.estimator, HonestSearchCV):
         search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
         if risk is not None and risk.data_fingerprint == data.fingerprint:
@@ -322,10 +315,10 @@ def run_of_finished(
                 "the search was fitted on these very rows, so that its answers about them are not "
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
-        asked = {"loss": words_of(search).loss, "confidence_level": search.confidence_level}
-    asked |= {} if loss is None else {"loss": loss}
+        asked = {"scoring": words_of(search).chosen, "confidence_level": search.confidence_level}
+    asked |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen, data)
-    problem = problem_on(data, family, random_state=seed, scores=scores, **asked)
+    problem = problem_on(data, family, random_state=seed, **asked)
     return Run(problem, External(), External())
 
 

@@ -232,7 +232,7 @@ def test_wide_learner_of_the_word_is_answered_as_its_own_fits_answer():
     X[:, 0] += 2 * y
     pipeline, grid = learner("lda", "classification", n_rows=24, n_features=200, n_classes=2)
     fast, plain = (
-        risk_curve(pipeline, grid, X, y, loss="brier", engine=engine)
+        risk_curve(pipeline, grid, X, y, scoring="brier", engine=engine)
         for engine in ("discriminant", "generic")
     )
     np.testing.assert_allclose(fast.values, plain.values, rtol=1e-7)

@@ -77,4 +77,4 @@ def test_weights_below_zero_and_probabilities_are_refused():
     found = ENGINE.refuse(family_of(RidgeClassifier()), data, plan.build(), Request("probability"))
     assert "no probabilities" in found
     with pytest.raises(Refusal):
-        tr.estimate_risk(RidgeClassifier(), X, y, cv="loo", loss="log", engine="least-squares")
+        tr.estimate_risk(RidgeClassifier(), X, y, cv="loo", scoring="log", engine="least-squares")

@@ -113,7 +113,7 @@ def test_a_year_does_not_move_the_log_loss():
     X, y = drawn(80, 4, 2)
     X[:, 0] += 3000
     found = [
-        tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", loss="log", engine=engine)
+        tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", scoring="log", engine=engine)
         for engine in ("logistic-path", "generic", LogisticPaths(minimiser=True))
     ]
     assert found[0].value == pytest.approx(found[1].value, rel=1e-12)

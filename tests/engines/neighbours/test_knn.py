@@ -205,7 +205,7 @@ class Other(KNeighborsClassifier):
             {},
             "caches its steps",
         ),
-        (KNeighborsClassifier(), {}, {"loss": "f1_micro"}, "needs the fitted model itself"),
+        (KNeighborsClassifier(), {}, {"scoring": "f1_micro"}, "needs the fitted model itself"),
     ],
 )
 def test_what_it_does_not_cover_is_refused_with_the_reason(model, grid, options, reason):

@@ -115,7 +115,7 @@ def test_discriminants_of_rows_far_from_zero_are_the_learners_own(solver, method
                 X,
                 y,
                 cv=method,
-                loss="brier",
+                scoring="brier",
                 engine=engine,
             )
             for engine in ("auto", "generic")

@@ -62,11 +62,10 @@ def test_probabilities_are_made_once_for_all_scores(model, times):
 
     In a pipeline, `predict` makes its own: it is asked about rows that the steps made anew.
     """
-    given = {"cv": "3-fold", "loss": "log"}
-    found = tr.estimate_risk(model, X, Y, scores=SCORES, **given)
+    found = tr.estimate_risk(model, X, Y, cv="3-fold", scoring=["log", *SCORES])
     assert {"fit": 3, "predict": 3, "predict_proba": times} == CALLS
     for word in SCORES:
-        alone = tr.estimate_risk(model, X, Y, cv="3-fold", loss=word)
+        alone = tr.estimate_risk(model, X, Y, cv="3-fold", scoring=word)
         assert found.scores[word].value == alone.value
 
 
@@ -74,9 +73,9 @@ def test_settings_that_share_steps_are_asked_once_as_well():
     """A scorer asks the pipeline, a loss its learner: the learner answers both, once."""
     piped = make_pipeline(StandardScaler(), Slow())
     grid = {"slow__prior": [0.3, 0.5]}
-    found = tr.risk_curve(piped, grid, X, Y, cv="3-fold", loss="log", scores=SCORES)
+    found = tr.risk_curve(piped, grid, X, Y, cv="3-fold", scoring=["log", *SCORES])
     assert CALLS == {"fit": 6, "predict": 6, "predict_proba": 6}
-    alone = tr.risk_curve(piped, grid, X, Y, cv="3-fold", loss="jaccard")
+    alone = tr.risk_curve(piped, grid, X, Y, cv="3-fold", scoring="jaccard")
     assert np.array_equal(found.scores["jaccard"].values, alone.values)
 
 
@@ -103,7 +102,7 @@ def test_a_function_of_the_user_is_given_the_model_itself():
         return float((model.predict(X) == y).mean())
 
     found = tr.estimate_risk(
-        Slow(), X, Y, cv="3-fold", loss="log", scores={"own": score, "zero-one": "zero-one"}
+        Slow(), X, Y, cv="3-fold", scoring={"log": "log", "own": score, "zero-one": "zero-one"}
     )
     assert found.scores["own"].value == pytest.approx(found.scores["zero-one"].value)
     assert CALLS["predict"] == 6
@@ -132,7 +131,7 @@ def test_a_model_that_fails_is_left_as_it_was():
 
 def test_a_forecast_counts_predicting():
     """By a clock that runs while probabilities are made: fits of no time, answers that take it."""
-    problem = pose(Family.of(Slow(), {"prior": [0.3, 0.5]}), X, Y, loss="log", scores=SCORES)
+    problem = pose(Family.of(Slow(), {"prior": [0.3, 0.5]}), X, Y, scoring=["log", *SCORES])
     plan = KFold(10).plan(problem.data, Streams(0))
     pace = pace_of(problem, plan, clock=lambda: float(CALLS["predict_proba"]))
     CALLS.clear()

@@ -124,8 +124,8 @@ def test_a_reject_counts_as_wrong_and_is_said():
 def test_shares_outside_of_0_and_1_are_no_probabilities(loss, share, said):
     """scikit-learn's own log loss refuses them; but they may rank."""
     with pytest.raises(FitFailed, match=rf"predict_proba gave {said}\.\d+.*between 0 and 1"):
-        risk(Other(share=share), loss=loss)
-    assert risk(Other(share=share), loss="auc") == pytest.approx(risk(Other(), loss="auc"))
+        risk(Other(share=share), scoring=loss)
+    assert risk(Other(share=share), scoring="auc") == pytest.approx(risk(Other(), scoring="auc"))
 
 
 @pytest.mark.parametrize("loss", ["log", "brier"])
@@ -134,7 +134,7 @@ def test_sums_other_than_1_are_rated_and_said(loss):
     with pytest.warns(
         TrueRiskWarning, match=r"20 of 20 rows do not sum to 1 \(the first to 0\.5\)"
     ):
-        assert risk(Other(share=lambda p: p / 2), loss=loss) > risk(Other(), loss=loss)
+        assert risk(Other(share=lambda p: p / 2), scoring=loss) > risk(Other(), scoring=loss)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
@@ -142,8 +142,8 @@ def test_sums_of_a_coarse_type_are_1(kind):
     """Numbers of half or single precision do not sum to 1 exactly, and nothing is said of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = risk(Other(share=lambda p: p.astype(kind)), loss="brier")
-    assert found == pytest.approx(risk(Other(), loss="brier"), rel=0.01)
+        found = risk(Other(share=lambda p: p.astype(kind)), scoring="brier")
+    assert found == pytest.approx(risk(Other(), scoring="brier"), rel=0.01)
 
 
 @pytest.mark.parametrize("cell", [np.nan, np.inf, -np.inf])
@@ -151,7 +151,7 @@ def test_a_cell_that_is_no_number_is_not_called_a_sum(cell):
     """It is refused as what it is, and other rows are not blamed."""
     share = lambda p: np.where(np.arange(len(p))[:, None] == 3, [cell, -cell], p).tolist()  # noqa: E731
     with pytest.raises(TrueRiskError, match="non-finite"):
-        risk(Other(share=share), loss="brier")
+        risk(Other(share=share), scoring="brier")
 
 
 @pytest.mark.parametrize("loss", ["log", "auc"])
@@ -168,21 +168,21 @@ def test_a_cell_that_is_no_number_is_not_called_a_sum(cell):
 def test_a_column_for_each_class(loss, share, said):
     """And a row for each row."""
     with pytest.raises(FitFailed, match=said):
-        risk(Other(share=share), loss=loss)
+        risk(Other(share=share), scoring=loss)
 
 
 @pytest.mark.parametrize("classes", [[0, 1], ["x", "y"]])
 def test_classes_that_y_does_not_have(classes):
     """Columns of other classes would leave probability 0 for those of y."""
     with pytest.raises(FitFailed, match=r"says that its classes are \[.*\], and y holds 'a', 'b'"):
-        risk(Other(classes=classes), WORDS, loss="log")
+        risk(Other(classes=classes), WORDS, scoring="log")
 
 
 def test_a_class_more_has_a_column_of_its_own():
     """A model may know of classes that y does not hold: what it gives them is lost to the rest."""
     more = Other(classes=["a", "b", "c"], share=lambda p: np.c_[0.9 * p, np.full(len(p), 0.1)])
-    assert risk(more, WORDS, loss="log") == pytest.approx(
-        risk(Other(), WORDS, loss="log") - np.log(0.9)
+    assert risk(more, WORDS, scoring="log") == pytest.approx(
+        risk(Other(), WORDS, scoring="log") - np.log(0.9)
     )
 
 
@@ -190,7 +190,7 @@ def test_a_class_more_has_a_column_of_its_own():
 @pytest.mark.parametrize("model", [Backwards(), Deciding()])
 def test_classes_in_another_order(model, loss):
     """The order of classes_ is that of the columns, and says whose the decision values are."""
-    assert risk(model, WORDS, loss=loss) == pytest.approx(risk(Other(), WORDS, loss=loss))
+    assert risk(model, WORDS, scoring=loss) == pytest.approx(risk(Other(), WORDS, scoring=loss))
 
 
 def test_probabilities_of_classes_without_names():
@@ -203,7 +203,7 @@ def test_probabilities_of_classes_without_names():
             return self
 
     with pytest.raises(FitFailed, match="predict_proba and no classes_"):
-        risk(Nameless(), loss="log")
+        risk(Nameless(), scoring="log")
 
 
 @pytest.mark.parametrize(

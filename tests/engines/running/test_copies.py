@@ -136,7 +136,7 @@ def test_other_learners_that_split(model, y) -> None:
 def test_our_own_search_gets_its_rows_as_groups() -> None:
     """HonestSearchCV as a model: no inner fold of the sample sees a copy of what it is asked."""
     Spy.seen.clear()
-    model = tr.HonestSearchCV(Spy(), GRID, cv="3-fold", outer=None, loss="accuracy")
+    model = tr.HonestSearchCV(Spy(), GRID, cv="3-fold", outer=None, scoring="accuracy")
     more = keep_copies_together(model, COPY_OF)
     assert more["groups"].tolist() == COPY_OF.tolist()
     model.fit(X[DRAWN], Y[DRAWN], **more)

@@ -105,7 +105,7 @@ def problem(*, numbers=False):
 def raised(model, grid, engine, **options):
     """What comes out: the error, or None."""
     X, y = problem(numbers=is_regressor(model))
-    given = {"cv": "3-fold", "loss": None, **options}
+    given = {"cv": "3-fold", "scoring": None, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -160,7 +160,7 @@ def test_a_step_that_fails_everywhere_fails_in_every_method(method):
 def test_answers_are_as_many_as_rows(word, loss):
     """One answer for ten rows is refused, whatever the loss asks for; it does not serve for all."""
     piped = make_pipeline(Step("one asked"), SERVED[word][0])
-    ours, theirs = (raised(piped, None, engine, loss=loss) for engine in ("auto", "generic"))
+    ours, theirs = (raised(piped, None, engine, scoring=loss) for engine in ("auto", "generic"))
     assert "1 answers for 10 rows" in str(theirs)
     assert (type(ours), str(ours)) == (type(theirs), str(theirs))
 
@@ -238,7 +238,9 @@ LEAVING = SystemExit(3)
 @pytest.mark.parametrize("engine", ["auto", "generic"])
 def test_a_scorer_that_fails_is_named_with_its_split(engine, error):
     """Split and parameters, as with a learner that fails."""
-    said = raised(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, engine, loss=Faulty(error).score)
+    said = raised(
+        KNeighborsClassifier(), {"n_neighbors": [1, 3]}, engine, scoring=Faulty(error).score
+    )
     assert isinstance(said, FitFailed)
     assert SENTENCE.fullmatch(str(said))
     assert isinstance(said, ValueError) == isinstance(error, ValueError)
@@ -250,7 +252,7 @@ def test_a_scorer_that_fails_is_named_with_its_split(engine, error):
 def test_a_loss_that_fails_is_named_with_its_rows(engine, error, name):
     """The loss, how many rows, and the first of them; the traceback goes along as a note."""
     loss = getattr(Faulty(error), name)
-    said = raised(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, engine, loss=loss)
+    said = raised(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, engine, scoring=loss)
     assert isinstance(said, FitFailed)
     expected = rf"loss {name} failed on \d+ rows, the first of them row \d+: \w+: '?no'?"
     assert re.fullmatch(expected, str(said))
@@ -261,7 +263,7 @@ def test_a_loss_that_fails_is_named_with_its_rows(engine, error, name):
 @pytest.mark.parametrize("what", [lambda a, b: 1 / 0, lambda a, b: int("x")], ids=["0", "x"])
 def test_a_loss_that_cannot_rate_y_itself_is_refused_at_once(what):
     """Before any fit."""
-    said = raised(KNeighborsClassifier(), None, "auto", loss=what)
+    said = raised(KNeighborsClassifier(), None, "auto", scoring=what)
     assert isinstance(said, FitFailed)
     assert "<lambda>" in str(said)
 
@@ -305,7 +307,7 @@ def test_sys_exit_in_a_users_code_is_a_failure(word):
     """A model, loss, scorer, splitter or distribution that leaves does not end the program."""
     learner, faulty = SERVED[word][0], Faulty(LEAVING)
     wanted = r"SystemExit: it called sys.exit\(3\); let it raise an error instead"
-    for options in ({"loss": faulty.loss}, {"loss": faulty.rate}, {"cv": faulty}):
+    for options in ({"scoring": faulty.loss}, {"scoring": faulty.rate}, {"cv": faulty}):
         said = raised(learner, None, "auto", **options)
         assert isinstance(said, FitFailed | BadData), repr(said)
         assert re.search(wanted, str(said))
@@ -320,12 +322,12 @@ def test_what_ends_the_program_ends_it(word, error):
     """Ctrl-C in a step, a loss or a scorer is no failure of theirs."""
     model = make_pipeline(FunctionTransformer(Faulty(error).split), SERVED[word][0])
     assert type(raised(model, None, "auto")) is type(error)  # a clone has a copy
-    assert raised(SERVED[word][0], None, "auto", loss=Faulty(error).rate) is error
+    assert raised(SERVED[word][0], None, "auto", scoring=Faulty(error).rate) is error
 
 
 def test_a_refusal_in_a_loss_is_said_as_it_is():
     """What truerisk words itself is not worded twice; where it was is added."""
-    said = raised(KNeighborsClassifier(), None, "auto", loss=Faulty(Refusal("not this.")).rate)
+    said = raised(KNeighborsClassifier(), None, "auto", scoring=Faulty(Refusal("not this.")).rate)
     assert type(said) is Refusal
     assert str(said) == "not this. It is fold 0."
 

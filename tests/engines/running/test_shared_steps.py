@@ -134,7 +134,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("options", [{}, {"cv": "oob"}, {"loss": "log"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"cv": "oob"}, {"scoring": "log"}], ids=str)
 def test_answers_and_warnings_are_those_of_pipelines_of_their_own(data, monkeypatch, name, options):
     """Plain, in samples with copies, by probabilities: to the last bit, with the same warnings."""
     X, y = data
@@ -279,7 +279,7 @@ def test_a_scorer_is_given_the_whole_model_and_the_rows_as_they_are(data):
         return model.score(rows, labels)
 
     pipe = make_pipeline(Counted(shift=1000.0), GaussianNB())
-    curve(pipe, {"gaussiannb__var_smoothing": [1e-9, 0.1]}, X, y, loss=scorer)
+    curve(pipe, {"gaussiannb__var_smoothing": [1e-9, 0.1]}, X, y, scoring=scorer)
     assert {kind for kind, _ in seen} == {"Pipeline", "TrueClass"}  # the latter tries the scorer
     assert max(most for _, most in seen) < 100
 
@@ -329,7 +329,7 @@ def test_weights_of_the_learner_reach_it(monkeypatch, data):
     weights = np.random.default_rng(1).uniform(0.1, 5, len(y))
 
     def risk(**params):
-        search = tr.HonestSearchCV(pipe, grid, cv="4-fold", loss="log", random_state=0)
+        search = tr.HonestSearchCV(pipe, grid, cv="4-fold", scoring="log", random_state=0)
         return search.fit(X, y, **params).risk_.value
 
     shared = risk(seen__sample_weight=weights)

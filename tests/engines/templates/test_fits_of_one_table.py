@@ -75,7 +75,7 @@ def test_linear_discriminants(name, loss, counted) -> None:
     """Labels, probabilities and scores of every solver, copies counted."""
     X, y = problem()
     method = Bootstrap("bootstrap", 20)
-    found, wanted = both(LINEAR[name], X, y, method, "discriminant", loss=loss)
+    found, wanted = both(LINEAR[name], X, y, method, "discriminant", scoring=loss)
     assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
     assert sum(counted) == 20
 
@@ -87,7 +87,7 @@ def test_discriminants_of_three_classes(counted) -> None:
     method = Bootstrap("oob", 20)
     for solver in ("svd", "lsqr"):
         model = LinearDiscriminantAnalysis(solver=solver)
-        found, wanted = both(model, X, y, method, "discriminant", loss="log")
+        found, wanted = both(model, X, y, method, "discriminant", scoring="log")
         assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
     assert sum(counted) == 40
 
@@ -107,7 +107,7 @@ def test_every_shrinkage_from_the_same_scatters(name, loss, counted, monkeypatch
     monkeypatch.setattr(LinearDiscriminants, "fit_pass", None)
     X, y = problem(90, 3, 3)
     grid = {"shrinkage": [None, 0.0, 0.01, 0.4, 1.0]}
-    found, wanted = both(SHRUNK[name], X, y, "6-fold", "discriminant", loss=loss, grid=grid)
+    found, wanted = both(SHRUNK[name], X, y, "6-fold", "discriminant", scoring=loss, grid=grid)
     assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
     assert counted == [6]
 
@@ -130,7 +130,7 @@ def test_pairs_of_folds_of_many_rows(solver, counted, monkeypatch) -> None:
     X, y = problem(3000, 20, 3)
     model = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver=solver))
     grid = {"lineardiscriminantanalysis__tol": [1e-4, 1e-3, 1e-2]}
-    found, wanted = both(model, X, y, "pairs", "discriminant", loss="log", grid=grid)
+    found, wanted = both(model, X, y, "pairs", "discriminant", scoring="log", grid=grid)
     assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
     assert counted == [5, 10]
 
@@ -167,7 +167,7 @@ def test_what_loses_digits_is_left_to_single_fits(kind, counted) -> None:
 def test_logistic_regression(loss, weighted, counted) -> None:
     """The minimum at every C, with copies and weights, is where scikit-learn's solver ends."""
     X, y = problem()
-    options = {"loss": loss, "grid": {"C": [0.1, 1.0]}}
+    options = {"scoring": loss, "grid": {"C": [0.1, 1.0]}}
     if weighted:
         options["sample_weight"] = RNG.uniform(0.5, 2, len(y))
     found, wanted = both(EXACT, X, y, Bootstrap("bootstrap", 20), MINIMISER, **options)

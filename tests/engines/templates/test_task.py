@@ -88,7 +88,7 @@ def test_the_auc_of_a_curve_is_that_of_the_learner(word, weighted, seed):
     n = int(rng.integers(16, 40))
     X, y = rng.integers(-2, 3, size=(n, 1)).astype(float), np.arange(n) % 2
     weight = rng.integers(1, 3, n).astype(float) if weighted else None
-    given = {"cv": "5-fold", "loss": "auc", "sample_weight": weight}
+    given = {"cv": "5-fold", "scoring": "auc", "sample_weight": weight}
     fast, slow = (tr.risk_curve(model, grid, X, y, engine=e, **given) for e in ("auto", "generic"))
     np.testing.assert_array_equal(fast.values, slow.values)
     assert fast.common.engine == word

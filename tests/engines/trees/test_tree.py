@@ -221,7 +221,7 @@ def test_copies_as_weights_grow_the_same_tree(request, builder, options, classes
     grid = {"ccp_alpha": [0.0, 0.01, 0.03]}
     method = tr.methods.Bootstrap("bootstrap", 12)
     found, wanted = (
-        tr.risk_curve(model, grid, X, y, cv=method, loss="brier", engine=engine)
+        tr.risk_curve(model, grid, X, y, cv=method, scoring="brier", engine=engine)
         for engine in ("tree", "generic")
     )
     assert np.array_equal(found.evaluation.answers.values, wanted.evaluation.answers.values)

@@ -117,7 +117,7 @@ def test_a_row_counts_in_each_fold_as_the_fold_says(weights) -> None:
     """Unequal folds, averaged and repeated: weighted row means add up to the value."""
     folds = np.stack([np.arange(N) % 4, np.digitize(np.arange(N), [6, 31])])
     model, method = LogisticRegression(), tr.methods.KFold(folds=folds, average="fold")
-    given = {"loss": "brier", "sample_weight": weights, "interval": "beta-cv"}
+    given = {"scoring": "brier", "sample_weight": weights, "interval": "beta-cv"}
     est = tr.estimate_risk(model, X, Y, cv=method, **given)
     w = np.ones(N) if weights is None else weights
     share, total = np.zeros(N), np.zeros(N)
@@ -171,9 +171,9 @@ def test_a_failed_fit_leaves_the_rest(loss) -> None:
     engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning, match="1 of 8 fits failed"):
         curve = tr.risk_curve(
-            Picky(), {"picky": [True, False]}, X, Y, cv=method, loss=loss, engine=engine
+            Picky(), {"picky": [True, False]}, X, Y, cv=method, scoring=loss, engine=engine
         )
-    alone = tr.estimate_risk(Picky(), X, Y, cv=method, loss=loss)
+    alone = tr.estimate_risk(Picky(), X, Y, cv=method, scoring=loss)
     assert curve[0].value is None
     assert np.isnan(curve.values[0])
     assert "1 of 4 fits failed" in curve[0].notes[0]
@@ -202,7 +202,7 @@ def test_an_infinite_loss_is_refused() -> None:
     """A callable that gives infinity is named."""
     with pytest.raises(Refusal, match="is inf for candidate 0"):
         tr.estimate_risk(
-            LogisticRegression(), X, Y, loss=lambda y, f: np.where(y == f, 0.0, np.inf)
+            LogisticRegression(), X, Y, scoring=lambda y, f: np.where(y == f, 0.0, np.inf)
         )
 
 
@@ -221,7 +221,7 @@ def test_scores_of_a_scorer_cannot_be_pooled() -> None:
     """A scorer rates one model at a time."""
     method = tr.methods.KFold(4, average="pooled")
     with pytest.raises(Refusal, match="use average='fold'"):
-        tr.estimate_risk(LogisticRegression(), X, Y, loss="f1_micro", cv=method)
+        tr.estimate_risk(LogisticRegression(), X, Y, scoring="f1_micro", cv=method)
 
 
 def test_split_risks_do_not_exist_for_one_row() -> None:

@@ -61,7 +61,7 @@ def log_loss(sure, wrong, loss="log"):
     said[:sure] = y[:sure]
     said[:wrong] = 1 - y[:wrong]
     table = np.column_stack([said, np.arange(100)])
-    return tr.estimate_risk(Said(), table, y, loss=loss)
+    return tr.estimate_risk(Said(), table, y, scoring=loss)
 
 
 GIVEN = np.column_stack([np.arange(100) % 2 * 0.6 + 0.2, np.arange(100)]), np.arange(100) // 3 % 2
@@ -89,7 +89,7 @@ def test_sure_answers_of_which_none_was_wrong_leave_no_interval() -> None:
     assert found.std_error > 0
     assert found.notes[-1].startswith("11% of the answers give some class no chance at all, and")
     assert "would cost 36.04" in found.notes[-1]
-    assert "loss=tr.losses.Log(clip=0.001)" in found.notes[-1]
+    assert "scoring=tr.losses.Log(clip=0.001)" in found.notes[-1]
     for one in (log_loss(10, 0), log_loss(50, 1), log_loss(50, 0, tr.losses.Log(clip=0.001))):
         assert one.interval is not None
 
@@ -99,7 +99,7 @@ def test_a_few_sure_and_wrong_rows_are_said_to_carry_log_loss() -> None:
     told = [" ".join(log_loss(50, wrong).notes) for wrong in (1, 9, 10)]
     assert "the largest row of 100 carries" in told[0]
     assert "the 9 largest rows of 100 carry 9" in told[1]
-    assert "loss=tr.losses.Log(clip=0.001) bounds what a row costs." in told[1]
+    assert "scoring=tr.losses.Log(clip=0.001) bounds what a row costs." in told[1]
     assert "largest" not in told[2]
     assert not log_loss(50, 9, tr.losses.Log(clip=0.001)).notes
 
@@ -111,6 +111,8 @@ def test_the_bound_of_log_loss() -> None:
     assert found.losses.max() == bounded.upper == -np.log(0.01)
     assert found.loss == "log clipped at 0.01"
     np.testing.assert_allclose(found.losses[50:], log_loss(50, 9).losses[50:])
-    assert tr.estimate_risk(Said(), *GIVEN, loss=bounded, cv="pairs").interval.method == "beta-cv"
+    assert (
+        tr.estimate_risk(Said(), *GIVEN, scoring=bounded, cv="pairs").interval.method == "beta-cv"
+    )
     with pytest.raises(BadArgument, match=r"clip=0.5: give how near to 0 and 1"):
         tr.losses.Log(clip=0.5)

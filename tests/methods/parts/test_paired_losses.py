@@ -32,7 +32,7 @@ def curve(**asked):
 @pytest.mark.parametrize("loss", ["zero-one", "brier"])
 def test_they_add_up_to_the_risks(method, loss):
     """Folds of unequal size, repeated tests, rows tested by chance: the shares make it the risk."""
-    found = curve(cv=method, loss=loss)
+    found = curve(cv=method, scoring=loss)
     paired = found.comparable.losses()
     assert paired.shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
@@ -42,10 +42,10 @@ def test_they_add_up_to_the_risks(method, loss):
 @pytest.mark.parametrize("loss", ["auc", "mcc", "f1"])
 def test_scores_are_told_by_influences(loss):
     """The same as a further score of another loss; the mean of the rows is the score."""
-    found = curve(scores=(loss,), cv="5-fold").scores[loss]
+    found = curve(scoring=["zero-one", loss], cv="5-fold").scores[loss]
     paired = found.comparable.losses()
     np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
-    own = curve(loss=loss, cv="5-fold")
+    own = curve(scoring=loss, cv="5-fold")
     assert found.best_set(0.8) == own.best_set(0.8)
     assert own.best_params in own.best_set(0.8)
 

@@ -24,13 +24,15 @@ def no_number_of_few(model, X, y):
 def test_the_fold_is_named(loss):
     """The fourth of five, whatever lacks."""
     with pytest.raises(Refusal, match=r"It is fold 3\.$"):
-        tr.estimate_risk(GaussianNB(), X, Y, cv=tr.methods.KFold(folds=FOLDS), loss=loss)
+        tr.estimate_risk(GaussianNB(), X, Y, cv=tr.methods.KFold(folds=FOLDS), scoring=loss)
     with pytest.raises(Refusal, match=r"It is fold 3\.$"):
-        tr.estimate_risk(GaussianNB(), X, Y, cv=tr.methods.KFold(folds=FOLDS), scores=[loss])
+        tr.estimate_risk(
+            GaussianNB(), X, Y, cv=tr.methods.KFold(folds=FOLDS), scoring=["zero-one", loss]
+        )
 
 
 def test_so_is_the_repetition():
     """Of several drawings."""
     folds = np.array([np.arange(30) % 5, FOLDS])
     with pytest.raises(Refusal, match=r"It is fold 3 of repetition 1\.$"):
-        tr.estimate_risk(GaussianNB(), X, Y, cv=tr.methods.KFold(folds=folds), loss="auc")
+        tr.estimate_risk(GaussianNB(), X, Y, cv=tr.methods.KFold(folds=folds), scoring="auc")

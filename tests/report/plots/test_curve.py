@@ -139,6 +139,6 @@ def test_another_loss_has_its_scale_on_the_right(axes):
     labels = [text for text in texts(right) if "→" in text]
     assert [text.partition(" →")[0] for text in labels] == ["loo", "cp", "aic", "bic"]
     assert [text.endswith("(right)") for text in labels] == [False, False, True, True]
-    third = tr.risk_curve(Ridge(), grid, X, y, loss="absolute")
+    third = tr.risk_curve(Ridge(), grid, X, y, scoring="absolute")
     with pytest.raises(BadData, match="3 losses"):
         curves[0].plot(ax=axes, others=[curves[2], third])

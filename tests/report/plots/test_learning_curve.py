@@ -51,7 +51,7 @@ def test_how_far_can_be_said(curve, axes):
 
 def test_a_score_is_drawn_as_a_score(axes):
     """AUC rises, and its axis says that larger is better."""
-    auc = tr.learning_curve(GaussianNB(), X, Y, loss="auc", sizes=[12, 24, 45, 80])
+    auc = tr.learning_curve(GaussianNB(), X, Y, scoring="auc", sizes=[12, 24, 45, 80])
     auc.plot(ax=axes)
     assert lines_of(axes)[0][0].get_ydata() == pytest.approx(1 - auc.values)
     assert lines_of(axes)[1][-1].get_ydata()[-1] == pytest.approx(auc.at(160).score)
@@ -64,6 +64,6 @@ def test_without_a_law_there_are_points_alone(axes):
     def first(model, X, y):
         return float(model.predict(X[:1])[0] == y[0])
 
-    bare = tr.learning_curve(GaussianNB(), X, Y, loss=first, sizes=[12, 24, 45, 80])
+    bare = tr.learning_curve(GaussianNB(), X, Y, scoring=first, sizes=[12, 24, 45, 80])
     bare.plot(ax=axes)
     assert lines_of(axes)[1] == []

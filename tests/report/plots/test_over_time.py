@@ -31,7 +31,7 @@ def test_stretches_band_and_trend(axes):
 def test_a_score_is_drawn_as_a_score(axes):
     """Larger is better: its steps, its band and its trend are those of the risk from above."""
     high = np.median(Y) < Y
-    est = tr.estimate_risk(LogisticRegression(), X, high, time=np.arange(730), loss="accuracy")
+    est = tr.estimate_risk(LogisticRegression(), X, high, time=np.arange(730), scoring="accuracy")
     course = tr.risk_over_time(est)
     course.plot(ax=axes)
     points, trend = axes.lines

@@ -53,7 +53,9 @@ def points(ax, marker, fill="full"):
 
 def test_estimates_stand_in_rows_beside_what_is_known(found):
     """Each with its interval on its own scale, in order; a line for each value beside them."""
-    auc = tr.HonestSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, scores=["auc"]).fit(X, Y)
+    auc = tr.HonestSearchCV(
+        GaussianNB(), {"var_smoothing": [1e-9]}, scoring=["zero-one", "auc"]
+    ).fit(X, Y)
     score, risks = auc.scores_["auc"], found.risks
     ax = risks["knn"].plot(label="tuned", others={"bayes": risks["bayes"]}, beside={"truth": 0.1})
     assert [text.get_text() for text in ax.get_yticklabels()] == ["tuned", "bayes"]

@@ -126,7 +126,7 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     if not hasattr(model, "predict_proba"):
         raise Refusal(
             f"{_name(model)} gives no probabilities, which log, brier and other losses and "
-            "scores of probabilities need: leave them out (loss='zero-one'), use a model with "
+            "scores of probabilities need: leave them out (scoring='zero-one'), use a model with "
             "predict_proba, or CalibratedClassifierCV around this one."
         )
     return probabilities(*_said_of_classes(model, data, test))
@@ -202,7 +202,7 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     if data.n_classes != 2:
         raise Refusal(
             f"this loss ranks rows by one score, and y has {data.n_classes} classes: use "
-            "loss='log' or 'brier'."
+            "scoring='log' or 'brier'."
         )
     if hasattr(model, "decision_function"):
         scores = real_array(model.decision_function(test.X)).ravel()
@@ -211,7 +211,7 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
         return shares(*_said_of_classes(model, data, test))[:, 1]
     raise Refusal(
         f"{_name(model)} gives neither decision values nor probabilities: "
-        "loss 'auc' has nothing to rank by; use loss='zero-one'."
+        "loss 'auc' has nothing to rank by; use scoring='zero-one'."
     )
 
 
@@ -309,7 +309,7 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
         wrong = outside[0][(outside[0] < 0) | (outside[0] > 1)][0]
         raise ValueError(
             f"predict_proba gave {float(wrong):.4g}, and probabilities lie between 0 and 1: use "
-            "loss='zero-one', or 'auc' if they rank"
+            "scoring='zero-one', or 'auc' if they rank"
         )
     off = finite & (np.abs(sums - 1) > slack)
     if off.any():

@@ -98,7 +98,7 @@ FEWEST = 20  # rows; of fewer the largest has much of any total
 FEW = 9  # rows that are surely wrong: their number has a relative error of a third, or more
 RULED_OUT = 0.1  # of answers; beyond it log loss was held in 62 % (docs/intervals-measured.md)
 DEAREST = float(-np.log(np.finfo(np.float64).eps))  # what a sure and wrong answer costs
-BOUNDED = "loss=tr.losses.Log(clip=0.001) bounds what a row costs."
+BOUNDED = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
 def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
@@ -155,8 +155,8 @@ def _infinite(rows: np.ndarray, tested: np.ndarray) -> tuple[Finding, ...]:
         f"{len(rows)} of {n_rows} held-out rows (first: row {rows[0]}) had probability 0 for their "
         "own class, so the log loss is infinite. The value given counts that probability as "
         "2.2e-16, as scikit-learn does: it depends on this clip, and there is no interval.",
-        "loss=tr.losses.Log(clip=0.001), or the word log-clip-0.001, bounds what a row costs and "
-        "has an interval.",
+        "scoring=tr.losses.Log(clip=0.001), or the word log-clip-0.001, bounds what a row costs "
+        "and has an interval.",
     )
     return (finding,)
 
