@@ -229,7 +229,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["standard error", risk(estimate.std_error)],
         ["interval", _interval(own.interval)],
         *(row for score in further(estimate) for row in scale_rows(score)),
-        ["loss", estimate.named_loss],
+        ["loss", f"{estimate.named_loss}{', pooled' if estimate.pooled else ''}"],
         ["method", estimate.method],
         ["estimates", TARGETS.get(estimate.target, estimate.target)],
         ["bias", estimate.bias],

@@ -34,6 +34,7 @@ from truerisk.estimation.problem import (
     versions,
 )
 from truerisk.intervals import as_form
+from truerisk.losses.loss import Loss
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure, by_rule
 from truerisk.methods.splitter import refuse_known_rows
@@ -323,7 +324,15 @@ def _common(computed: Computed) -> RiskEstimate:
         ordered=is_in_time(data, computed.method, answers),
         placed=data.places is not None,
         positive=problem.loss.label(data),
+        pooled=_pools(computed.method, problem.loss),
     )
+
+
+def _pools(method: Method, loss: Loss) -> bool:
+    """Return True if a score that is usually a mean over folds is taken of all answers."""
+    average_of = getattr(getattr(method, "outer_method", method), "average_of", None)
+    is_mean = not loss.per_row and loss.usual_average == "fold"
+    return is_mean and average_of is not None and average_of(loss) == "pooled"
 
 
 def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:

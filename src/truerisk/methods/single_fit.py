@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
-from truerisk.losses.loss import Loss
+from truerisk.losses.loss import Average, Loss
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.parts.averages import tested_by_average
 from truerisk.plan.answers import Answers
@@ -96,6 +96,10 @@ class OutOfBag(Method):
     def instead(self, reason: str) -> Method:
         return Bootstrap("oob")
 
+    def average_of(self, loss: Loss) -> Average:
+        """Return how a loss is averaged: all rows are one test set."""
+        return "pooled"
+
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_average(answers, data, loss, terms, "pooled", unsure=SHARED_MEMBERS)
 
@@ -150,6 +154,10 @@ class ApproximateLeaveOneOut(Method):
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()))
         return replace(builder.build(), taken_out=np.zeros(1, dtype=np.int32))
+
+    def average_of(self, loss: Loss) -> Average:
+        """Return how a loss is averaged: all rows are one test set."""
+        return "pooled"
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         tested = tested_by_average(answers, data, loss, terms, "pooled", unsure=FIRST_ORDER)

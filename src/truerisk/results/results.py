@@ -52,7 +52,8 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
     `positive` is the class that a score of one class speaks of, None for all others; `scores` are
     further losses of the same fits, by name. `best_of` counts the candidates that it is the best of
     where that choice is in neither value nor interval. `findings` are what the checks of the call
-    saw in its rows and answers; `notes` say the same in sentences.
+    saw in its rows and answers; `notes` say the same in sentences. `pooled` is True for a score,
+    such as F1, that is usually a mean over folds and here is of all answers together.
     """
 
     schema: ClassVar[str] = "truerisk.risk-estimate/2"
@@ -94,6 +95,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
     )
     positive: Any = None
     findings: tuple[Finding, ...] = field(default=(), metadata=UNLESS_EMPTY)
+    pooled: bool = field(default=False, repr=False, metadata=UNLESS_EMPTY)
     best_of: int | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
@@ -159,15 +161,15 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
 
     def _line(self) -> str:
         """A score as a score, any other loss as a risk."""
-        shown = self.own_scale
+        shown, name = self.own_scale, f"{self.named_loss}{', pooled' if self.pooled else ''}"
         value = "no value" if shown.value is None else present.risk(shown.value)
         sureness = present.sureness(self.std_error, shown.interval)
         how = self.method
         if self.best_of is not None:
             how += f", best of {self.best_of}: choosing is not counted"
         if self.perfect is None:
-            return f"risk {value} ({self.named_loss}, {how}){sureness}"
-        return f"{self.named_loss} {value} (larger is better, {how}){sureness}"
+            return f"risk {value} ({name}, {how}){sureness}"
+        return f"{name} {value} (larger is better, {how}){sureness}"
 
     def blocks(self) -> list[present.Block]:
         return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]
