@@ -214,7 +214,7 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "search, race of repeated folds": lambda: raced(cv=tr.methods.Racing("2x5-fold")),
     "search, race without folds": lambda: raced(cv=tr.methods.Racing("loo")),
     "search, a setting that a fold cannot fit": lambda: searched({"n_neighbors": [1, 50]}, cv=5),
-    "search, an old name": lambda: searched(select_by="loo"),
+    "search, an old name": lambda: searched(executor=2),
     "search, the honest risk left out": lambda: searched(outer=None).risk_,
     "search, kept fits without a store": lambda: searched().kept_,
     "assessment by a race": lambda: assessed({"mine": KNN}, cv=["racing"]),

@@ -205,7 +205,7 @@ def test_json_is_one_strict_document(found, tmp_path):
     assert content["conclusion"] == found.conclusion
     assert content["choice"]["value"] == found.choice.value
     assert content["not_assessed"] == []
-    assert (content["tuned_by"], content["tested_by"], content["loss"]) == (
+    assert (content["tuned_by"], content["tested_by"], content["scoring"]) == (
         *("3-fold", "4-fold", "zero-one"),
     )
     for name, one in content["learners"].items():

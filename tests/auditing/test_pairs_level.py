@@ -133,7 +133,7 @@ def test_positive_names_the_class_of_the_score():
     search = searched(make_scorer(f1_score, pos_label="ill"), y=words)
     found = tr.audit(search, X, words, positive="ill")
     assert found.honest.interval is not None
-    assert found.claimed.loss == "f1"
+    assert found.claimed.scoring == "f1"
     with pytest.raises(BadArgument, match="scores by f1 of class 'ill'"):
         tr.audit(search, X, words, positive="well")
     with pytest.raises(BadArgument, match="not of one class"):

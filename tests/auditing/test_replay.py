@@ -85,7 +85,7 @@ def test_r2_of_a_fold_is_a_mean_over_its_rows(simple):
     y = X[:, 0] + np.random.default_rng(0).normal(size=60)
     u = tr.audit(GridSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=4).fit(X, y), X, y)
     assert "replay-differs" not in u.codes
-    assert (u.claimed.loss, u.claimed.perfect) == ("r2", 1.0)
+    assert (u.claimed.scoring, u.claimed.perfect) == ("r2", 1.0)
     assert u.honest.engine == "least-squares"
 
 

@@ -122,7 +122,7 @@ def test_the_seed_draws_the_folds(assess):
 def test_a_regression_file(assess, numbers):
     """Numbers are regressed on, by default with squared loss, against the mean."""
     said = assess("--models", "ridge,tree", "--json", file=numbers).content
-    assert (said["loss"], said["best"]) == ("squared", "ridge")
+    assert (said["scoring"], said["best"]) == ("squared", "ridge")
     assert said["baseline_rule"] == "always answering the mean"
     y = np.loadtxt(numbers, delimiter=",", skiprows=1)[:, 2]
     assert said["baseline"] == pytest.approx(y.var())
@@ -132,7 +132,7 @@ def test_a_regression_file(assess, numbers):
 def test_auc_has_a_risk_and_an_interval(assess):
     """1 − AUC with its interval; where none is justified, the conclusion says why."""
     said = assess("--scoring", "auc", "--json").content
-    assert (said["loss"], said["baseline"]) == ("auc", 0.5)
+    assert (said["scoring"], said["baseline"]) == ("auc", 0.5)
     assert said["learners"]["lda"]["risk"]["interval"]["method"] == "logit-cv"
     said = assess("--scoring", "f1_micro", "--json").content
     assert said["learners"]["lda"]["risk"]["interval"] is None

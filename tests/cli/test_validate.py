@@ -164,7 +164,7 @@ def test_probabilities_are_tuned_by_the_log_loss(call, patients, model, loss):
     """Where there are any and no loss is named; the paragraph says by which loss it was."""
     words = ("validate", patients, "--target", "y", "--replicates", 0, "--json", "--model", model)
     said = call(*words).content
-    assert said["risk"]["loss"] == loss
+    assert said["risk"]["scoring"] == loss
     assert f", by {loss} loss (final" in said["checklist"]["methods_text"]
     assert said == {**call(*words, "--scoring", loss).content, "command": said["command"]} | {
         "risk": said["risk"]  # whose seconds differ
@@ -207,7 +207,7 @@ def test_a_model_is_tuned_by_the_loss_that_is_named(call, patients):
     read = tr.datasets.read_table(patients, "y")
     pipeline, grid = learner("logistic", "classification", n_rows=80, n_features=2)
     search = tr.HonestSearchCV(pipeline, grid, cv=3, scoring="log", random_state=0)
-    assert said["risk"]["loss"] == "log"
+    assert said["risk"]["scoring"] == "log"
     assert said["risk"]["value"] == search.fit(read.X, read.y).risk_.value
     assert "by log loss (final" in said["checklist"]["methods_text"]
     refused = call(*words, "--scoring", "roc_auc", "--fail-above", 0.2)

@@ -24,7 +24,7 @@ def test_estimate_says_the_score_of_scikit_learn(call):
 def test_assess_tunes_by_them(call):
     """The method, the loss and the level of the assessment."""
     told = call("assess", *WORDS, "--models", "tree", "--json").content
-    assert (told["tuned_by"], told["loss"]) == ("4 unshuffled folds", "roc_auc")
+    assert (told["tuned_by"], told["scoring"]) == ("4 unshuffled folds", "roc_auc")
     assert told["confidence_level"] == 0.8
 
 
@@ -32,7 +32,7 @@ def test_permute_and_validate_hear_them(call):
     """Folds and score of the permuted search; the level of the validation."""
     few = ("--model", "tree", "--permutations", 1, "--json")
     told = call("permute", "--dataset", "wine", "--cv", 3, "--scoring", "f1_macro", *few).content
-    assert (told["loss"], told["method"]) == ("f1_macro", "pairs (3 unshuffled folds)")
+    assert (told["scoring"], told["method"]) == ("f1_macro", "pairs (3 unshuffled folds)")
     level = ("--model", "logistic", "--replicates", 0, "--confidence", 0.8, "--json")
     told = call("validate", "--dataset", "breast-cancer", *level).content
     assert told["risk"]["interval"]["confidence_level"] == 0.8

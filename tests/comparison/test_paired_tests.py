@@ -150,7 +150,7 @@ def test_halves_of_estimates():
     found = tr.compare(a, b, test="sharp")
     assert found.statistic == pytest.approx(tr.compare(d, np.zeros((4, 2)), test="sharp").statistic)
     assert found.n_pairs == 4
-    assert found.loss == "zero-one"
+    assert found.scoring == "zero-one"
 
 
 KNN = KNeighborsClassifier(1)
@@ -273,7 +273,7 @@ def test_estimates_of_one_hold_out() -> None:
     )
     found = tr.compare(a, b, test="mcnemar")
     assert found.difference == pytest.approx(a.value - b.value, abs=1e-15)
-    assert (found.n_pairs, found.loss) == (30, "zero-one")
+    assert (found.n_pairs, found.scoring) == (30, "zero-one")
     assert len(found.assumed) == 1
 
 

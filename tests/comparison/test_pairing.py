@@ -30,7 +30,7 @@ def test_estimates_carry_what_is_needed() -> None:
     a, b = (estimate(k, cv=tr.methods.KFold(folds=folds)) for k in (1, 9))
     found = tr.compare(a, b)
     same = tr.compare(a.losses, b.losses, folds=folds)
-    assert found.loss == "zero-one"
+    assert found.scoring == "zero-one"
     for name in ("difference", "std_error", "p_value", "n_pairs"):
         assert getattr(found, name) == pytest.approx(getattr(same, name), rel=1e-12)
 

@@ -97,7 +97,7 @@ def test_the_words_of_a_search_hold() -> None:
         KNeighborsClassifier(), GRID, cv=3, scoring="roc_auc", outer="4-fold", confidence_level=0.9
     )
     found = tr.learning_curve(search, X, Y, sizes=[12, 24, 48, 75])
-    assert found.estimates[0].loss == "roc_auc"
+    assert found.estimates[0].scoring == "roc_auc"
     assert found.confidence_level == found.at(75).interval.confidence_level == 0.9
     assert "75 rows of 4-fold" in found.estimates[-1].method
     with pytest.raises(BadArgument, match="the search has scoring='roc_auc'; set it there"):
@@ -129,7 +129,7 @@ def test_scores_and_regressions_have_a_band() -> None:
     target = X[:, 0] + 0.1 * X[:, 1]
     squared = tr.learning_curve(KNeighborsRegressor(2), X, target, sizes=SIZES)
     assert squared.law is not None
-    assert squared.estimates[0].loss == "squared"
+    assert squared.estimates[0].scoring == "squared"
 
 
 @pytest.mark.parametrize("loss", ["zero-one", "auc"])

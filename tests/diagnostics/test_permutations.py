@@ -90,7 +90,7 @@ def test_what_cannot_change_places_is_refused():
 
 def found(null, observed=0.3, **more):
     told = {
-        "permuted": "rows", "n_units": 50, "loss": "zero-one", "method": "10-fold",
+        "permuted": "rows", "n_units": 50, "scoring": "zero-one", "method": "10-fold",
         "engine": "knn", "seed": 0, "search_seed": 1, "seconds": 2.0, "data_fingerprint": "ab",
     }  # fmt: skip
     return PermutationTest(observed=observed, null=np.array(null), **{**told, **more})
@@ -121,7 +121,7 @@ def test_it_prints_itself():
 
 def test_scores_are_printed_and_drawn_as_scores():
     """The larger the better, while the risks in the file stay risks."""
-    one = found([0.25, 0.5, 0.75], loss="concordance", perfect=1.0)
+    one = found([0.25, 0.5, 0.75], scoring="concordance", perfect=1.0)
     assert str(one).splitlines() == [
         "p = 0.5: 1 of 3 permutations (rows) have a score as large",
         "  observed: score 0.7000 (concordance, 10-fold)",

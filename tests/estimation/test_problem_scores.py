@@ -50,7 +50,7 @@ def same(one, other):
     assert one.value == pytest.approx(other.value, rel=1e-12)
     assert one.interval == other.interval
     assert one.notes == other.notes
-    assert (one.loss, one.method, one.target) == (other.loss, other.method, other.target)
+    assert (one.scoring, one.method, one.target) == (other.scoring, other.method, other.target)
     if other.losses is not None:
         np.testing.assert_allclose(one.losses, other.losses, rtol=1e-12)
 
@@ -125,7 +125,7 @@ def test_scores_change_no_other_number():
         same(one.risk, without.learners[name].risk)
         assert set(one.risk.scores) == {"auc", "brier"}
     same(found.choice, without.choice)
-    assert found.choice.scores["auc"].loss == "auc"
+    assert found.choice.scores["auc"].scoring == "auc"
 
 
 @pytest.mark.parametrize("executor", [None, 2])
@@ -279,7 +279,7 @@ def test_names_of_a_dict_are_printed():
     """Two calibration errors can be told apart."""
     named = {"coarse": tr.losses.ECE(4), "fine": tr.losses.ECE(30)}
     found = tr.estimate_risk(GaussianNB(), X, Y, scoring=named)
-    assert [found.loss, *(one.loss for one in found.scores.values())] == ["coarse", "fine"]
+    assert [found.scoring, *(one.scoring for one in found.scores.values())] == ["coarse", "fine"]
     assert "(fine, 5-fold)" in str(found)
     assert tr.estimate_risk(GaussianNB(), X, Y, scoring=None).scores == {}
 

@@ -232,10 +232,10 @@ def test_search_without_a_kind_is_of_the_kind_that_it_tunes():
     search = ParamSearch(DecisionTreeClassifier(random_state=0))
     with pytest.raises(Refusal, match=r"use tr\.estimate_risk\(search, X, y\)"):
         tr.audit(search.fit(X, y), X, y)
-    assert tr.estimate_risk(search, X, y).loss == "zero-one"
+    assert tr.estimate_risk(search, X, y).scoring == "zero-one"
     numbers = ParamSearch(DecisionTreeRegressor(random_state=0))
-    assert tr.estimate_risk(numbers, X, X[:, 0]).loss == "squared"
-    assert tr.HonestSearchCV(search).fit(X, y).risk_.loss == "zero-one"
+    assert tr.estimate_risk(numbers, X, X[:, 0]).scoring == "squared"
+    assert tr.HonestSearchCV(search).fit(X, y).risk_.scoring == "zero-one"
 
 
 def test_search_without_a_score_has_no_selected_risk():

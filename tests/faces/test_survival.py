@@ -47,7 +47,7 @@ def test_settings_have_the_mean_score_of_the_folds(search):
     ]
     assert search.cv_results_["mean_test_concordance"] == pytest.approx(means)
     assert search.best_params_["alpha"] == GRID["alpha"][int(np.argmax(means))]
-    assert search.risk_.loss == "concordance"
+    assert search.risk_.scoring == "concordance"
 
 
 def test_every_score_has_an_interval(search):
@@ -231,7 +231,7 @@ def test_learners_are_assessed_and_the_best_validated():
     found = tr.assess(learners, X, Y, validate={"horizon": 2.0, "replicates": 0})
     assert found.no_validation is None
     assert found.validation.measure("brier").honest is not None
-    assert found.loss == "concordance"
+    assert found.scoring == "concordance"
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_several_scores_are_told_and_the_first_is_the_risk():
     """A list, a dict and a set, which is put in order."""
     for scoring in (["roc_auc", "accuracy"], {"roc_auc": "roc_auc", "accuracy": "accuracy"}):
         risk = tr.estimate_risk(TREE, X, Y, cv=5, scoring=scoring)
-        assert (risk.loss, list(risk.scores)) == ("roc_auc", ["accuracy"])
-    assert tr.estimate_risk(TREE, X, Y, cv=5, scoring={"roc_auc", "accuracy"}).loss == "accuracy"
+        assert (risk.scoring, list(risk.scores)) == ("roc_auc", ["accuracy"])
+    assert tr.estimate_risk(TREE, X, Y, cv=5, scoring={"roc_auc", "accuracy"}).scoring == "accuracy"
 
 
 def test_workers_do_not_move_the_score():

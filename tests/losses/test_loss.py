@@ -165,9 +165,9 @@ def test_a_scorer_of_a_metric_is_that_and_has_an_interval(scorer, named, score):
     y = LABELS["1 is the lesser"][CODES]
     found = tr.estimate_risk(LogisticRegression(), X, y, cv="5-fold", scoring=["zero-one", scorer])
     (one,) = found.scores.values()
-    assert list(found.scores) == [one.named_loss] == [named]
+    assert list(found.scores) == [one.named_scoring] == [named]
     searched = tr.HonestSearchCV(LogisticRegression(), scoring=scorer, cv=3).fit(X, y)
-    assert searched.risk_.named_loss == named
+    assert searched.risk_.named_scoring == named
     assert (searched.risk_.interval is None) == (score == "none")
     theirs = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scorer, cv=3).fit(X, y)
     assert searched.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)

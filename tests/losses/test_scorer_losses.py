@@ -49,7 +49,7 @@ def test_a_name_means_what_cross_val_score_means_by_it(model, y, name) -> None:
     loss = same_as_scorer(name, 0 if y is VALUES else len(np.unique(y)))
     theirs = cross_val_score(model, X, y, scoring=name, cv=SPLITS)
     found = tr.estimate_risk(model, X, y, cv=SPLITS, scoring=loss)
-    assert found.loss == name
+    assert found.scoring == name
     assert loss.score(found.split_risks) == pytest.approx(theirs, abs=1e-12)
     assert loss.score(found.value) == pytest.approx(theirs.mean(), abs=1e-12)
     if name not in ("f1", "precision", "recall", "r2"):  # which are words of ours
@@ -68,7 +68,7 @@ def test_words_of_scores_are_means_over_folds_as_names_are(ours: str, theirs: st
         for word in (ours, theirs)
     ]
     assert pooled[0].value == pooled[1].value != by_word.value
-    assert [one.loss for one in pooled] == [f"{ours} pooled", f"{theirs} pooled"]
+    assert [one.scoring for one in pooled] == [f"{ours} pooled", f"{theirs} pooled"]
     data = Data.check(X, TWO, task="classification")
     assert as_loss(ours, data).usual_average == FBeta().usual_average == "fold"
 

@@ -147,7 +147,7 @@ def test_per_row_stands_beside_log_loss() -> None:
     model = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
     found = tr.estimate_risk(model, X, TWO, cv=tr.methods.AIC(per_row=True))
     apparent = tr.estimate_risk(model, X, TWO, cv="apparent", scoring="log")
-    assert found.loss == apparent.loss == "log"
+    assert found.scoring == apparent.scoring == "log"
     assert found.value == pytest.approx(apparent.value + 2 / 20)
     assert found.value == values("aic", model, None, X, TWO)[0] / 40
     assert found.method == "aic (per row)"
@@ -156,11 +156,11 @@ def test_per_row_stands_beside_log_loss() -> None:
 def test_what_a_result_says() -> None:
     """One fit; a conditional risk; its own loss; no standard error, and why."""
     est = tr.risk_curve(POLYNOMIAL, DEGREES, X, Y, cv="aic")[2]
-    assert (est.loss, est.target, est.n_fits) == ("-2 log L", "CER", 5)
+    assert (est.scoring, est.target, est.n_fits) == ("-2 log L", "CER", 5)
     assert (est.std_error, est.interval) == (None, None)
     assert est.notes[0] == "-2 log L -47.217 + 10 for 5 parameters"
     assert "standard error" in est.notes[-1]
-    assert tr.estimate_risk(LinearRegression(), X, Y, cv="gcv").loss == "squared"
+    assert tr.estimate_risk(LinearRegression(), X, Y, cv="gcv").scoring == "squared"
 
 
 def test_each_criterion_selects() -> None:
@@ -170,12 +170,12 @@ def test_each_criterion_selects() -> None:
     frame = curves[0].to_frame(curves[1:])
     assert curves[0].frame(others=curves[1:]).equals(frame)
     assert frame["method"].tolist() == ["loo"] * 5 + ["cp"] * 5 + ["aic"] * 5
-    assert frame["loss"].tolist() == ["squared"] * 10 + ["-2 log L"] * 5
+    assert frame["scoring"].tolist() == ["squared"] * 10 + ["-2 log L"] * 5
     assert frame["chosen"].sum() == 3
     search = tr.HonestSearchCV(POLYNOMIAL, DEGREES, cv="aic", outer="4-fold").fit(X, Y)
     assert search.best_params_ == {"polynomialfeatures__degree": 4}
     assert search.optimism_ is None  # a squared error and an AIC do not compare
-    assert search.risk_.loss == "squared"
+    assert search.risk_.scoring == "squared"
     assert search.best_score_ == pytest.approx(-R_AIC[3])
 
 
@@ -189,7 +189,7 @@ def test_nested_validation_may_tune_by_a_criterion() -> None:
         alone = values("bic", X=X[rows], y=Y[rows])
         assert told.candidate == alone.argmin()
         assert told.inner_risk == pytest.approx(alone.min())
-    assert curve.procedure.loss == "squared"
+    assert curve.procedure.scoring == "squared"
 
 
 def test_assess_keeps_criteria_beside_cross_validation() -> None:
@@ -201,8 +201,8 @@ def test_assess_keeps_criteria_beside_cross_validation() -> None:
         outer="4-fold",
     )
     curve = found.criteria["tree"]["aic"]
-    assert curve.common.loss == "-2 log L"
-    assert found.curves["tree"].common.loss == "zero-one"
+    assert curve.common.scoring == "-2 log L"
+    assert found.curves["tree"].common.scoring == "zero-one"
 
 
 def test_a_candidate_without_residuals_has_no_value() -> None:
@@ -286,7 +286,7 @@ def test_losses_that_the_criterion_stands_on_may_be_named() -> None:
     """Squared for numbers, log for classes: the result is the same."""
     assert tr.estimate_risk(LinearRegression(), X, Y, cv="aic", scoring="squared").value > 0
     found = tr.estimate_risk(CLASSES["model"], X, TWO, cv="bic", scoring="log")
-    assert found.loss == "-2 log L"
+    assert found.scoring == "-2 log L"
 
 
 def test_a_plan_that_asks_for_no_freedom_is_refused() -> None:

@@ -61,7 +61,7 @@ def test_several_classes_select_a_feature_together():
 def test_per_row_divides_the_price_too():
     """(−2 log L + k log n + 2 γ log C) / 2n, which stands beside the log loss."""
     plain = tr.estimate_risk(Lasso(0.2), X, X[:, 0], cv="ebic")
-    assert plain.loss == "-2 log L"
+    assert plain.scoring == "-2 log L"
     whole = tr.estimate_risk(MODEL, X, Y, cv="ebic").value
     share = tr.estimate_risk(MODEL, X, Y, cv=EBIC(per_row=True))
     assert share.value == pytest.approx(whole / 120)

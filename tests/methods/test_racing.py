@@ -292,7 +292,7 @@ def test_numbers_race_too():
     model = RandomForestRegressor(n_estimators=3, random_state=0)
     search = tr.HonestSearchCV(model, grid, cv="racing").fit(X, y)
     assert search.risk_.n_fits < 9 * 55
-    assert search.risk_.loss == "squared"
+    assert search.risk_.scoring == "squared"
 
 
 @pytest.mark.filterwarnings("ignore:.*fits failed")

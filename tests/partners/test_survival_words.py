@@ -59,7 +59,7 @@ def test_words_are_models_of_scikit_survival() -> None:
     pipeline, _ = learner("cox", "survival", n_rows=N, n_features=3)
     assert list(pipeline.named_steps) == ["prepare", "model"]
     found = tr.estimate_risk(pipeline, X, Y, cv="holdout")
-    assert found.loss == "concordance"
+    assert found.scoring == "concordance"
 
 
 def test_a_lasso_path_is_that_of_scikit_survival() -> None:
@@ -137,7 +137,7 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
     words = ("--model", "cox", "--replicates", "0", "--horizon", "1", "--min-score", "auc=.5")
     said = call("validate", followed, *OF_FILE, *words, "--json")
     assert said.code == 0, said.err
-    assert said.content["risk"]["loss"] == "brier-at-1"
+    assert said.content["risk"]["scoring"] == "brier-at-1"
     assert "bound kept: auc" in said.err
     order = call(
         "validate", followed, *OF_FILE, *words[:-1], "concordance=.4", "--min-score", "uno=1"
@@ -148,7 +148,7 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
     refused = call("validate", followed, *OF_FILE, "--horizon", "1", "--predictions", "a")
     assert "--predictions are of classes or numbers" in refused.err
     named = call("validate", followed, *OF_FILE, *words[:6], "--scoring", "uno", "--json")
-    assert json.loads(named.out)["risk"]["loss"] == "uno"
+    assert json.loads(named.out)["risk"]["scoring"] == "uno"
 
 
 @pytest.mark.parametrize(

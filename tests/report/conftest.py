@@ -92,7 +92,7 @@ def wild(audited: Any) -> dict[str, Any]:
     for name in ("search", "source", "command", "conclusion", "level"):
         plain[name] = f"{HOSTILE} {ARABIC} {LONG}"
     plain["settings"] = [{f"{HOSTILE}{i}": f"{ARABIC}{LONG}"} for i in range(58)]
-    plain["claimed"].update(loss=HOSTILE, method=HOSTILE, params={HOSTILE: LONG})
+    plain["claimed"].update(scoring=HOSTILE, method=HOSTILE, params={HOSTILE: LONG})
     plain["honest"].update(method=HOSTILE, notes=[HOSTILE, LONG])
     for one in plain["findings"]:
         one.update(sentence=HOSTILE, remedy=LONG)

@@ -65,7 +65,7 @@ def test_a_criterion_in_another_loss_has_its_own_drawing(content):
     """An AIC and an error share no axis."""
     changed = copy.deepcopy(content)
     for one in changed["learners"]["knn"]["criteria"]["loo"]["estimates"]:
-        one["loss"] = "aic"
+        one["scoring"] = "aic"
     document = tr.Assessment.from_dict(changed)
     figures = draw_curves("knn", document.learners["knn"], document, 0)
     assert [figure.title for figure in figures] == [

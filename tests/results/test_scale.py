@@ -81,7 +81,7 @@ def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
     assert "Report this score" in page
     assert "larger is better" in printed
     assert "lower is better" not in page + printed
-    assert f"with {risk.named_loss} {number(risk.score)} (95 % interval" in page
+    assert f"with {risk.named_scoring} {number(risk.score)} (95 % interval" in page
     content = found.to_dict()
     assert content["choice"]["value"] == found.choice.value
     assert content["choice"]["score"] == found.choice.score
@@ -142,7 +142,7 @@ def test_an_audit_speaks_of_scores_where_its_search_does():
     errors = tr.audit(squared.fit(X, NUMBERS), X, NUMBERS)
     said = f"−best_score_ {number(errors.claimed.value)} "
     assert errors.conclusion.startswith(said)
-    assert errors.honest.loss == errors.claimed.loss == "squared"
+    assert errors.honest.scoring == errors.claimed.scoring == "squared"
     assert "Report this risk" in errors.to_html()
 
 

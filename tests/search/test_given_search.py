@@ -85,7 +85,7 @@ def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name, honest_of
     assert honest.best_estimator_.get_params() == alone.best_estimator_.get_params()
     assert (honest.predict(simple[0]) == alone.predict(simple[0])).all()
     assert honest.selected_risk_.value == pytest.approx(1 - alone.best_score_)
-    assert honest.selected_risk_.loss == honest.risk_.loss == "zero-one"
+    assert honest.selected_risk_.scoring == honest.risk_.scoring == "zero-one"
     assert honest.optimism_ == pytest.approx(honest.risk_.value - 1 + alone.best_score_)
     if hasattr(alone, "cv_results_"):
         assert honest.cv_results_["params"] == alone.cv_results_["params"]
@@ -136,18 +136,18 @@ def test_the_score_of_the_search_is_the_loss(simple):
     """AUC, R² and the named one of several; another loss may be asked for, without optimism."""
     honest = partial(tr.HonestSearchCV, outer="3-fold")
     auc = honest(GridSearchCV(KNN, GRID, cv=3, scoring="roc_auc")).fit(*simple)
-    assert auc.risk_.loss == auc.selected_risk_.loss == "roc_auc"
+    assert auc.risk_.scoring == auc.selected_risk_.scoring == "roc_auc"
     assert auc.selected_risk_.value == pytest.approx(1 - auc.best_score_)
     assert auc.optimism_ == pytest.approx(auc.risk_.value - auc.selected_risk_.value)
     several = GridSearchCV(KNN, GRID, cv=3, scoring=["roc_auc", "f1"], refit="f1")
-    assert honest(several).fit(*simple).risk_.loss == "f1"
+    assert honest(several).fit(*simple).risk_.scoring == "f1"
     X, y = simple[0], simple[0][:, 0] + simple[1]
     regression = GridSearchCV(KNeighborsRegressor(), GRID, cv=3)
     found = honest(regression).fit(X, y)
     assert found.risk_.score == pytest.approx(1 - found.risk_.value)
     assert found.selected_risk_.value == pytest.approx(1 - found.best_score_)
     squared = honest(regression, scoring="squared").fit(X, y)
-    assert squared.risk_.loss == "squared"
+    assert squared.risk_.scoring == "squared"
     assert squared.optimism_ is None
 
 

@@ -46,7 +46,7 @@ def test_it_is_the_best_score_as_a_risk(search):
     score = (model[-1] if hasattr(model, "steps") else model).best_score_
     brier = score < 0
     assert one.selected.value == pytest.approx(-score if brier else 1 - score, abs=1e-12)
-    assert one.selected.loss == ("brier" if brier else "zero-one")
+    assert one.selected.scoring == ("brier" if brier else "zero-one")
     assert one.optimism == (None if brier else one.risk.value - one.selected.value)
     assert one.selected.interval is None
 

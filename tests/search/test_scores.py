@@ -73,7 +73,7 @@ def test_the_risk_of_a_density_says_what_it_is() -> None:
 def test_the_usual_scores_stay_losses_of_rows() -> None:
     """The share of right answers and R² are zero-one and squared loss, which have intervals."""
     ours = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=5).fit(X, Y)
-    assert ours.risk_.loss == "zero-one"
+    assert ours.risk_.scoring == "zero-one"
     assert ours.risk_.interval is not None
 
 
@@ -81,7 +81,7 @@ def test_accuracy_written_anew_is_accuracy() -> None:
     """Nearest neighbours have a `score` method of their own: engine and interval stay."""
     pipe = make_pipeline(StandardScaler(), KNeighborsClassifier())
     ours = tr.HonestSearchCV(pipe, {"kneighborsclassifier__n_neighbors": [1, 3]}, cv=5).fit(X, Y)
-    assert (ours.risk_.loss, ours.risk_.engine) == ("zero-one", "knn")
+    assert (ours.risk_.scoring, ours.risk_.engine) == ("zero-one", "knn")
     assert ours.risk_.interval is not None
 
 

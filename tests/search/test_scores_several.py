@@ -121,7 +121,7 @@ def test_the_first_score_chooses_where_refit_names_none(refit):
     assert (ours.best_index_, ours.best_score_) == (theirs.best_index_, theirs.best_score_)
     assert hasattr(ours, "best_estimator_") == refit
     honest_one = tr.HonestSearchCV(KNeighborsClassifier(), GRID, scoring=SCORES, refit=refit)
-    assert honest_one.fit(X, Y).risk_.loss == "accuracy"
+    assert honest_one.fit(X, Y).risk_.scoring == "accuracy"
     named = {"ranks": "roc_auc", "errors": "accuracy"}
     assert honest(KNeighborsClassifier(), GRID, scoring=named).fit(X, Y).loss_.word == "ranks"
 

@@ -73,7 +73,7 @@ def test_every_score_that_the_answers_allow(model, y, words):
     found = tr.validate(
         model, MODEL_X, y, subgroups={"half": np.arange(N) % 2}, replicates=0
     ).subgroups
-    assert [one.loss for one in found.risks] == words
+    assert [one.scoring for one in found.risks] == words
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_numbers_are_updated_by_least_squares():
     assert found.updates[0].risk == pytest.approx(mean_squared_error(y, ETA))
     direct = tr.estimate_risk(LinearRegression(), ETA[:, None], y, cv=Pairs(), random_state=0)
     assert found.updates[2].risk == pytest.approx(direct.value)
-    assert (found.loss, found.updates[0].brier) == ("squared", None)
+    assert (found.scoring, found.updates[0].brier) == ("squared", None)
 
 
 def test_sentences_of_small_numbers_have_digits():

@@ -68,7 +68,7 @@ def test_the_measures_are_those_of_its_predictions(found):
     treated = p >= 0.2
     benefit = np.mean(treated & ill) - np.mean(treated & ~ill) * 0.25
     assert found.net_benefit.honest[19] == pytest.approx(benefit)
-    assert (found.risk.loss, found.risk.value) == ("log", pytest.approx(log_loss(ill, p)))
+    assert (found.risk.scoring, found.risk.value) == ("log", pytest.approx(log_loss(ill, p)))
 
 
 def test_numbers_have_theirs():
@@ -222,7 +222,7 @@ def test_a_search_is_told_in_its_own_loss():
         LogisticRegression(), {"C": [0.1, 1]}, scoring="log", confidence_level=0.9, cv="4-fold"
     ).fit(*OWN)
     told = tr.validate(search, X, Y, prefit=True)
-    assert (told.risk.loss, told.risk.interval.confidence_level) == ("log", 0.9)
+    assert (told.risk.scoring, told.risk.interval.confidence_level) == ("log", 0.9)
     assert "A finished model (LogisticRegression)" in told.checklist.methods_text
     assert told.updating.updates[1].interval.confidence_level == 0.9
     untested = tr.HonestSearchCV(LogisticRegression(), outer=None, cv="4-fold").fit(*OWN)

@@ -119,7 +119,7 @@ class Assessment(Bounded, TestedLearners):
         A score is named, and which way it is better, once.
         """
         rows, last = [], None
-        further = (score for score in self.told_scores() if score[0] != self.loss)
+        further = (score for score in self.told_scores() if score[0] != self.scoring)
         for name, learner, selected, honest in further:
             own = honest.own_scale
             head = ["", ""] if name == last else [present.clean(name, 40), own.better]
@@ -134,7 +134,7 @@ class Assessment(Bounded, TestedLearners):
         """What the table is about."""
         n, scale = len(self.learners), self.scale
         return (
-            f"{scale.of(self.named_loss)} ({scale.better} is better) of {n} "
+            f"{scale.of(self.named_scoring)} ({scale.better} is better) of {n} "
             f"{'tuned ' if self.tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 
@@ -304,7 +304,7 @@ def assessment_of(
         learners=learners,
         best=best,
         conclusion="",
-        loss=problem.loss.word,
+        scoring=problem.loss.word,
         positive=problem.loss.label(data),
         task=data.task,
         tuned_by=schedule.methods[0].word,

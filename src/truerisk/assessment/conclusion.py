@@ -35,7 +35,7 @@ def conclude(tested: TestedLearners) -> str:
             sentences.append(f"Tuning is not shown to help: {as_given}.")
         sentences.append(_others(tested))
     told = [
-        f"{each.scale.of(each.named_loss)} {present.risk(each.own_scale.value)} "
+        f"{each.scale.of(each.named_scoring)} {present.risk(each.own_scale.value)} "
         f"({_interval(each, why=False)})"
         for each in present.further(tested.report)
     ]
@@ -110,13 +110,13 @@ def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     value = present.risk(risk.own_scale.value)
     if risk.scale.perfect is None:
         return f"a risk of {value} ({_meaning(tested, risk)})"
-    return f"{clean(risk.named_loss, _NAME)} {value} ({_interval(risk)})"
+    return f"{clean(risk.named_scoring, _NAME)} {value} ({_interval(risk)})"
 
 
 def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) -> str:
     """What a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
-    problem, what = tested.problem, clean(risk.named_loss, _NAME)
+    problem, what = tested.problem, clean(risk.named_scoring, _NAME)
     if risk.scale.perfect is None and problem is not None and problem.loss.binary:
         what = f"{100 * risk.value:.1f} % wrong answers"
     return f"{what}; {_interval(risk, why=why)}"
@@ -142,7 +142,7 @@ def _others(tested: TestedLearners) -> str:
     if not others:
         return f"{opening}, no other learner is as good."
     scale = tested.scale
-    what = scale.short(tested.named_loss)
+    what = scale.short(tested.named_scoring)
     named = [
         f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
         for name in others

@@ -85,7 +85,7 @@ class TestedLearners(Record):
     learners: Mapping[str, TunedLearner]
     best: str
     conclusion: str
-    loss: str
+    scoring: str
     task: TaskWord
     tuned_by: str
     tested_by: str
@@ -140,9 +140,9 @@ class TestedLearners(Record):
         return self.best_learner.risk.scale
 
     @property
-    def named_loss(self) -> str:
+    def named_scoring(self) -> str:
         """The loss, with the class that it speaks of."""
-        return self.best_learner.risk.named_loss
+        return self.best_learner.risk.named_scoring
 
     @property
     def own_baseline(self) -> float | None:
@@ -260,19 +260,24 @@ class TestedLearners(Record):
         if self.scale.perfect is not None:
             for learner in self.ranking:
                 tuned = self.learners[learner]
-                yield self.named_loss, learner, tuned.selected if tuned.tuned else None, tuned.risk
+                yield (
+                    self.named_scoring,
+                    learner,
+                    tuned.selected if tuned.tuned else None,
+                    tuned.risk,
+                )
             if self.choice is not None:
-                yield self.named_loss, present.WHOLE_SEARCH, None, self.choice
+                yield self.named_scoring, present.WHOLE_SEARCH, None, self.choice
         for name in dict.fromkeys(name for risk in self.risks.values() for name in risk.scores):
             for learner in self.ranking:
                 tuned = self.learners[learner]
                 tuning = tuned.selected.scores if tuned.selected and not tuned.claimed else {}
                 if name in tuned.risk.scores:
                     honest = tuned.risk.scores[name]
-                    yield honest.named_loss, learner, tuning.get(name), honest
+                    yield honest.named_scoring, learner, tuning.get(name), honest
             if self.choice is not None and name in self.choice.scores:
                 whole = self.choice.scores[name]
-                yield whole.named_loss, present.WHOLE_SEARCH, None, whole
+                yield whole.named_scoring, present.WHOLE_SEARCH, None, whole
 
     @property
     def ranks(self) -> dict[str, str]:
@@ -283,7 +288,7 @@ class TestedLearners(Record):
         kinds = {"auc": AUC, "average-precision": AveragePrecision}
         return {
             word: name
-            for name, loss in {**losses, self.loss: self.problem.loss}.items()
+            for name, loss in {**losses, self.scoring: self.problem.loss}.items()
             for word, kind in kinds.items()
             if isinstance(loss, kind)
         }
@@ -292,13 +297,13 @@ class TestedLearners(Record):
     def named_ranks(self) -> Mapping[str, str]:
         """The same scores by their words, each with the class that it speaks of."""
         risk = self.best_learner.risk
-        return {word: of_score(risk, name).named_loss for word, name in self.ranks.items()}
+        return {word: of_score(risk, name).named_scoring for word, name in self.ranks.items()}
 
     def of_ranks(self, word: str, learner: str = "") -> RiskEstimate | None:
         """The honest "auc" or "average-precision" of a learner, by default the best one."""
         name, honest = self.named_ranks.get(word), self.risks[learner or self.best]
         risks = [honest, *honest.scores.values()]
-        return next((risk for risk in risks if risk.named_loss == name), None)
+        return next((risk for risk in risks if risk.named_scoring == name), None)
 
     @property
     def runner_up(self) -> str | None:
@@ -351,9 +356,9 @@ class TestedLearners(Record):
         if self.problem is None or self.testing is None or not parts or len(parts) < len(names):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
         whole, loss = joined(parts), self.problem.loss
-        if score is not None and score != self.loss:
+        if score is not None and score != self.scoring:
             score_names = list(self.problem.scores)
-            check_asked(score, [self.loss, *score_names])
+            check_asked(score, [self.scoring, *score_names])
             whole, loss = whole.also[score_names.index(score)], self.problem.scores[score].loss
         testing = self.testing.outer_method
         return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)

@@ -91,7 +91,7 @@ class TunedLearner(Record):
             return present.clean(self.no_selected or "", 200)
         if claim.method == self.curve.common.method:
             return ""
-        return f"selected is {present.clean(claim.method, 100)}, as {claim.scale.of(claim.loss)}"
+        return f"selected is {present.clean(claim.method, 100)}, as {claim.scale.of(claim.scoring)}"
 
     @property
     def out_of_fold(self) -> OutOfFold | None:
@@ -153,7 +153,7 @@ class TunedLearner(Record):
     def optimism(self) -> float | None:
         """Honest minus selected risk; None where they are of two losses."""
         selected = self.selected
-        if selected is None or selected.loss != self.risk.loss:
+        if selected is None or selected.scoring != self.risk.scoring:
             return None
         if self.risk.value is None or selected.value is None:
             return None

@@ -271,7 +271,7 @@ def _outcome(
     confidence_level: float,
 ) -> Audit:
     params = dict(claim.best_params)
-    named: dict[str, Any] = {"loss": scale.called, "perfect": scale.shown.perfect}
+    named: dict[str, Any] = {"scoring": scale.called, "perfect": scale.shown.perfect}
     claimed = Stated(
         float(scale.risk(claim.score)), f"{claim.search}: {claim.name}", params=params, **named
     )

@@ -304,7 +304,7 @@ def risk_apart(
     notes = estimate.notes
     if replayed is None and len(claim.candidates) > 1:
         notes = (*notes, ONE_CHOICE)
-    return replace(estimate, loss=scale.word, notes=(*notes, *claim.notes))
+    return replace(estimate, scoring=scale.word, notes=(*notes, *claim.notes))
 
 
 def apart_findings(

@@ -38,7 +38,7 @@ class Stated(OnOwnScale, Record):
 
     value: Number
     method: str
-    loss: str
+    scoring: str
     params: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     perfect: Finite | None = None
@@ -46,19 +46,19 @@ class Stated(OnOwnScale, Record):
     interval: Interval | None = None
 
     @property
-    def named_loss(self) -> str:
+    def named_scoring(self) -> str:
         """The loss: a search that states a risk names no class beside it."""
-        return self.loss
+        return self.scoring
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        own, name = self.own_scale, self.scale.of(self.loss)
+        own, name = self.own_scale, self.scale.of(self.scoring)
         return f"{name} {present.number(own.value)} ({own.better} is better, {self.method})"
 
     def _metrics(self) -> Mapping[str, Any]:
-        return self.own_scale.named(self.loss)
+        return self.own_scale.named(self.scoring)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class Audit(Bounded, Record):
 
     @property
     def _head(self) -> list[str]:
-        return ["", self.scale.head(self.claimed.loss), "interval", "by"]
+        return ["", self.scale.head(self.claimed.scoring), "interval", "by"]
 
     @property
     def title(self) -> str:
@@ -171,7 +171,7 @@ class Audit(Bounded, Record):
         setting = present.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
-            f"level '{self.level}', {self.scale.of(self.claimed.loss)}"
+            f"level '{self.level}', {self.scale.of(self.claimed.scoring)}"
         )
 
     def __str__(self) -> str:
@@ -203,8 +203,8 @@ class Audit(Bounded, Record):
         if self.honest is not None:
             return numbers_of(self.honest)
         unknown = OwnScale(None, None, self.scale.better)
-        title = f"honest {self.scale.of(self.claimed.loss)}"
-        return {self.claimed.loss: HonestNumber(title, unknown, self.claimed.perfect)}
+        title = f"honest {self.scale.of(self.claimed.scoring)}"
+        return {self.claimed.scoring: HonestNumber(title, unknown, self.claimed.perfect)}
 
     def _metrics(self) -> Mapping[str, Any]:
         honest = {} if self.honest is None else self.honest.to_metrics()

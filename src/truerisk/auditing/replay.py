@@ -156,7 +156,7 @@ def _by_row(
     rows, member = np.unique(positions, return_inverse=True)
     shares = np.bincount(member, weights)
     summed = np.array([np.bincount(member, weights * row) for row in losses])
-    common = replace(curve_of(computed).common, loss=scale.word)
+    common = replace(curve_of(computed).common, scoring=scale.word)
     counted = np.asarray(shares * len(rows), dtype=np.float64)
     told = infinite_findings(answers, data, loss)
     return Replayed(summed / shares, rows, counted, risks, common, infinite=told, answers=answers)

@@ -137,7 +137,7 @@ def difference(
         "none",
         value,
         n_rows,
-        a.named_loss,
+        a.named_scoring,
         notes=tuple(reasons[:1]),
         is_score=a.perfect is not None,
     )
@@ -153,7 +153,7 @@ def _unbounded(a: Any, b: Any) -> Comparison | None:
     refuse_unlike(a, b)
     n_rows = a.n_rows if a.losses is None else len(a.losses)
     notes = (infinite[0].note,)
-    return Comparison("none", a.value - b.value, n_rows, a.named_loss, notes=notes)
+    return Comparison("none", a.value - b.value, n_rows, a.named_scoring, notes=notes)
 
 
 def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
@@ -169,9 +169,9 @@ def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> C
 
 def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
     """The estimate of the loss itself, or of one of the further scores of the same fits."""
-    if score is None or (isinstance(score, str) and score == estimate.loss):
+    if score is None or (isinstance(score, str) and score == estimate.scoring):
         return estimate
-    check_asked(score, [estimate.loss, *estimate.scores])
+    check_asked(score, [estimate.scoring, *estimate.scores])
     return estimate.scores[score]
 
 
@@ -298,7 +298,7 @@ class PairedCV(PairedTest):
             test=self.word,
             difference=mean,
             n_pairs=spread.units,
-            loss=pairs.loss,
+            scoring=pairs.loss,
             details={
                 **details,
                 "factor": spread.factor,

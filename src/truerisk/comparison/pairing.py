@@ -118,7 +118,7 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     values = float(a.value or 0.0), float(b.value or 0.0)
     influences = a.influences, b.influences
     scale = max(map(abs, values))
-    return PairedLosses(loss=a.named_loss, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
+    return PairedLosses(loss=a.named_scoring, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
 
 
 def _why_no_influences(a: RiskEstimate) -> str:
@@ -131,10 +131,10 @@ def _why_no_influences(a: RiskEstimate) -> str:
             "by pairs of one drawing of the folds."
         )
     return (
-        f"this estimate ('{a.method}', loss '{a.loss}') does not hold the effect of single rows on "
-        "it: it was read from a file, or the method or the loss cannot tell. Use HonestSearchCV or "
-        "tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', 'log', 'auc' or "
-        "'f1'."
+        f"this estimate ('{a.method}', loss '{a.scoring}') does not hold the effect of single rows "
+        "on it: it was read from a file, or the method or the loss cannot tell. Use "
+        "HonestSearchCV or tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', "
+        "'log', 'auc' or 'f1'."
     )
 
 
@@ -150,7 +150,7 @@ def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     repeat, differences = a.splits[:, 0], a.split_risks - b.split_risks
     means = [differences[repeat == r].mean() for r in range(1, int(repeat.max()) + 1)]
     return PairedLosses(
-        loss=a.named_loss,
+        loss=a.named_scoring,
         halves=_enough(np.array(means).reshape(-1, 2)),
         scale=_scale(a.split_risks, b.split_risks),
     )
@@ -182,8 +182,8 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
                 "cannot tell it, or the estimate was read from a file, which does not hold it."
             )
         raise Refusal(
-            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair. {remedy}"
-            f"{areas if 'auc' in a.loss.lower() else ''}"
+            f"'{a.method}' with loss '{a.scoring}' has no losses of single rows to pair. {remedy}"
+            f"{areas if 'auc' in a.scoring.lower() else ''}"
         )
     if not np.array_equal(np.asarray(a.loss_rows), np.asarray(b.loss_rows)):
         raise Refusal("the two estimates tested different rows: their losses are not paired.")
@@ -204,7 +204,7 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
         )
     why = _why_no_rows(a, a.losses, splits)
     return PairedLosses(
-        loss=a.named_loss,
+        loss=a.named_scoring,
         splits=a.split_risks - b.split_risks,
         repeat=splits[:, 0],
         n_train=splits[:, 1],
@@ -220,9 +220,10 @@ def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
     """Refuse estimates of different losses, data or splits, and those without a value."""
     if a.value is None or b.value is None:
         raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
-    if (a.loss, a.positive) != (b.loss, b.positive):
+    if (a.scoring, a.positive) != (b.scoring, b.positive):
         raise Refusal(
-            f"losses differ ({a.named_loss}, {b.named_loss}): their difference has no meaning."
+            f"losses differ ({a.named_scoring}, {b.named_scoring}): their difference has no "
+            "meaning."
         )
     if a.data_fingerprint != b.data_fingerprint:
         raise Refusal(

@@ -217,19 +217,23 @@ def of_class(score: str, positive: Any) -> str:
 
 def further(estimate: Any) -> list[Any]:
     """The scores of a RiskEstimate without the one that it is itself: `scoring=[...]` names it."""
-    own = estimate.named_loss, estimate.value
-    return [each for each in estimate.scores.values() if (each.named_loss, each.value) != own]
+    own = estimate.named_scoring, estimate.value
+    return [each for each in estimate.scores.values() if (each.named_scoring, each.value) != own]
 
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
-    own, name, lower = estimate.own_scale, clean(estimate.named_loss, 60), estimate.perfect is None
+    own, name, lower = (
+        estimate.own_scale,
+        clean(estimate.named_scoring, 60),
+        estimate.perfect is None,
+    )
     rows = [
         ["risk", risk(own.value)] if lower else [name, f"{risk(own.value)} (larger is better)"],
         ["standard error", risk(estimate.std_error)],
         ["interval", _interval(own.interval)],
         *(row for score in further(estimate) for row in scale_rows(score)),
-        ["loss", f"{estimate.named_loss}{', pooled' if estimate.pooled else ''}"],
+        ["scoring", f"{estimate.named_scoring}{', pooled' if estimate.pooled else ''}"],
         ["method", estimate.method],
         ["estimates", TARGETS.get(estimate.target, estimate.target)],
         ["bias", estimate.bias],
@@ -254,7 +258,7 @@ def finding_lines(findings: Iterable[Any]) -> list[str]:
 
 def scale_rows(estimate: Any) -> list[list[str]]:
     """A score, or a further loss, on its own scale, with its interval."""
-    own, name = estimate.own_scale, clean(estimate.named_loss, 60)
+    own, name = estimate.own_scale, clean(estimate.named_scoring, 60)
     return [
         [name, f"{risk(own.value)} ({own.better} is better)"],
         [f"{name}, interval", _interval(own.interval)],

@@ -119,7 +119,7 @@ def permutation_test(
         null=null,
         permuted=procedure.orders.what,
         n_units=procedure.orders.n_units,
-        loss=of_class(problem.loss.word, problem.loss.label(problem.data)),
+        scoring=of_class(problem.loss.word, problem.loss.label(problem.data)),
         method=method.word,
         engine=engine,
         seed=seed,

@@ -204,7 +204,7 @@ class PermutationTest(Record):
     null: Annotated[np.ndarray, Column(least=1, numbers=FINITE)] = field(repr=False)
     permuted: str
     n_units: Count
-    loss: str
+    scoring: str
     method: str
     engine: str
     seed: int
@@ -257,7 +257,7 @@ class PermutationTest(Record):
         value, noun = self.scale.value, self.scale.noun
         ends = sorted(value(float(end)) for end in (self.null.min(), self.null.max()))
         mean, least, most = map(present.risk, (value(float(self.null.mean())), *ends))
-        of = f"{present.clean(self.loss, 40)}, {self.method}"
+        of = f"{present.clean(self.scoring, 40)}, {self.method}"
         return [
             f"  observed: {noun} {present.risk(value(self.observed))} ({of})",
             f"  permuted: {noun} {mean} on average, {least} to {most}",

@@ -53,7 +53,7 @@ class RiskOverTime(Record):
     slope: Finite
     std_error: Size | None
     p_value: Share | None
-    loss: str
+    scoring: str
     notes: tuple[str, ...] = ()
     low: Ends | None = None
     high: Ends | None = None
@@ -68,9 +68,9 @@ class RiskOverTime(Record):
     @cached_property
     def said(self) -> str:
         """What the test says of a trend, in a sentence."""
-        slope, what = self.scale.gap(self.slope), self.scale.short(self.loss)
+        slope, what = self.scale.gap(self.slope), self.scale.short(self.scoring)
         change = f"{number(abs(slope))} from the first time to the last"
-        change += f" ({self.loss})" if self.perfect is None else ""
+        change += f" ({self.scoring})" if self.perfect is None else ""
         way = "rises" if slope > 0 else "falls"
         if self.p_value is None:
             return f"On a straight line the {what} {way} by {change}. No test: {self.notes[0]}"
@@ -106,10 +106,9 @@ class RiskOverTime(Record):
             )
         ]
         p_text = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
-        trend = (
-            f"trend from first to last: {number(self.scale.gap(self.slope))} ({self.loss}){p_text}"
-        )
-        head = ["from", "to", self.scale.head(self.loss), "rows"]
+        slope = number(self.scale.gap(self.slope))
+        trend = f"trend from first to last: {slope} ({self.scoring}){p_text}"
+        head = ["from", "to", self.scale.head(self.scoring), "rows"]
         return "\n".join([text_table(head, rows), trend, *self.notes])
 
 
@@ -162,7 +161,9 @@ def risk_over_time(
     check_level("confidence_level", confidence_level)
     losses, rows = estimate.losses, estimate.loss_rows
     if losses is None or rows is None:
-        raise Refusal(f"'{estimate.method}' with '{estimate.loss}' has no losses of single rows.")
+        raise Refusal(
+            f"'{estimate.method}' with '{estimate.scoring}' has no losses of single rows."
+        )
     if estimate.weighted:
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
     if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
@@ -197,7 +198,7 @@ def risk_over_time(
         slope=slope,
         std_error=error,
         p_value=p_value,
-        loss=estimate.loss,
+        scoring=estimate.scoring,
         notes=notes,
         low=None if half is None else np.maximum(values - half, least),
         high=None if half is None else values + half,

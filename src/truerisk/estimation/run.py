@@ -303,7 +303,7 @@ def _common(computed: Computed) -> RiskEstimate:
         method=computed.method.word,
         target=computed.method.target,
         bias=computed.method.bias,
-        loss=problem.loss.word,
+        scoring=problem.loss.word,
         params={},
         n_rows=data.n_rows,
         n_fits=evaluation.n_fits,

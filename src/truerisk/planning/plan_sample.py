@@ -238,9 +238,9 @@ def plan_sample(
 
 def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
     """The errors of a curve's law, up to all rows but one, where rows are shared."""
-    if curve.estimates[-1].loss != ERROR:
+    if curve.estimates[-1].scoring != ERROR:
         raise Refusal(
-            f"this learning curve is in '{curve.estimates[-1].loss}', and tests are planned for "
+            f"this learning curve is in '{curve.estimates[-1].scoring}', and tests are planned for "
             f"the share of errors: make it with scoring='{ERROR}'."
         )
     if curve.law is None:

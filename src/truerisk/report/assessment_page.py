@@ -52,7 +52,7 @@ def draw_page(document: Assessment) -> Page:
     source = clean(document.source, 80)
     n = len(document.learners)
     learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
-    scale, loss = document.scale, clean(document.named_loss, 40)
+    scale, loss = document.scale, clean(document.named_scoring, 40)
     what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
     papers = references(document)
     if document.validation is not None:
@@ -103,7 +103,7 @@ def _facts(document: Assessment) -> list[str]:
         facts.append(f"{len(document.columns)} columns")
     if document.classes and not few:
         facts.append(f"{len(document.classes)} classes")
-    name = clean(document.named_loss, 40)
+    name = clean(document.named_scoring, 40)
     facts.append(name if document.scale.perfect is not None else f"{name} loss")
     if document.tuned:
         facts.append(f"tuned by {clean(document.tuned_by, 40)}")
@@ -114,7 +114,7 @@ def _facts(document: Assessment) -> list[str]:
 def _headline(document: Assessment) -> list[Headline]:
     best, report, noun = document.best_learner, document.report.own_scale, document.scale.noun
     honest = best.risk.own_scale
-    what = [] if document.scale.perfect is None else [clean(document.named_loss, 40)]
+    what = [] if document.scale.perfect is None else [clean(document.named_scoring, 40)]
     what.append(level_and_ends(report.interval))
     if document.choice is not None:
         what.append(f"{noun} of choosing among {len(document.learners)} learners")
@@ -175,7 +175,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
             interval_text(honest),
         ]
         for name, learner, selected, honest in document.told_scores()
-        if name != document.named_loss
+        if name != document.named_scoring
     ]
     head = ("score", "learner", "selected", "honest", "interval")
     return FigureTable.of(head, rows) if rows else None
@@ -218,7 +218,7 @@ def _differences(document: Assessment) -> FigureTable | None:
         for each in document.differences
     ]
     likely = f"probability that it is worse{rope}"
-    what = f"{scale.short(document.named_loss)} minus that of the best"
+    what = f"{scale.short(document.named_scoring)} minus that of the best"
     return FigureTable.of(("learner", what, "interval", likely), rows)
 
 

@@ -52,7 +52,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     x = PixelScale.around([end for _, own in shown for end in own.ends], LEFT, WIDTH - 14)
     drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.loss, 30))}{lower}")
+    drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.scoring, 30))}{lower}")
     drawing.upright(scale.value(audit.claimed.value), "baseline")
     for i, (name, own) in enumerate(shown):
         _rung(drawing, name, own, i + 0.5, noun)
@@ -117,7 +117,7 @@ def draw_settings(audit: Audit) -> Figure | None:
         x=PixelScale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
         y=PixelScale.around(shown, HEIGHT - MARGIN, 26),
     )
-    drawing.left_axis(scale.axis(columns_of(audit.claimed.loss, 30)))
+    drawing.left_axis(scale.axis(columns_of(audit.claimed.scoring, 30)))
     ticks = [place for place in drawing.x.ticks(6) if place >= 1]
     drawing.bottom_axis("settings, the best on the left", ticks)
     if honest is not None:

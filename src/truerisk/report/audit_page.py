@@ -29,7 +29,7 @@ ROUGH = (
 def draw_audit(audit: Audit) -> Page:
     """The page of an audit."""
     search, source = clean(audit.search, 60), clean(audit.source, 80)
-    scale, name = audit.scale, clean(audit.claimed.loss, 40)
+    scale, name = audit.scale, clean(audit.claimed.scoring, 40)
     what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
     n, few = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
     rows = [rows_counted(audit.n_rows, audit.class_counts if few else {})] if audit.n_rows else []
@@ -42,7 +42,7 @@ def draw_audit(audit: Audit) -> Page:
             f"level {clean(audit.level, 20)}",
             f"{n} setting{'s' if n != 1 else ''}",
             f"chosen {setting_text(audit.claimed.params)}",
-            audit.scale.of(audit.claimed.loss),
+            audit.scale.of(audit.claimed.scoring),
         ],
         "headline": list(_headline(audit)),
         "conclusion": sentences(audit.conclusion),
@@ -142,8 +142,8 @@ def _methods(audit: Audit) -> Iterator[str]:
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
     yield (
         f"A {search} {compared} {setting_text(claimed.params)}, with "
-        f"{audit.scale.of(claimed.loss)} {number(claimed.own_scale.value)} by the same scores that "
-        "it chose by."
+        f"{audit.scale.of(claimed.scoring)} {number(claimed.own_scale.value)} by the same scores "
+        "that it chose by."
     )
     if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
         yield _how(audit, audit.honest)

@@ -75,7 +75,7 @@ def draw_curves(
     by_loss: dict[str, dict[str, RiskCurve]] = {}
     for word, each in curves.items():
         if len(each) == len(curve):
-            by_loss.setdefault(each.common.named_loss, {})[word] = each
+            by_loss.setdefault(each.common.named_scoring, {})[word] = each
     heat = draw_heat(shown, curve, f"curve-{number_on_page}-heat")
     figures = [
         _of_loss(shown, learner, some, document, f"curve-{number_on_page}-{i}")
@@ -92,9 +92,9 @@ def _of_loss(
     name: str,
 ) -> Figure | None:
     common = next(iter(curves.values())).common
-    loss, scale, own, risk = common.named_loss, common.scale, learner.curve, learner.risk
-    tuned = own if loss == own.common.named_loss else None
-    honest = risk.own_scale.value if loss == risk.named_loss else None
+    loss, scale, own, risk = common.named_scoring, common.scale, learner.curve, learner.risk
+    tuned = own if loss == own.common.named_scoring else None
+    honest = risk.own_scale.value if loss == risk.named_scoring else None
     noun = scale.noun.capitalize()
     chosen = "; ".join(
         f"{clean(word, 60)} chooses {setting_text(curve.best_params)} "
@@ -145,7 +145,7 @@ def draw_lines(
         x=PixelScale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
         y=PixelScale.around(heights, BOTTOM, TOP),
     )
-    drawing.left_axis(common.scale.axis(common.named_loss))
+    drawing.left_axis(common.scale.axis(common.named_scoring))
     drawing.bottom_axis(axis.name, _ticks(axis))
     if honest is not None:
         drawing.level(honest, "honest")

@@ -44,7 +44,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     x = PixelScale.around(values, LEFT, WIDTH - 14, floor_at=None if free else -0.004 * max(values))
     drawing = of_rows("Optimism ladder", _about(document), x, n_rows, ROW, TOP)
     lower = "" if document.scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"{document.scale.axis(columns_of(document.named_loss, 30))}{lower}")
+    drawing.bottom_axis(f"{document.scale.axis(columns_of(document.named_scoring, 30))}{lower}")
     baseline = document.own_baseline
     if baseline is not None and baseline in values:
         drawing.upright(baseline, "baseline")
@@ -200,7 +200,7 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
     title, about = f"{noun.capitalize()}s of single splits", (_summary(n, risks[n]) for n in drawn)
     x = PixelScale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01)
     drawing = of_rows(title, "; ".join(about), x, len(drawn), BOX_ROW, BOX_TOP)
-    drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_loss, 30)})")
+    drawing.bottom_axis(f"{noun} of one split ({columns_of(document.named_scoring, 30)})")
     for i, name in enumerate(drawn):
         five = five_numbers(risks[name])
         drawing.row(i + 0.5, clean(name, 60))

@@ -37,7 +37,7 @@ def draw_learning(
         x=PixelScale.around([*sizes, n_rows], LEFT, WIDTH - 12, log=True, margin=0.03),
         y=PixelScale.around(_heights(curve, expected), BOTTOM, TOP),
     )
-    drawing.left_axis(scale.axis(last.named_loss))
+    drawing.left_axis(scale.axis(last.named_scoring))
     # as many of the sizes as have room for their numbers, the largest first
     ticks: list[float] = []
     for value in sorted({float(round(value)) for value in sizes}, reverse=True):
@@ -55,10 +55,10 @@ def draw_learning(
         drawing.point(size, own.value, "s0", f"{size:g} rows: {number(own.value)}", size=4)
     return Figure(
         name=f"learning-{number_on_page}",
-        title=f"{shown}: {scale.of(last.named_loss)} by training rows",
+        title=f"{shown}: {scale.of(last.named_scoring)} by training rows",
         drawing=drawing,
         caption=promise,
-        table=_table(curve, expected, scale.short(last.named_loss)),
+        table=_table(curve, expected, scale.short(last.named_scoring)),
         keys=_keys(curve, bool(expected)),
     )
 
@@ -151,7 +151,7 @@ def draw_over_time(
         x=PixelScale(0, n, LEFT, WIDTH - 12),
         y=PixelScale.around([*values, *(end for pair in band for end in pair)], BOTTOM, TOP),
     )
-    drawing.left_axis(columns_of(scale.axis(document.named_loss), 60))
+    drawing.left_axis(columns_of(scale.axis(document.named_scoring), 60))
     places = sorted({0, n // 3, 2 * n // 3})
     drawing.bottom_axis("first time of a stretch", places, [starts[j] for j in places])
     if band:
@@ -166,7 +166,7 @@ def draw_over_time(
         drawing.point(j + 0.5, value, "s0", f"{starts[j]} to {ends[j]}: {number(value)}", size=4)
     bands = [f"[{number(low)}, {number(high)}]" for low, high in band] or ["none"] * n
     columns = (starts, ends, map(number, values), bands, map(str, course.n_rows.tolist()))
-    head = ("from", "to", scale.short(document.named_loss), "band", "rows")
+    head = ("from", "to", scale.short(document.named_scoring), "band", "rows")
     mean = "loss" if scale.perfect is None else "score"
     keys = [Key("s0", f"mean {mean} of a stretch of time")]
     if course.low is not None:
@@ -176,7 +176,7 @@ def draw_over_time(
         keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))
     return Figure(
         name=f"over-time-{number_on_page}",
-        title=f"{shown}: {columns_of(scale.of(document.named_loss), 60)} over time",
+        title=f"{shown}: {columns_of(scale.of(document.named_scoring), 60)} over time",
         drawing=drawing,
         caption=text,
         table=FigureTable.of(head, [list(row) for row in zip(*columns, strict=True)]),

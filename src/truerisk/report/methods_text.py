@@ -41,16 +41,19 @@ def described(document: Assessment) -> str:
     scale = document.scale
     sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
-        risk, what = value_and_interval(document.choice.own_scale), scale.short(document.named_loss)
+        risk, what = (
+            value_and_interval(document.choice.own_scale),
+            scale.short(document.named_scoring),
+        )
         sentences.append(
             f"With the choice among learners repeated in every split, the {what} was {risk}."
         )
     if document.baseline is not None:
-        rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_loss)
+        rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_scoring)
         rule = rule or "the best constant answer"
         sentences.append(f"The {what} of {rule} was {number(document.own_baseline)}.")
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
-    if area is not None and area.value is not None and name != document.named_loss:
+    if area is not None and area.value is not None and name != document.named_scoring:
         sentences.append(f"The area under the ROC curve was {value_and_interval(area)}.")
     rests_on = cautions([form.word for form in _forms(document)])
     by = f"{computed(document.best_learner.risk.versions)}, seed {document.seed}."
@@ -67,7 +70,7 @@ def _learned(document: Assessment) -> list[str]:
     if not expected:
         return [text]
     last, (low, high) = expected[-1], ends_of(expected[-1])
-    what = "a risk of" if document.scale.perfect is None else clean(document.named_loss, 40)
+    what = "a risk of" if document.scale.perfect is None else clean(document.named_scoring, 40)
     more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
     more += f"{number(last.own_scale.value)} ({100 * last.interval.confidence_level:.15g} % band "
     return [text, f"{more}{number(low)} to {number(high)})."]
@@ -78,7 +81,7 @@ def _compared(document: Assessment) -> str:
     learners = document.ranked_learners
     names = listed([f"{clean(n, 60)} ({_grid(len(o.curve))})" for n, o in learners.items()])
     what = f"We compared {n} learners on {rows} rows:" if n > 1 else f"On {rows} rows we tested"
-    tuned, loss = _method(document.tuned_by), clean(document.named_loss, 40)
+    tuned, loss = _method(document.tuned_by), clean(document.named_scoring, 40)
     loss += " loss" if document.scale.perfect is None else ""
     rule = clean(document.rule, 40)
     if not document.tuned:
@@ -113,7 +116,7 @@ def _risk_sentence(document: Assessment) -> str:
     best = document.best_learner
     which = "best learner" if len(document.learners) > 1 else "learner"
     is_tuned, error = best.selected is not None, document.scale.perfect is None
-    what = "an estimated risk of" if error else clean(document.named_loss, 40)
+    what = "an estimated risk of" if error else clean(document.named_scoring, 40)
     tuned = "minimised score" if error else "score that tuned it"
     selected = f"; the {tuned} was {number(own_value(best.selected))}" if is_tuned else ""
     named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
@@ -191,7 +194,7 @@ def _call(document: Assessment) -> str:
     curves = [clean(name, 60) for name, each in learners.items() if each.learning_curve is not None]
     level, given = document.confidence_level, dict(document.given)
     further = given.pop("scores", None)  # of a document of version 1
-    scoring = f"[{document.loss!r}, *{further}]" if further else repr(document.loss)
+    scoring = f"[{document.scoring!r}, *{further}]" if further else repr(document.scoring)
     scoring = given.pop("scoring", scoring)
     lines = [
         f"learners = {{...}}  # {words}",

@@ -91,8 +91,8 @@ def draw_estimates(
         title, axis = f"{a} − {b}", f"difference of {'scores' if first.is_score else 'risks'}"
         beside = {"": 0.0} | beside
     else:
-        title = first.scale.of(first.loss)
-        axis = first.scale.axis(columns_of(first.loss, 30))
+        title = first.scale.of(first.scoring)
+        axis = first.scale.axis(columns_of(first.scoring, 30))
     own = {name: each.own_scale for name, each in estimates.items()}
     rows = {name: (each.value, each) for name, each in own.items() if each.value is not None}
     if not rows:
@@ -127,7 +127,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         half = 0.5 * max(1.0, abs(middle))
         bounds = middle - half, middle + half
     counts, edges = np.histogram(null, min(BINS, test.n_permutations), bounds)
-    about = f"{clean(test.loss, 40)} of {test.n_permutations} permutations of {test.permuted}"
+    about = f"{clean(test.scoring, 40)} of {test.n_permutations} permutations of {test.permuted}"
     drawing = Drawing(
         title=f"{scale.noun.capitalize()}s with permuted labels",
         about=f"{about}; observed {risk(observed)}",
@@ -136,7 +136,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
     )
     drawing.left_axis("permutations")
-    drawing.bottom_axis(f"{scale.noun} ({columns_of(test.loss, 30)})")
+    drawing.bottom_axis(f"{scale.noun} ({columns_of(test.scoring, 30)})")
     rows = []
     for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
         rows.append([risk(low, high), risk(high), str(count)])

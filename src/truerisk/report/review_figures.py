@@ -26,7 +26,7 @@ PULLED = (
 
 def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
     """One loss in every level; None where no level has a value."""
-    lines, loss = (risks.whole, *risks.levels)[:most], clean(risks.named_loss, 60)
+    lines, loss = (risks.whole, *risks.levels)[:most], clean(risks.named_scoring, 60)
     values = [end for line in lines for end in line.own_scale.ends]
     if not values:
         return None

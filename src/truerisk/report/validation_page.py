@@ -52,7 +52,7 @@ def _headline(document: Validation) -> Iterator[Headline]:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
             yield Headline(one.title, number(one.honest, 3), under, look)
     risk, own = document.risk, document.risk.own_scale
-    under = clean(risk.named_loss, 40) + ("" if own.interval is None else f", {own.interval}")
+    under = clean(risk.named_scoring, 40) + ("" if own.interval is None else f", {own.interval}")
     yield Headline(f"Honest {risk.scale.noun}", number(own.value, 3), under)
 
 

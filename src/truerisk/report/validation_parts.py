@@ -123,7 +123,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
     subgroups, stability = document.subgroups, document.stability
     if subgroups is not None and subgroups.risks:
         # Of all losses a reader looks at discrimination first; the others are folded.
-        order = sorted(enumerate(subgroups.risks), key=lambda each: each[1].loss not in AREAS)
+        order = sorted(enumerate(subgroups.risks), key=lambda each: each[1].scoring not in AREAS)
         drawn = [draw_forest(each, i) for i, each in order]
         forests = tuple(each for each in drawn if each is not None)
         yield PagePart(

@@ -45,7 +45,7 @@ class HonestNumber:
 def numbers_of(risk: Any) -> dict[str, HonestNumber]:
     """Return the number of an estimate and those of its further scores, by name."""
     return {
-        each.loss: HonestNumber(each.scale.of(each.named_loss), each.own_scale, each.perfect)
+        each.scoring: HonestNumber(each.scale.of(each.named_scoring), each.own_scale, each.perfect)
         for each in (risk, *getattr(risk, "scores", {}).values())
     }
 

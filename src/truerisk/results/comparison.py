@@ -71,7 +71,7 @@ class Comparison(Record):
     test: str
     difference: Finite
     n_pairs: Count
-    loss: str | None = None
+    scoring: str | None = None
     std_error: Size | None = None
     statistic: float | None = None
     df: int | float | None = None
@@ -167,8 +167,8 @@ class Comparison(Record):
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
     def _headline(self) -> str:
-        scale, loss = self.scale, "" if self.loss is None else f" ({self.loss})"
-        what = "risk" if self.loss is None else scale.short(self.loss)
+        scale, loss = self.scale, "" if self.scoring is None else f" ({self.scoring})"
+        what = "risk" if self.scoring is None else scale.short(self.scoring)
         sureness = present.sureness(self.std_error, scale.gaps(self.interval))
         shown = f"{scale.gap(self.difference):+.4f}{'' if self.is_score else loss}"
         return f"{self.test}: {what} {self._what} {shown}{sureness}"

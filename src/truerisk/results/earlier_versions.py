@@ -11,7 +11,43 @@ from truerisk.results.json_values import JsonValue, schema_of
 
 Conversion = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
-CONVERSIONS: Mapping[str, Conversion] = {}
+
+def _with_scoring(record: Any) -> Any:
+    """Rename `loss` of version 1 to `scoring`; a part that is no mapping stays as it is."""
+    if not isinstance(record, Mapping) or "loss" not in record:
+        return record
+    return {"scoring" if name == "loss" else name: value for name, value in record.items()}
+
+
+def _of_parts(*parts: str) -> Conversion:
+    """Return the same for a record with parts, or lists of parts, of these names.
+
+    Parts that name a schema of their own are converted by its entry.
+    """
+    names = frozenset(parts)
+
+    def convert(record: Mapping[str, Any]) -> Mapping[str, Any]:
+        converted = dict(_with_scoring(record))
+        for name in names & converted.keys():
+            part = converted[name]
+            if isinstance(part, list):
+                converted[name] = [_with_scoring(each) for each in part]
+            elif isinstance(part, Mapping) and "schema" not in part:
+                converted[name] = _with_scoring(part)
+        return converted
+
+    return convert
+
+
+CONVERSIONS: Mapping[str, Conversion] = {
+    "truerisk.assessment/1": _of_parts("differences"),
+    "truerisk.audit/1": _of_parts("claimed", "rough", "honest"),
+    "truerisk.comparison/1": _with_scoring,
+    "truerisk.permutation-test/1": _with_scoring,
+    "truerisk.risk-estimate/1": _with_scoring,
+    "truerisk.subgroups/1": _of_parts("risks"),
+    "truerisk.validation/1": _of_parts("updating"),
+}
 """Functions that turn the plain values of a record into those of the next version, by schema.
 
 An entry "truerisk.audit/1" turns version 1 of an audit into version 2, before any field is read. A

@@ -233,7 +233,7 @@ def _counted(estimate: RiskEstimate) -> np.ndarray:
     """The errors of an estimate, row by row, or why they cannot be counted."""
     losses, why = estimate.losses, None
     if losses is None:
-        why = f"'{estimate.method}' with loss '{estimate.loss}' has no losses of single rows."
+        why = f"'{estimate.method}' with loss '{estimate.scoring}' has no losses of single rows."
     elif estimate.target == "training":
         why = "the rows were trained on: their errors say nothing about new rows."
     elif not np.isin(losses, (0, 1)).all():

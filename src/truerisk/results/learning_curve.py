@@ -187,7 +187,7 @@ class LearningCurve(Record):
     @property
     def _head(self) -> list[str]:
         what = self.estimates[-1]
-        return ["training rows", what.scale.head(what.named_loss), "interval", "law"]
+        return ["training rows", what.scale.head(what.named_scoring), "interval", "law"]
 
     def _rows(self) -> list[list[str]]:
         rows = []

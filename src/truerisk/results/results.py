@@ -64,7 +64,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
     method: str
     target: Target
     bias: str
-    loss: str
+    scoring: str
     params: Mapping[str, Any]
     n_rows: Count
     n_fits: Count
@@ -104,9 +104,9 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
         return () if self.perfect is None else ("score", "score_interval")
 
     @property
-    def named_loss(self) -> str:
+    def named_scoring(self) -> str:
         """The loss, with the class that it speaks of: "f1 of 'bad'"."""
-        return present.of_class(self.loss, self.positive)
+        return present.of_class(self.scoring, self.positive)
 
     def __sub__(self, other: RiskEstimate) -> Comparison:
         """Risk minus risk on the same splits, with its interval and probabilities.
@@ -144,7 +144,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
             "low": self.interval and self.interval.low,
             "high": self.interval and self.interval.high,
             "method": self.method,
-            "loss": self.named_loss,
+            "scoring": self.named_scoring,
         }
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -161,7 +161,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
 
     def _line(self) -> str:
         """A score as a score, any other loss as a risk."""
-        shown, name = self.own_scale, f"{self.named_loss}{', pooled' if self.pooled else ''}"
+        shown, name = self.own_scale, f"{self.named_scoring}{', pooled' if self.pooled else ''}"
         value = "no value" if shown.value is None else present.risk(shown.value)
         sureness = present.sureness(self.std_error, shown.interval)
         how = self.method
@@ -181,7 +181,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
         return numbers_of(self)
 
     def _metrics(self) -> Mapping[str, Any]:
-        numbers = self.own_scale.named(self.loss)
+        numbers = self.own_scale.named(self.scoring)
         for name, score in self.scores.items():
             numbers |= score.own_scale.named(name)
         return {**numbers, "n_fits": self.n_fits, "seconds": self.seconds}
@@ -363,7 +363,7 @@ class RiskCurve(Bounded, Record):
 
     @property
     def _head(self) -> list[str]:
-        return ["candidate", self.common.scale.head(self.common.named_loss), "std. error"]
+        return ["candidate", self.common.scale.head(self.common.named_scoring), "std. error"]
 
     def _rows(self, mark: str) -> list[list[str]]:
         rivals, others = self.rivals or (), "may be best (95 %)"

@@ -117,7 +117,7 @@ class SelectionBias(Shown):
             raise BadArgument("of_curves takes the risk curves of several data sets: give a list.")
         if any(curve.candidates != every[0].candidates for curve in every):
             raise BadArgument("the curves have different settings: the same ones must compete.")
-        if any(curve.common.loss != every[0].common.loss for curve in every):
+        if any(curve.common.scoring != every[0].common.scoring for curve in every):
             raise BadArgument("the curves are of different losses, which do not compare.")
         estimates = np.array([curve.values for curve in every])
         return cls(estimates, np.array([curve.best for curve in every]), true_risks)

@@ -76,7 +76,7 @@ def claim_of(fitted: Any) -> Claim | None:
 def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
     """What a search claims, as a risk on the scale of its score, with the papers of another."""
     scale = known_by(scale_of(claim), data)
-    alike = scale.word == like.loss
+    alike = scale.word == like.scoring
     return replace(
         like,
         value=float(scale.risk(claim.score)),
@@ -84,7 +84,7 @@ def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
         interval=None,
         method=f"{claim.search}: {claim.name}",
         bias="optimistic: the best of several scores",
-        loss=like.loss if alike else scale.called,
+        scoring=like.scoring if alike else scale.called,
         perfect=like.perfect if alike else scale.shown.perfect,
         positive=scale.whole.label(data) if isinstance(scale.whole, Loss) else None,
         losses=None,

@@ -191,7 +191,7 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
     if (
         usual.loss_rows is None
         or risk.loss_rows is None
-        or usual.loss != risk.loss
+        or usual.scoring != risk.scoring
         or not np.array_equal(usual.loss_rows, risk.loss_rows)
     ):
         return None

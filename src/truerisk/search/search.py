@@ -334,7 +334,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             notes = (*first, *notes[1:])
         self.risk_ = replace(procedure, notes=notes)
         self.scores_ = dict(procedure.scores)
-        comparable = self.selected_risk_.loss == procedure.loss
+        comparable = self.selected_risk_.scoring == procedure.scoring
         gap = risk - float(self.curve_.values[self.best_index_])
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
@@ -389,7 +389,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             shown.append(("selected, which flatters:", self.selected_risk_))
         rows = []
         for word, risk in shown:
-            own, name = risk.own_scale, risk.scale.of(risk.named_loss)
+            own, name = risk.own_scale, risk.scale.of(risk.named_scoring)
             rows.append([f"{word} {name}", present.risk(own.value), str(own.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
         return present.Block(caption, ["", "value", "interval"], rows).html + diagram

@@ -302,13 +302,15 @@ def selected_risk(
         note = f"minus best_score_: in which score that is, {kind} does not say"
         value = -float(fitted.best_score_)
         return replace(
-            like, value=value, loss="best_score_", notes=(note,), perfect=0.0, positive=None
+            like, value=value, scoring="best_score_", notes=(note,), perfect=0.0, positive=None
         )
     claimed = as_risk(claim, problem.data, like)
     loss = problem.loss
     if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
         return claimed
-    return replace(claimed, loss=loss.word, perfect=like.perfect, positive=loss.label(problem.data))
+    return replace(
+        claimed, scoring=loss.word, perfect=like.perfect, positive=loss.label(problem.data)
+    )
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
@@ -321,7 +323,7 @@ def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
         method=f"{type(fitted).__name__}: best_score_",
         target="Err",
         bias="optimistic: the best of several scores",
-        loss=loss.word,
+        scoring=loss.word,
         params=dict(fitted.best_params_),
         n_rows=data.n_rows,
         n_fits=1,

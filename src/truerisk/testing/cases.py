@@ -192,7 +192,7 @@ def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEs
         method=method.word,
         target=method.target,
         bias=method.bias,
-        loss=case.loss.word,
+        scoring=case.loss.word,
         params={},
         n_rows=case.data.n_rows,
         n_fits=evaluation.n_fits,

@@ -262,7 +262,7 @@ def with_pairs(run: HonestRun, response: Response) -> HonestRun:
 
 def _is_of(estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem) -> bool:
     """Return True if an estimate of a search is this score of this event, whatever its name."""
-    asked = next((one for one in problem.losses if one.word == estimate.loss), None)
+    asked = next((one for one in problem.losses if one.word == estimate.scoring), None)
     if asked is None or type(asked) is not type(loss) or asked.horizons != loss.horizons:
         return False
     alike = asked.usual_average == loss.usual_average

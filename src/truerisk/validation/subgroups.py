@@ -80,7 +80,7 @@ class SubgroupRisks:
     does not explain.
     """
 
-    loss: str
+    scoring: str
     whole: SubgroupRisk
     levels: tuple[SubgroupRisk, ...]
     quantile: float | None = None
@@ -89,9 +89,9 @@ class SubgroupRisks:
     positive: Any = None
 
     @property
-    def named_loss(self) -> str:
+    def named_scoring(self) -> str:
         """The loss, with the class that it speaks of."""
-        return present.of_class(self.loss, self.positive)
+        return present.of_class(self.scoring, self.positive)
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ class Subgroups(Record):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
-        return of_word(loss, {each.loss: each for each in self.risks})
+        return of_word(loss, {each.scoring: each for each in self.risks})
 
     def __iter__(self) -> Iterator[str]:
-        return (each.loss for each in self.risks)
+        return (each.scoring for each in self.risks)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -128,11 +128,11 @@ class Subgroups(Record):
 
     def to_frame(self) -> Any:
         """A line for each loss and level, that of all rows first."""
-        lines = [(r.named_loss, risk) for r in self.risks for risk in (r.whole, *r.levels)]
+        lines = [(r.named_scoring, risk) for r in self.risks for risk in (r.whole, *r.levels)]
         return frame_of_rows(
             [
                 {
-                    "loss": loss,
+                    "scoring": loss,
                     "column": r.subgroup.column,
                     "level": r.subgroup.level,
                     "rows": r.subgroup.n_rows,
@@ -172,7 +172,7 @@ HEAD = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"
 
 
 def _title(risks: SubgroupRisks) -> str:
-    name = present.clean(risks.named_loss, 60)
+    name = present.clean(risks.named_scoring, 60)
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
 

@@ -124,7 +124,7 @@ HEAD = ["fitted", "intercept", "slope"]
 class Updating(Record):
     """The finished model as it is, with its intercept updated, and with its slope besides."""
 
-    loss: str
+    scoring: str
     updates: Annotated[tuple[Update, ...], Column(least=1, most=10)]
 
     @property
@@ -161,12 +161,12 @@ class Updating(Record):
             change, interval = (None, None) if gain is None else (gain.value, gain.interval)
             assert risk.value is not None
             updates.append(Update(name, a, b, risk.value, brier, change, interval))
-        return cls(risks[0].loss, tuple(updates))
+        return cls(risks[0].scoring, tuple(updates))
 
     @property
-    def named_loss(self) -> str:
+    def named_scoring(self) -> str:
         """The loss in words."""
-        return {"log": "log loss", "squared": "squared error"}.get(self.loss, self.loss)
+        return {"log": "log loss", "squared": "squared error"}.get(self.scoring, self.scoring)
 
     @property
     def sentence(self) -> str:
@@ -181,11 +181,11 @@ class Updating(Record):
         change, low, high = (rounded(one, *of_change) for one in of_change)
         by = f"change {change}, {low} to {high}"
         if 0.0 in update.interval:
-            return f"{what} is not shown to change the {self.named_loss} ({by})"
+            return f"{what} is not shown to change the {self.named_scoring} ({by})"
         verb = "lower" if update.change < 0 else "raise"
         before, after = self.updates[0].risk, update.risk
         ends = f"from {rounded(before, after)} to {rounded(after, before)}"
-        return f"{what} would {verb} the {self.named_loss} {ends} ({by})"
+        return f"{what} would {verb} the {self.named_scoring} {ends} ({by})"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for one in self.updates:
@@ -202,7 +202,7 @@ class Updating(Record):
     def head(self) -> list[str]:
         """Of the columns of its table."""
         brier = [] if self.updates[0].brier is None else ["Brier"]
-        return [*HEAD, self.named_loss, *brier, "change", "low", "high"]
+        return [*HEAD, self.named_scoring, *brier, "change", "low", "high"]
 
     def __str__(self) -> str:
         return f"{text_table(self.head, [list(row) for row in self._rows()])}\n{self.sentence}"

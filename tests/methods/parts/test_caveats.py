@@ -109,7 +109,7 @@ def test_the_bound_of_log_loss() -> None:
     bounded = tr.losses.Log(clip=0.01)
     found = log_loss(50, 9, bounded)
     assert found.losses.max() == bounded.upper == -np.log(0.01)
-    assert found.loss == "log clipped at 0.01"
+    assert found.scoring == "log clipped at 0.01"
     np.testing.assert_allclose(found.losses[50:], log_loss(50, 9).losses[50:])
     assert (
         tr.estimate_risk(Said(), *GIVEN, scoring=bounded, cv="pairs").interval.method == "beta-cv"

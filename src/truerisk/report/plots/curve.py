@@ -43,7 +43,7 @@ def draw_curve(
     named = dict(others) if isinstance(others, Mapping) else {c.common.method: c for c in others}
     curves = {label or curve.common.method: curve, **named}
     _check_alike(curve, curves)
-    losses = list(dict.fromkeys(each.common.named_loss for each in curves.values()))
+    losses = list(dict.fromkeys(each.common.named_scoring for each in curves.values()))
     ax = axes_of(ax)
     side, n_drawn = ax, 0
     for loss in losses:
@@ -54,7 +54,7 @@ def draw_curve(
         chosen = {
             f"{word} → {params_text(each.best_params)}{beside}": each
             for word, each in curves.items()
-            if each.common.named_loss == loss
+            if each.common.named_scoring == loss
         }
         drawing = draw_lines("", "", chosen, banded=None if named else curve, x=x)
         if drawing is None:
@@ -76,7 +76,7 @@ def _check_alike(first: RiskCurve, curves: Mapping[str, RiskCurve]) -> None:
                 f"curve '{label}' has other candidates than the first: curves drawn together are "
                 "of one grid."
             )
-    losses = list(dict.fromkeys(curve.common.named_loss for curve in curves.values()))
+    losses = list(dict.fromkeys(curve.common.named_scoring for curve in curves.values()))
     if len(losses) > 2:
         raise BadData(
             f"the curves are in {len(losses)} losses ({', '.join(losses)}), and a plot has two "
@@ -140,7 +140,7 @@ def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> 
         ax.xaxis.set_major_locator(places)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))
     ax.set_xlabel("time")
-    ax.set_ylabel(scale.axis(course.loss))
+    ax.set_ylabel(scale.axis(course.scoring))
     return ax
 
 

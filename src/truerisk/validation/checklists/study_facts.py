@@ -393,7 +393,7 @@ def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
     risks = () if subgroups is None else subgroups.risks
     words = ({i.interval.method for i in one.levels if i.interval is not None} for one in risks)
     return tuple(
-        Rated(one.loss, interval=min(sure, default=None, key=str))
+        Rated(one.scoring, interval=min(sure, default=None, key=str))
         for one, sure in zip(risks, words, strict=True)
     )
 
