@@ -186,12 +186,12 @@ Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 SCORES: dict[str, Metric] = {
     "auc": lambda y, chance, label: roc_auc_score(y, chance),
     "average-precision": lambda y, chance, label: average_precision_score(y, chance),
-    "f1": lambda y, chance, label: f1_score(y, label),
-    "precision": lambda y, chance, label: precision_score(y, label, zero_division=0),
-    "recall": lambda y, chance, label: recall_score(y, label),
-    "mcc": lambda y, chance, label: matthews_corrcoef(y, label),
-    "g-mean": lambda y, chance, label: recall_score(y, label, average=None).prod() ** 0.5,
-    "balanced-accuracy": lambda y, chance, label: balanced_accuracy_score(y, label),
+    "f1 pooled": lambda y, chance, label: f1_score(y, label),
+    "precision pooled": lambda y, chance, label: precision_score(y, label, zero_division=0),
+    "recall pooled": lambda y, chance, label: recall_score(y, label),
+    "mcc pooled": lambda y, chance, label: matthews_corrcoef(y, label),
+    "g-mean pooled": lambda y, chance, label: recall_score(y, label, average=None).prod() ** 0.5,
+    "balanced-accuracy pooled": lambda y, chance, label: balanced_accuracy_score(y, label),
 }
 
 

@@ -142,7 +142,9 @@ def intervals(X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
     """What is said of a Cox regression, on the scales of the scores."""
     model = cox()
     scores = {word: loss_of(word) for word in ("uno", AT_TIMES[0], AT_TIMES[2])}
-    search = tr.HonestSearchCV(model, None, scoring=["zero-one", *scores]).fit(X, y)
+    search = tr.HonestSearchCV(model, None, scoring={"concordance": "concordance", **scores}).fit(
+        X, y
+    )
     yield "concordance", search.risk_.own_scale.interval
     for word in scores:
         yield word, search.risk_.scores[word].own_scale.interval

@@ -211,7 +211,7 @@ def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged(
     said = out_of_fold(GaussianNB(), y, folds)
     assert found.value == pytest.approx(1 - metrics.recall_score(y, said))
     assert np.isnan(found.split_risks).tolist() == [False, False, False, True]
-    with pytest.raises(Refusal, match="use fewer folds, or 'recall pooled'. It is fold 3"):
+    with pytest.raises(Refusal, match="which takes all answers as one set. It is fold 3"):
         tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), scoring="recall")
 
 

@@ -151,9 +151,11 @@ class TunedLearner(Record):
 
     @property
     def optimism(self) -> float | None:
-        """Honest minus selected risk; None where they are of two losses."""
+        """Honest minus selected risk; None where they are of two losses or of two averages."""
         selected = self.selected
         if selected is None or selected.scoring != self.risk.scoring:
+            return None
+        if selected.pooled != self.risk.pooled:
             return None
         if self.risk.value is None or selected.value is None:
             return None

@@ -103,7 +103,12 @@ def read_scoring(
 ) -> str | list[str] | None:
     """Read `--scoring`: one word, or several with commas."""
     each = listed("--scoring", words, "score", "roc_auc,f1")
-    return each[0] if each is not None and len(each) == 1 else each
+    if each is None or len(each) == 1:
+        return each and each[0]
+    if len(set(each)) < len(each):
+        twice = next(word for word in each if each.count(word) > 1)
+        raise click.UsageError(f"--scoring names {twice} twice: name each once.")
+    return each
 
 
 scoring_option = click.option(
@@ -111,7 +116,7 @@ scoring_option = click.option(
     metavar="SCORE",
     callback=read_scoring,
     help="As in scikit-learn (accuracy, roc_auc, f1, r2, ...), or zero-one, log, brier, auc, "
-    "squared, absolute. With commas the first one counts, and further ones are told.",
+    "squared, absolute. With commas the first one chooses, and further ones are told.",
 )
 
 

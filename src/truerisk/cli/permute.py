@@ -59,6 +59,8 @@ def permute(asked: Any) -> None:
     truerisk permute data.csv --target y --model knn
     truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
+    if isinstance(asked.scoring, list):
+        raise click.UsageError("--scoring: a permutation test is of one score; name one.")
     source = source_of(asked)
     from truerisk.diagnostics.permutation_test import permutation_test
 

@@ -124,6 +124,9 @@ def validate(asked: Any) -> int:
             rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
             with catch_warnings(action="ignore"):  # those of the validation are the same
                 problem = run_to_validate(search, X, source.y, **rows).problem
+            rated = [loss.rated(problem.data) for loss in problem.losses]
+            if any(code is not None for code in rated):  # of the event, as all of the page is
+                search.positive = label_written(source, asked.positive)
             scales = {each.word: each.scale for each in problem.losses}
     measured = scales | {name: Scale(most) for name, most in SCORES.values() if name in ranked}
     refuse_bounds(asked.fail_above, asked.min_score, measured)

@@ -71,7 +71,7 @@ def learning_curve(
 ) -> LearningCurve:
     r"""How the risk falls with the rows that a learner is trained on, and what more would give.
 
-    The test sets are those of `method`, the same for all sizes; each fit sees a subsample of its
+    The test sets are those of `cv`, the same for all sizes; each fit sees a subsample of its
     training set. What a smaller size sees is among what a larger one sees, and small sizes are
     repeated on disjoint subsamples (`Subsampled`). The risks are fitted by a + b n^−c.
 

@@ -28,7 +28,7 @@ from truerisk.intervals import as_form
 from truerisk.losses.loss import class_named
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import Loss
-from truerisk.losses.scorer_losses import by_scoring
+from truerisk.losses.scorer_losses import Scoring, by_scoring
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.words import as_method
@@ -42,9 +42,9 @@ class Problem:
     """Everything a computation needs, checked; `scores` are further losses of the same fits.
 
     `steps` holds the fitted steps that several families share. `positive` is the class that was
-    named for scores of one class. `findings` are what the checks of the call saw in the rows.
-    `calibrated` says that losses for which no interval is asked
-    have the calibrated one.
+    named for scores of one class, and `name` is that of the loss among several. `findings` are what
+    the checks of the call saw in the rows. `calibrated` says that losses for which no interval is
+    asked have the calibrated one.
     """
 
     family: Family
@@ -62,6 +62,7 @@ class Problem:
     steps: Any = None
     positive: Any = None
     findings: tuple[Finding, ...] = ()
+    name: str = ""
 
     @property
     def losses(self) -> list[Loss]:
@@ -72,7 +73,7 @@ class Problem:
     def by_name(self) -> dict[str, Loss]:
         """The loss and the further ones by their names."""
         further = {name: score.loss for name, score in self.scores.items()}
-        return {self.loss.word: self.loss, **further}
+        return {self.name: self.loss, **further}
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -130,14 +131,20 @@ def pose(
     sample_weight: Any = None,
     time: Any = None,
     block: Any = None,
+    is_event: bool = False,
     **terms: Any,
 ) -> Problem:
-    """Check what a user gave: rows, and what `problem_on` is asked for."""
+    """Check what a user gave: rows, and what `problem_on` is asked for.
+
+    With `is_event` the class of `positive` is the event of a validation, and a score that is of no
+    class may do without it.
+    """
     given = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     X, rows, _ = take_named_columns(X, given, models=[family.estimator])
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
     weight = rows["sample_weight"]
-    return refuse_unrated_class(problem_on(data, family, sample_weight=weight, **terms))
+    problem = problem_on(data, family, sample_weight=weight, **terms)
+    return problem if is_event else refuse_unrated_class(problem)
 
 
 def problem_on(
@@ -169,13 +176,12 @@ def problem_on(
         class_named(positive, data)  # which refuses a label that y does not hold
     data = data.for_fits(params, family.takes_y_as_given)
     as_asked = as_loss(loss, data, positive)
+    first = _name_of(loss, as_asked, data)
     each: dict[str, Score] = {}
     for score in further:
         further_loss = as_loss(score, data, positive)
-        is_loss = isinstance(score.score, Loss)
-        label = score.score.positive if is_loss else further_loss.label(data)
-        name = score.name or of_class(further_loss.word, label)
-        if name in (*each, as_asked.word):
+        name = score.name or _name_of(score, further_loss, data)
+        if name in (*each, first):
             raise BadArgument(f"scoring={shown(scoring)} names {name!r} twice: name each once.")
         each[name] = Score(further_loss)
     in_time = {h for one in (as_asked, *(s.loss for s in each.values())) for h in one.horizons}
@@ -194,7 +200,16 @@ def problem_on(
         interval=None if interval is None else as_form(interval).word,
         scores=each,
         positive=positive,
+        name=first,
     )
+
+
+def _name_of(scoring: Any, loss: Loss, data: Data) -> str:
+    """Return the name of a score: its word, and the class that an object or a scorer speaks of."""
+    score = scoring.score if isinstance(scoring, Scoring) else None
+    if score is None or isinstance(score, str) or scoring.name:
+        return loss.word
+    return of_class(loss.word, score.positive if isinstance(score, Loss) else loss.label(data))
 
 
 def refuse_unrated_class(problem: Problem) -> Problem:

@@ -277,13 +277,12 @@ class LogCV(IntervalForm[RowEvidence]):
 class LogitCV(IntervalForm[RowEvidence]):
     r"""logit⁻¹(logit m ± z se/(m (1 − m))), m the value as a share of the bound.
 
-    For scores that rate whole test sets: each row does to the value what its influence φ says. AUC
-    and average precision are means over folds, scores of labels are of all answers at once unless
-    the mean over folds is asked for. se² = c V, V the variance of a mean of independent rows with
-    the losses score + φ, c as `enlarged` says. With the bounds -1 and 1 of a correlation it is
-    Fisher's z. m is kept half a row away from 0 and 1, and se is not below what another answer to
-    one row does: where none of a few positive rows is found, these show no spread. The standard
-    error beside it is the usual one, of independent rows.
+    For scores that rate whole test sets: each row does to the value what its influence φ says. The
+    value is the mean over folds, or of all answers where that is asked for. se² = c V, V the
+    variance of a mean of independent rows with the losses score + φ, c as `enlarged` says. With the
+    bounds -1 and 1 of a correlation it is Fisher's z. m is kept half a row away from 0 and 1, and
+    se is not below what another answer to one row does: where none of a few positive rows is found,
+    these show no spread. The standard error beside it is the usual one, of independent rows.
 
     The mean over folds of F1, average precision and other scores with `is_biased_on_small_sets` is
     biased. d, the logit of the value of all answers as one test set minus that of the mean,

@@ -167,7 +167,7 @@ class _OfTable(Loss):
     def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
         raise Refusal(
             f"loss '{self.word}' needs {needed} in every test set, and one of {n_rows} rows "
-            f"{lack}; use fewer folds, or '{self.word} pooled'."
+            f"{lack}; use fewer folds, or 'f1 pooled', say, which takes all answers as one set."
         )
 
 

@@ -89,6 +89,7 @@ class Loss(ABC):
     perfect: float = 0.0
     is_score: bool = False  # whether it is known by its score, `perfect` minus the loss
     usual_average: Average = "fold"  # how the test sets of a repetition are averaged
+    is_pooled: bool = False  # whether its word asks for all answers, as "f1 pooled" does
     tells_influences: bool = False
     grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
     horizons: tuple[float, ...] = ()  # of curves of survival: the times that it looks at
@@ -174,6 +175,8 @@ class Loss(ABC):
 
     def averaged(self, asked: Average | None) -> Average:
         """How its test sets are averaged where this was asked for."""
+        if self.is_pooled:
+            return "pooled"
         if asked == "rows by fold":
             return "fold" if self.per_row else self.usual_average
         return asked or self.usual_average

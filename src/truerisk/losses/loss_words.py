@@ -6,7 +6,6 @@ test sets is the mean over folds; with " pooled" behind its word it is of all an
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -22,7 +21,13 @@ from truerisk.core.registry import closest
 from truerisk.data.data import Data
 from truerisk.losses.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
 from truerisk.losses.row_losses import Log, Loss, RowLoss, registry
-from truerisk.losses.scorer_losses import ScorerLoss, Scoring, loss_of_scorer, same_as_scorer
+from truerisk.losses.scorer_losses import (
+    ScorerLoss,
+    Scoring,
+    is_loss_function,
+    loss_of_scorer,
+    same_as_scorer,
+)
 from truerisk.losses.survival_losses import AT, at_horizon
 
 
@@ -110,14 +115,27 @@ POOLED = " pooled"
 def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
     """Return the loss of a word such as "f1 pooled", of all answers of a repetition as one set."""
     word = scoring.score.removesuffix(POOLED)
+    if word.endswith(POOLED):
+        raise UnknownName(f"scoring={shown(scoring.score)}: write 'pooled' once.")
     loss = as_loss(Scoring(word), data, positive)
     if loss.response == "scored":
         raise Refusal(
             f"scoring='{scoring.score}': the scorer {word} rates one fitted model at a time, so "
             f"that answers of several folds cannot be pooled; use scoring='{word}'."
         )
-    loss.usual_average, loss.word = "pooled", scoring.name or scoring.score
+    loss.usual_average, loss.is_pooled = "pooled", True
+    loss.word = scoring.name or scoring.score
     return loss
+
+
+def may_be_word(word: Any) -> bool:
+    """Return True for what is a word of a loss or a score, whatever the data."""
+    from sklearn.metrics import get_scorer_names
+
+    word = str(word).removesuffix(POOLED)
+    if f"{word}-".startswith(CLIPPED):
+        return _clipped_log(word) is not None
+    return word in registry or word in get_scorer_names()
 
 
 def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
@@ -134,14 +152,10 @@ def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
             f"scoring={text} is neither a word ({', '.join(registry)}), a function "
             f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
-    arguments = _required_arguments(loss)
-    if arguments == 3:
-        return loss_of_scorer(loss, data, positive)
-    if arguments == 2:
-        return _from_function(loss, data)
-    raise UnknownName(
-        f"loss {loss!r} takes {arguments} arguments; a loss takes (y_true, y_pred), "
-        "a scorer takes (estimator, X, y)."
+    return (
+        _from_function(loss, data)
+        if is_loss_function(loss)
+        else loss_of_scorer(loss, data, positive)
     )
 
 
@@ -234,15 +248,6 @@ def _try_rows(loss: RowLoss, data: Data) -> None:
             f"loss {loss.word} gave shape {np.shape(losses)} for one model's answers about "
             f"{data.n_rows} rows: of_rows must give a line for each model, with one loss per row."
         )
-
-
-def _required_arguments(function: Callable[..., Any]) -> int:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return 2
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in parameters)
 
 
 def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:

@@ -114,7 +114,7 @@ class _Ranked(OfOneClass):
             raise Refusal(
                 f"loss '{self.word}' needs {needed} in every test set, and one of {len(rows)} rows "
                 f"{'holds a single class' if two else 'lacks them'}; use fewer folds, "
-                f"or '{self.word} pooled'."
+                "or 'auc pooled', which takes all answers as one set."
             )
         shares = np.full(len(each), 1 / len(each))
         if self.over_classes == "weighted":

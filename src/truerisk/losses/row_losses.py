@@ -67,8 +67,8 @@ registry = Registry(
     brier  row_losses:Brier  squared distance of the probabilities to the truth
     squared  row_losses:Squared  (y - f)^2 (regressors' default)
     absolute  row_losses:Absolute  |y - f|
-    auc  rank_scores:AUC  1 - AUC, by test sets; of several classes the mean
-    average-precision  rank_scores:AveragePrecision  1 - AP, by test sets
+    auc  rank_scores:AUC  1 - AUC; of several classes the mean
+    average-precision  rank_scores:AveragePrecision  1 - AP
     balanced-accuracy  confusion_scores:BalancedAccuracy  1 - mean recall of the classes
     f1  confusion_scores:FBeta  1 - F1; F2 is tr.losses.FBeta(2)
     precision  confusion_scores:Precision  1 - precision
@@ -262,7 +262,8 @@ class R2(Loss):
         if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
             raise Refusal(
                 f"loss '{self.word}' needs several values of y in every test set, and one of "
-                f"{len(rows)} rows holds a single one; use fewer folds, or '{self.word} pooled'."
+                f"{len(rows)} rows holds a single one; use fewer folds, or 'r2 pooled', which "
+                "takes all answers as one set."
             )
         share = w / w.sum()
         errors = _error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)

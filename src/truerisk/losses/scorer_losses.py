@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.errors import BadArgument, Refusal, is_failure
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, is_failure
 from truerisk.core.present import of_class
 from truerisk.data.data import Data
 from truerisk.losses.confusion_scores import OfOneClass
@@ -59,8 +59,6 @@ _SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
     "roc_auc_ovr_weighted": (_CLASSES, partial(AUC, average="weighted")),
 }
 """scikit-learn's names of scores that a loss of ours is made of, and what y they are for."""
-
-NAMES = tuple(_SCORERS)
 
 
 _METRICS: dict[str, Callable[..., OfOneClass]] = {
@@ -176,7 +174,7 @@ class ScorerLoss(Loss):
 
     def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
         self.scorer = scorer
-        self.word = word
+        self.word = self.metric = word
         self.perfect = self._rate_perfect_rule(data)
         if not np.isfinite(self.perfect):
             raise Refusal(
@@ -190,7 +188,7 @@ class ScorerLoss(Loss):
 
     def events(self, data: Data) -> Events | None:
         """Count the rows of a class if the name says that the score rests on single classes."""
-        if data.task != "classification" or not self.word.startswith(OF_CLASSES):
+        if data.task != "classification" or not self.metric.startswith(OF_CLASSES):
             return None
         return Events.of_class(data, self.rated(data))
 
@@ -278,7 +276,7 @@ class Scoring:
         A name is scikit-learn's where there is such a score, else a word of ours.
         """
         refuse_class("scoring", self.score)
-        if callable(self.score) and not _takes_two(self.score):
+        if callable(self.score) and not is_loss_function(self.score):
             return self._by_function(data, positive)
         if not isinstance(self.score, str):
             return self.score
@@ -302,14 +300,41 @@ class Scoring:
             return OwnScore(self.score, word)
 
 
-def _takes_two(function: Callable[..., Any]) -> bool:
-    """Whether it cannot be given three arguments by their places."""
+OF_SCORERS = ("est", "model", "clf", "classif", "reg", "search", "pipe", "self", "fitted")
+"""Beginnings of the names that the first parameter of a scorer has."""
+
+
+def is_loss_function(function: Callable[..., Any]) -> bool:
+    """Return True for a loss of (y_true, y_pred), and False for a scorer of (estimator, X, y).
+
+    A function that takes two arguments or three is told by the names of the first two; where they
+    say nothing, it is refused, since either would be called in the place of the other.
+    """
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
-        given = [one.kind for one in inspect.signature(function).parameters.values()]
+        given = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return False  # a function in C may have no signature
-    named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return inspect.Parameter.VAR_POSITIONAL not in given and sum(k in named for k in given) == 2
+        return True  # a function in C may have no signature, and scorers are no such functions
+    named = [one for one in given if one.kind in kinds]
+    required = sum(one.default is inspect.Parameter.empty for one in named)
+    has_more = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in given)
+    if required > 3 or (len(named) < 2 and not has_more):
+        raise UnknownName(
+            f"scoring={shown(function)} takes {required} arguments; a loss takes (y_true, y_pred), "
+            "and a scorer (estimator, X, y)."
+        )
+    if required > 2 or (len(named) < 3 and not has_more):
+        return required < 3
+    first, second = [*(one.name.lower() for one in named), "", ""][:2]
+    if first.startswith(OF_SCORERS) or second == "x" or second.startswith("feature"):
+        return False
+    if first.startswith("y") or "tru" in first or "pred" in second:
+        return True
+    raise BadArgument(
+        f"scoring={shown(function)} may be called with two arguments or three: a loss names them "
+        "(y_true, y_pred) and a scorer (estimator, X, y). Name them so, or use "
+        "sklearn.metrics.make_scorer."
+    )
 
 
 def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
@@ -359,7 +384,8 @@ def named(scoring: Any) -> dict[str, Any]:
     is_dict = isinstance(scoring, Mapping)
     each = [scoring[member] for member in members] if is_dict else members
     names = members if is_dict else [_name(score) for score in members]
-    if not names or not all(isinstance(n, str) for n in names) or not all(map(_is_score, each)):
+    is_named = names and all(isinstance(n, str) and n for n in names)
+    if not is_named or not all(map(_is_score, each)):
         is_matrix = any(isinstance(each_one, list | tuple) for each_one in each)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise BadArgument(

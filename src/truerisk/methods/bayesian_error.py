@@ -332,8 +332,8 @@ def check_rows(word: str, data: Data, loss: Loss) -> None:
         raise Refusal(f"method '{word}' estimates the error of a classifier: {instead}")
     if type(loss) is not ZeroOne:
         raise Refusal(
-            f"method '{word}' estimates an error rate and not loss '{loss.word}': leave loss out, "
-            f"or {instead}"
+            f"method '{word}' estimates an error rate and not loss '{loss.word}': leave scoring "
+            f"out, or {instead}"
         )
     if data.groups is not None:
         raise Refusal(

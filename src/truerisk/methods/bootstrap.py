@@ -114,6 +114,11 @@ class Bootstrap(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if data.n_rows < 2:
             raise BadData("the bootstrap of one row leaves none out.")
+        if loss.is_pooled:
+            raise Refusal(
+                f"'{loss.word}' is of all answers as one set, and method '{self.kind}' takes the "
+                "mean over its samples: leave out 'pooled', or use a K-fold word such as '10-fold'."
+            )
         if loss.response == "scored" and self.kind in (".632+", "optimism"):
             raise Refusal(
                 f"method '{self.kind}' cannot use the scorer {loss.word}, which asks the model "

@@ -121,7 +121,7 @@ class Criterion(Method):
         if asked and (type(loss) not in fitting or getattr(loss, "clip", None) is not None):
             raise Refusal(
                 f"method '{self.word}' reports in loss '{own.word}' and not in '{loss.word}': "
-                f"leave loss out, or {INSTEAD}."
+                f"leave scoring out, or {INSTEAD}."
             )
         return own
 

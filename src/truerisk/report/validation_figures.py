@@ -26,14 +26,11 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
     if roc is None:
         return None
     area = document.measure("auc")
-    text = (
-        ""
-        if area is None or area.honest is None
-        else f" AUC, mean over folds, {number(area.honest)}"
-    )
+    average = ", pooled," if document.risk.method == "loo" else ", mean over folds,"
+    text = "" if area is None or area.honest is None else f" AUC{average} {number(area.honest)}"
     pooled = "Answers of all folds, pooled."
     if document.finished:
-        pooled, text = "", text.replace(", mean over folds,", "")
+        pooled, text = "", text.replace(average, "")
     text += (
         f" {area.interval}." if area is not None and area.interval is not None else "." * bool(text)
     )

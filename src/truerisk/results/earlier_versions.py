@@ -39,8 +39,20 @@ def _of_parts(*parts: str) -> Conversion:
     return convert
 
 
+def _assessment(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Convert an assessment, whose learners may have risks over time."""
+    converted = dict(_of_parts("differences")(record))
+    learners = converted.get("learners")
+    if isinstance(learners, Mapping):
+        converted["learners"] = {
+            name: _of_parts("over_time")(each) if isinstance(each, Mapping) else each
+            for name, each in learners.items()
+        }
+    return converted
+
+
 CONVERSIONS: Mapping[str, Conversion] = {
-    "truerisk.assessment/1": _of_parts("differences"),
+    "truerisk.assessment/1": _assessment,
     "truerisk.audit/1": _of_parts("claimed", "rough", "honest"),
     "truerisk.comparison/1": _with_scoring,
     "truerisk.permutation-test/1": _with_scoring,

@@ -331,8 +331,8 @@ class RiskCurve(Bounded, Record):
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """One row per candidate: parameters, risk, standard error, interval, chosen or not.
 
-        The rows of `others`, curves by other methods, follow; `method` and `loss` tell them apart.
-        Risks in different losses, such as an AIC and a squared error, do not compare.
+        The rows of `others`, curves by other methods, follow; `method` and `scoring` tell them
+        apart. Risks in different losses, such as an AIC and a squared error, do not compare.
         """
         curves = [self, *others]
         unset = {name: None for curve in curves for params in curve.candidates for name in params}

@@ -38,7 +38,7 @@ def rate_settings(
         computed = compute(tuning_problem(run.problem, run.select_by), run.select_by, **options)
     if error_score != "raise":
         computed = _counted(computed, error_score)
-    name = run.problem.loss.word if several else "score"
+    name = run.problem.name if several else "score"
     scored = {name: computed, **(computed.scores if several else {})}
     if not trained:
         return computed, _cv_results(scored, {})

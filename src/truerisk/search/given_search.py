@@ -101,7 +101,7 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"
     risk = replace(of_clones(estimate, kind), notes=(what, *notes, *estimate.notes))
-    comparable = selected.scoring == problem.loss.word and selected.value is not None
+    comparable = selected.named_scoring == estimate.named_scoring and selected.value is not None
     comparable = comparable and selected.weighted >= estimate.weighted
     gap = None if not comparable else estimate.value - float(selected.value or 0.0)
     scores = {name: of_clones(score, kind) for name, score in risk.scores.items()}

@@ -15,6 +15,7 @@ from truerisk.core.family import refuse_no_tags
 from truerisk.core.identity import is_honest_search
 from truerisk.results.finding import Finding
 from truerisk.search.claim import Claim
+from truerisk.search.search_words import one_of_function
 
 
 def read_claim(search: Any) -> Claim:
@@ -85,7 +86,8 @@ def read_grid(search: Any) -> Claim:
     best = int(np.flatnonzero(rows == search.best_index_)[0])
     scoring = search.scoring
     if getattr(search, "multimetric_", False):
-        scoring = search.scorer_[metric]
+        scorer = search.scorer_
+        scoring = one_of_function(scorer, metric) if callable(scorer) else scorer[metric]
     return Claim(
         search=type(search).__name__,
         name="best_score_" if hasattr(search, "best_score_") else "the mean score of best_index_",
@@ -132,7 +134,8 @@ def _metric(search: Any) -> str:
 def _of_metrics(search: Any, metric: str) -> tuple[Finding, ...]:
     if not getattr(search, "multimetric_", False):
         return ()
-    others = sorted(set(search.scorer_) - {metric})
+    keys = [key for key in search.cv_results_ if key.startswith("mean_test_")]
+    others = sorted({key.removeprefix("mean_test_") for key in keys} - {metric})
     return (
         Finding(
             "several-metrics",

@@ -334,7 +334,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             notes = (*first, *notes[1:])
         self.risk_ = replace(procedure, notes=notes)
         self.scores_ = dict(procedure.scores)
-        comparable = self.selected_risk_.scoring == procedure.scoring
+        selected = self.selected_risk_
+        comparable = selected.scoring == procedure.scoring and selected.pooled == procedure.pooled
         gap = risk - float(self.curve_.values[self.best_index_])
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)

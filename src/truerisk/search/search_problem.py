@@ -135,7 +135,7 @@ def run_of(
             "only sample_weight is known."
         )
     rows = {"groups": groups, "sample_weight": weight, **order}
-    problem = pose(Family.of(searched), X, y, random_state=random_state, **rows)
+    problem = pose(Family.of(searched), X, y, random_state=random_state, is_event=True, **rows)
     usual = usual_word(problem.data)
     in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
     return Run(problem, as_method(usual), Pairs() if in_pairs else Nested(usual, usual))
@@ -306,11 +306,12 @@ def selected_risk(
         )
     claimed = as_risk(claim, problem.data, like)
     loss = problem.loss
+    label = loss.label(problem.data)
     if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
         return claimed
-    return replace(
-        claimed, scoring=loss.word, perfect=like.perfect, positive=loss.label(problem.data)
-    )
+    if own.label(problem.data) != label:
+        return replace(claimed, positive=own.label(problem.data))
+    return replace(claimed, scoring=loss.word, perfect=like.perfect, positive=label)
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:

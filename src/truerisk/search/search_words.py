@@ -80,7 +80,7 @@ def compared_by(search: Any, usual: str) -> Method:
     """Return the method by which settings are compared.
 
     Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
-    Ratios, such as F1, stay of all answers, as the honest risk is.
+    Scores of whole test sets are means over folds anyway, unless their word ends in " pooled".
     """
     method = as_method(usual if search.cv is None else search.cv)
     if isinstance(method, Nested):
@@ -172,7 +172,7 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
 
 def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
     """Refuse a `refit` that is none of several scores; True and False let the first one choose."""
-    if not isinstance(refit, bool) and refit not in names:
+    if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in names):
         raise BadArgument(
             f"refit={shown(refit)} is none of the scores {shown(list(names))}: name the one that "
             f"chooses, or leave refit out, so that the first one, {next(iter(names))!r}, does."
@@ -303,6 +303,11 @@ def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[
         return {}
     whole = _Remembered(function)
     return {name: _OneOf(whole, name) for name in named(list(found))}
+
+
+def one_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return one of the scores of a function that gives a dict of them, as a scorer."""
+    return _OneOf(_Remembered(function), name)
 
 
 @dataclass

@@ -41,6 +41,7 @@ class TunedModel:
     scoring: Any
     refit: Any
     scorer_: Any
+    loss_: Any
     best_estimator_: Any
 
     def _tuned(self) -> Any:
@@ -134,6 +135,8 @@ class TunedModel:
         model, X = self._tuned(), self._features_of(X)
         if self.scoring is None:
             return float(model.score(X, y))
+        if "search_" in vars(self):  # whose own scorers are of its own scores
+            return LossScorer(self.loss_, getattr(model, "classes_", None))(model, X, y)
         scorer = self.scorer_
         if isinstance(scorer, dict):  # the score that chose, where there are several
             if callable(self.refit):

@@ -192,14 +192,14 @@ class _Reader:
         return value
 
     def scoring(self) -> str | None:
+        from truerisk.losses.loss_words import may_be_word
         from truerisk.losses.row_losses import registry
-        from truerisk.losses.scorer_losses import NAMES
 
-        value, known = self.content.get("scoring"), (*registry, *NAMES)
-        if value is not None and value not in known:
-            words = ", ".join(dict.fromkeys(known))
+        value = self.content.get("scoring")
+        if value is not None and not (isinstance(value, str) and may_be_word(value)):
             self.refuse(
-                f"there is no scoring {value!r}{closest(str(value), known) or '.'} Known: {words}.",
+                f"there is no scoring {value!r}{closest(str(value), registry) or '.'} Known: "
+                f"{', '.join(registry)}, and scikit-learn's scorer names.",
                 "scoring",
             )
         return value

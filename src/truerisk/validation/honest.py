@@ -190,21 +190,21 @@ CALIBRATED = ("auc",)  # of whole test sets, for rows that may depend on each ot
 UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
-def score_of(run: HonestRun, word: str, event: Event | None) -> Measured:
+def score_of(run: HonestRun, asked: str | Loss, event: Event | None) -> Measured:
     """A score of the held-out answers, averaged over folds as the search averages it.
 
     That of the search itself where it was asked for, else from the answers, without a fit. Where
     rows may depend on each other it has an interval if one was calibrated for that.
     """
-    score, data = _score(run, word, event), run.problem.data if event is None else event.data
+    score, data = _score(run, asked, event), run.problem.data if event is None else event.data
     if not data.dependent or score.reason is not None:
         return score
-    if score.interval is not None and (as_loss(word, data).per_row or word in CALIBRATED):
+    if score.interval is not None and (as_loss(asked, data).per_row or asked in CALIBRATED):
         return score
     return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
 
-def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
+def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     """Compute the score, with the interval that its method gives.
 
     At a horizon it is the score of an outcome in time that a search has by the name "auc-at-5", so
@@ -212,10 +212,11 @@ def _score(run: HonestRun, word: str, event: Event | None) -> Measured:
     """
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
+    word = score.word if isinstance(score, Loss) else score
     in_time = None if event is None else event.score_in_time(word)
     if in_time is not None:
         data = problem.data
-    loss = as_loss(word if in_time is None else in_time, data)
+    loss = as_loss(score if in_time is None else in_time, data)
     for estimate in (run.risk, *run.risk.scores.values()):
         if _is_of(estimate, loss, event, problem):
             shown = estimate.own_scale

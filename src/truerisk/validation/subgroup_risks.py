@@ -41,9 +41,9 @@ from truerisk.validation.subgroups import (
 )
 
 POOLED = (
-    "a score of all rows is the mean over folds. Of a subgroup, of which a fold may hold few rows, "
-    "all answers are one test set: where they rank rows, those of different models are pooled, and "
-    "their scales may differ from fold to fold."
+    "a score of all rows is averaged as it is elsewhere. Of a subgroup, of which a fold may hold "
+    "few rows, all answers are one test set: where they rank rows, those of different models are "
+    "pooled, and their scales may differ from fold to fold."
 )
 FAILED = "a fit failed, so some rows have no answer."
 SCORED = "a scorer rates one fitted model on its test set, and says nothing of single rows."

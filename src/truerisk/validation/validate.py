@@ -156,11 +156,14 @@ def validate(
     replicates = (0 if finished else USUAL) if replicates is None else replicates
     of_a_search = not finished and isinstance(search_or_model, HonestSearchCV)
     words = {} if scoring is None else {"scoring": scoring}
+    given_words = dict(words)
     for name, value in words.items() if of_a_search else ():
         raise Refusal(
             f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and leave it "
             "out here."
         )
+    if positive is not None and scoring is not None:
+        words["positive"] = positive  # the event, of which scores of one class are, too
     run_of_model = run_of_finished if finished else run_to_validate
     run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
     problem = run.problem.by(n_jobs)
@@ -196,7 +199,7 @@ def validate(
         samples=samples,
         confidence_level=confidence_level,
         horizon=horizon,
-        **words,
+        **given_words,
         random_state=seed or None,
     )
     found = validation_of(honest_run(run, search_or_model), wishes)
@@ -231,7 +234,7 @@ def run_to_validate(
 ) -> Run:
     """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
 
-    `order` are times and places of the rows, and the loss and scores of a model. Of a search that
+    `order` are times and places of the rows, and the scoring of a model. Of a search that
     was fitted already, on these very rows, it is what was tested.
     """
     ours = isinstance(searched, HonestSearchCV)
@@ -278,6 +281,7 @@ def run_of_finished(
     seed: Any,
     *,
     scoring: Any = None,
+    positive: Any = None,
     **order: Any,
 ) -> Run:
     """All rows as one test set of a model that is asked as it is; a search of ours has its words.
@@ -318,7 +322,7 @@ def run_of_finished(
         asked = {"scoring": words_of(search).chosen, "confidence_level": search.confidence_level}
     asked |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen, data)
-    problem = problem_on(data, family, random_state=seed, **asked)
+    problem = problem_on(data, family, random_state=seed, positive=positive, **asked)
     return Run(problem, External(), External())
 
 

@@ -233,7 +233,8 @@ def _as_elsewhere(
         risks = replace(risks, positive=present.plain(event.of.label(event.code)))
     if loss.per_row or risks.whole.value is None:
         return risks
-    honest = score_of(run, loss.word, event if loss.word == "auc" else None)
+    is_area = loss.word == "auc"
+    honest = score_of(run, "auc" if is_area else loss, event if is_area else None)
     if honest.value is None:
         return risks
     error = loss.scale.shown(honest.value, honest.interval)  # its own inverse
