@@ -104,4 +104,4 @@ def test_winners_are_those_of_version_0_1():
     assert [one[0] for one in found] == [one[0] for one in kept]
     chosen = [(a[1], b[1]) for a, b in zip(found, kept, strict=True) if len(b) == 2]
     assert len(chosen) > 150
-    np.testing.assert_allclose(*np.transpose(chosen), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(*np.transpose(chosen), rtol=1e-4, atol=1e-6)
