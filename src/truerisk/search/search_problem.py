@@ -35,12 +35,11 @@ from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method, is_of_scikit_learn
 from truerisk.models.stated.question import tunes_inside
 from truerisk.results.results import RiskEstimate
-from truerisk.search.claim import Claim
+from truerisk.search.claim import Claim, by_function
 from truerisk.search.own_claim import as_risk
 from truerisk.search.repeat import with_groups
 from truerisk.search.search_words import (
     Words,
-    by_function,
     check_chooser,
     compared_by,
     engine_for,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pickle
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from numbers import Integral
 from typing import Any
@@ -15,13 +14,12 @@ import numpy as np
 
 from truerisk.contracts import Method
 from truerisk.core.arguments import check_flag, is_number, shown
-from truerisk.core.errors import BadArgument, Refusal, is_failure
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.present import clean
-from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.losses.row_losses import Loss
-from truerisk.losses.scorer_losses import OwnScore, are_several, by_scoring, named, perfect_rule
+from truerisk.losses.scorer_losses import OwnScore, are_several, by_scoring, named
 from truerisk.methods.nested import Nested
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
@@ -283,59 +281,3 @@ def makes_predictions(estimator: Any) -> bool:
 
     last = Family(estimator).last
     return bool(is_classifier(estimator) or is_regressor(estimator) or of_survival(last))
-
-
-def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
-    """The scores of a function that gives a dict of them; none where it gives a number.
-
-    It is asked about a rule that answers with y itself; where that fails, it has one score.
-    """
-    rows = np.arange(data.n_rows)[:, None]
-    try:
-        with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
-            warnings.simplefilter("ignore")
-            found = function(perfect_rule(data), rows, *data.targets(data.y))
-    except BaseException as error:  # a user's function may raise anything
-        if not is_failure(error):
-            raise
-        return {}
-    if not isinstance(found, Mapping):
-        return {}
-    whole = _Remembered(function)
-    return {name: _OneOf(whole, name) for name in named(list(found))}
-
-
-def one_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return one of the scores of a function that gives a dict of them, as a scorer."""
-    return _OneOf(_Remembered(function), name)
-
-
-@dataclass
-class _Remembered:
-    """A function that is called once for all scores of a model and its test set."""
-
-    function: Callable[..., Any]
-    last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
-
-    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
-        if self.last is None or self.last[0] is not model or self.last[1] is not X:
-            self.last = model, X, self.function(model, X, *more, **options)
-        return self.last[2]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"function": self.function, "last": None}
-
-
-@dataclass(frozen=True)
-class _OneOf:
-    """One score of a function that gives several."""
-
-    whole: _Remembered
-    name: str
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
-        return self.whole(model, X, *more, **options)[self.name]
