@@ -47,8 +47,11 @@ def test_a_function_of_y_and_predictions_is_a_loss(function) -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [accuracy_of, partial(accuracy_of), make_scorer(f1_score), lambda model, X, y: 0.5],
-    ids=["y may be left out", "partial", "make_scorer", "three"],
+    [
+        *(accuracy_of, partial(accuracy_of), make_scorer(f1_score)),
+        *(lambda model, X, y: 0.5, lambda estimator, X: 0.5),
+    ],
+    ids=["y may be left out", "partial", "make_scorer", "three", "without y"],
 )
 def test_a_function_of_model_and_rows_is_a_scorer(function) -> None:
     """As scikit-learn calls it."""

@@ -307,8 +307,9 @@ OF_SCORERS = ("est", "model", "clf", "classif", "reg", "search", "pipe", "self",
 def is_loss_function(function: Callable[..., Any]) -> bool:
     """Return True for a loss of (y_true, y_pred), and False for a scorer of (estimator, X, y).
 
-    A function that takes two arguments or three is told by the names of the first two; where they
-    say nothing, it is refused, since either would be called in the place of the other.
+    A scorer of models that need no y takes (estimator, X). A function that takes two arguments or
+    three is told by the names of the first two; where they say nothing, it is refused, since either
+    would be called in the place of the other.
     """
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
@@ -323,11 +324,11 @@ def is_loss_function(function: Callable[..., Any]) -> bool:
             f"scoring={shown(function)} takes {required} arguments; a loss takes (y_true, y_pred), "
             "and a scorer (estimator, X, y)."
         )
-    if required > 2 or (len(named) < 3 and not has_more):
-        return required < 3
     first, second = [*(one.name.lower() for one in named), "", ""][:2]
     if first.startswith(OF_SCORERS) or second == "x" or second.startswith("feature"):
         return False
+    if required > 2 or (len(named) < 3 and not has_more):
+        return required < 3
     if first.startswith("y") or "tru" in first or "pred" in second:
         return True
     raise BadArgument(

@@ -172,8 +172,10 @@ def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
     """Refuse a `refit` that is none of several scores; True and False let the first one choose."""
     if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in names):
         raise BadArgument(
-            f"refit={shown(refit)} is none of the scores {shown(list(names))}: name the one that "
-            f"chooses, or leave refit out, so that the first one, {next(iter(names))!r}, does."
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+            f"callable to refit what it chooses: refit={shown(refit)} is none of the scores "
+            f"{shown(list(names))}. Name the one that chooses, or leave refit out, so that the "
+            f"first one, {next(iter(names))!r}, does."
         )
 
 
