@@ -110,11 +110,12 @@ def test_the_score_of_a_given_search_is_the_scoring_that_was_asked() -> None:
 def test_the_class_of_the_selected_score_is_its_own() -> None:
     """F1 of another class than the search chose by has no optimism beside it."""
     given = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, cv=3, scoring="f1")
-    search = tr.HonestSearchCV(given, outer=3, scoring=tr.losses.FBeta(positive=0)).fit(X, Y)
-    assert search.selected_risk_.named_scoring == "f1 of 1"
-    assert search.selected_risk_.value == pytest.approx(1 - search.search_.best_score_)
-    assert search.risk_.named_scoring == "f1 of 0"
-    assert search.optimism_ is None
+    for asked in ({"scoring": tr.losses.FBeta(positive=0)}, {"scoring": "f1", "positive": 0}):
+        search = tr.HonestSearchCV(given, outer=3, **asked).fit(X, Y)
+        assert search.selected_risk_.named_scoring == "f1 of 1"
+        assert search.selected_risk_.value == pytest.approx(1 - search.search_.best_score_)
+        assert search.risk_.named_scoring == "f1 of 0"
+        assert search.optimism_ is None
 
 
 def test_the_event_of_a_validation_is_the_class_of_its_scoring() -> None:

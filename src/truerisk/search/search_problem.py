@@ -274,7 +274,7 @@ def problem_and_loss(
     if claim is not None:
         plain = copy(search)
         plain.scoring = None
-        own = as_loss(words_of_given(plain, claim, fitted).chosen, data, search.positive)
+        own = as_loss(words_of_given(plain, claim, fitted).chosen, data)
     return refuse_unrated_class(rows.problem(search, words)), own
 
 
