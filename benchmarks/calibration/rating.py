@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
 
 
 def asked(word: str, y: Rows) -> Loss | str | None:
-    """What is to be asked for as `scoring=`: costs need a matrix, and no word means the usual loss.
+    """Return the scoring of a word: costs need a matrix, and no word means the usual loss.
 
     Of several classes a wrong answer costs as much as it is places away. "f1 by folds" is the mean
     of the F1 of single folds, and "f1 pooled" is the F1 of all answers of a repetition together,

@@ -257,7 +257,7 @@ def test_no_answer_is_of_a_model_that_saw_its_row():
 
 
 def test_ratios_are_averaged_alike_in_the_search():
-    """What was selected and what is honest; pooled, rare classes are no obstacle."""
+    """Selected and honest score have one average; a pooled score allows a rare class."""
     search = tr.HonestSearchCV(Ridge(), {"alpha": [1.0, 9.0]}, scoring=["r2", "absolute"])
     search.fit(X[:40], NUMBERS[:40])
     curve = tr.risk_curve(Ridge(), {"alpha": [1.0, 9.0]}, X[:40], NUMBERS[:40], scoring="r2")

@@ -99,7 +99,7 @@ def test_the_number_is_that_of_cross_val_score(told, scoring):
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "f1", "average_precision", "r2"])
 def test_an_audit_tells_the_number_of_the_search(told, scoring):
-    """Of GridSearchCV with the same splits, tested by outer splits of the same kind."""
+    """The outer splits are of the kind that GridSearchCV chose by."""
     (model, grid), y = (REGRESSOR, NUMBERS) if scoring == "r2" else (CLASSIFIER, EVENTS)
     search = GridSearchCV(model, grid, cv=5, scoring=scoring).fit(X, y)
     found = tr.audit(search, X, y, level="nested", outer=5)

@@ -54,7 +54,7 @@ def test_a_function_of_y_and_predictions_is_a_loss(function) -> None:
     ids=["y may be left out", "partial", "make_scorer", "three", "without y"],
 )
 def test_a_function_of_model_and_rows_is_a_scorer(function) -> None:
-    """As scikit-learn calls it."""
+    """It is called as scikit-learn calls scorers."""
     assert not is_loss_function(function)
 
 
@@ -86,7 +86,7 @@ def test_names_of_scorers_do_not_depend_on_which_one_chooses() -> None:
 
 
 def test_a_search_by_a_function_of_several_scores_is_read() -> None:
-    """Its scorer is one function; the claim is of the score that refit names."""
+    """The claim is the score that `refit` names, though the scorer is one function."""
 
     def several(model, X, y):
         return {"hits": model.score(X, y), "f": f1_score(y, model.predict(X))}

@@ -85,7 +85,7 @@ USUAL = {"classification": "zero-one", "regression": "squared", "survival": "con
 
 
 def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
-    """The loss a user asked for, checked against the data; None is the task's usual one.
+    """Return the loss that a user asked for, checked against the data; None is the usual one.
 
     A score of one class speaks of `positive`, unless it names its class itself.
     """

@@ -271,9 +271,10 @@ class Scoring:
     name: str = ""
 
     def on(self, data: Data, positive: Any) -> Any:
-        """What it lacks of the score of a rule without error, or minus the score if it has none.
+        """Return the loss that the score stands for, or a word that is left to `as_loss`.
 
-        A name is scikit-learn's where there is such a score, else a word of ours.
+        It is the distance to the score of a rule without error, or minus the score if that is not
+        known. A name is scikit-learn's where there is such a score, else a word of ours.
         """
         refuse_class("scoring", self.score)
         if callable(self.score) and not is_loss_function(self.score):
@@ -369,7 +370,7 @@ def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
 
 
 def are_several(scoring: Any) -> bool:
-    """Whether it names several scores: a list, a tuple, a set or a dict of them."""
+    """Return True for several scores: a list, a tuple, a set or a dict of them."""
     return isinstance(scoring, list | tuple | set | Mapping)
 
 

@@ -437,7 +437,7 @@ def _name_of(claim: Claim) -> str:
 
 
 def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
-    """The scores of a function that gives a dict of them; none where it gives a number.
+    """Return the scores of a function that gives a dict of them; none where it gives a number.
 
     It is asked about a rule that answers with y itself; where that fails, it has one score.
     """
@@ -463,7 +463,7 @@ def one_of_function(function: Callable[..., Any], name: str) -> Callable[..., An
 
 @dataclass
 class _Remembered:
-    """A function that is called once for all scores of a model and its test set."""
+    """A function that is called once for all scores of one model on one test set."""
 
     function: Callable[..., Any]
     last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)

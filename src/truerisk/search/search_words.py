@@ -31,7 +31,7 @@ from truerisk.search.stored_search import check_store
 
 @dataclass(frozen=True)
 class Words:
-    """What a search is told of its scores and of the place of its fits.
+    """Scoring and executor of a search, with the usual scoring where it names none.
 
     Parameters
     ----------

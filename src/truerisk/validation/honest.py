@@ -191,7 +191,7 @@ UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
 def score_of(run: HonestRun, asked: str | Loss, event: Event | None) -> Measured:
-    """A score of the held-out answers, averaged over folds as the search averages it.
+    """Return a score of the held-out answers, averaged as the search averages it.
 
     That of the search itself where it was asked for, else from the answers, without a fit. Where
     rows may depend on each other it has an interval if one was calibrated for that.
