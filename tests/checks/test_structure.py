@@ -249,3 +249,24 @@ def test_group_numbers_are_not_said_of_exact_copies():
     assert codes_of(X[twice], y[twice]) == set()
     visits = np.column_stack([np.repeat(np.arange(60), 2), rng.normal(size=120)])
     assert "group-numbers" in codes_of(visits, np.repeat(y, 2))
+
+
+def test_slices_of_a_table_are_those_of_its_columns():
+    """An array is read in blocks, a frame and an array with gaps column by column."""
+    X = np.random.default_rng(0).normal(size=(21_000, 4))
+    gap = X.copy()
+    gap[7, 3] = np.nan
+
+    def slices(table, names=None):
+        columns = [structure._Column(table, j, names, slice(None)) for j in range(3)]
+        return structure._rows_of_slices(columns, len(X), 2000, np.random.default_rng(1))
+
+    expected = slices(pd.DataFrame(X, columns=list("abcd")), list("abcd"))
+    for rows, by_column in zip(slices(X), expected, strict=True):
+        np.testing.assert_array_equal(rows, by_column)
+        assert 1500 < len(rows) < 2500
+    between = structure._rows_between(gap, [0, 3], np.array([[0.0, 1.0], [0.0, 1.0]]))
+    assert between is None
+    gap[:, :3] = np.where(np.arange(21_000)[:, None] == 7, np.nan, X[:, :3])
+    for rows, by_column in zip(slices(gap), expected, strict=True):
+        assert len(set(rows) ^ set(by_column)) <= 2  # the row with the gap counts as the median

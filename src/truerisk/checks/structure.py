@@ -29,6 +29,7 @@ MOST_ROWS_OF_GROUPS = 20_000
 MOST_ROWS_IN_ORDER = 50_000
 MOST_ROWS_EXPLAINED = 1000  # whose y the columns are asked to explain
 MOST_CELLS, MOST_COLUMNS = 100_000, 200  # looked at by one check
+ROWS_OF_BLOCK = 8192  # of a table of few columns, which fit in the cache of a processor
 LUMP = 0.1  # share of rows with one value of a measured column, from which it is a category
 FEWEST_VALUES_OF_LUMPS = 20
 LONGEST_WORD = 200  # characters of a cell that may name a group
@@ -189,22 +190,58 @@ def _outcome(data: Data, rows: np.ndarray) -> Outcome | None:
     return outcome_of(codes.ravel(), data.y)
 
 
-def _rows_of_slice(
-    column: _Column, n: int, most: int, rng: np.random.Generator
-) -> np.ndarray | None:
-    """Return about `most` of n rows whose numbers in a column lie between two bounds.
+def _rows_of_slices(
+    columns: list[_Column], n: int, most: int, rng: np.random.Generator
+) -> list[np.ndarray | None]:
+    """Return for each column about `most` of n rows whose numbers lie between two bounds.
 
-    Rows with equal or nearly equal numbers stay together, unlike in a random sample.
+    Rows with equal or nearly equal numbers stay together, unlike in a random sample. A column has
+    None if it is no column of numbers, or if too many rows share a few of them.
     """
-    numbers = column.in_rows(slice(None)).numbers
-    if numbers is None:
-        return None
-    sample = np.sort(numbers[rng.choice(n, 2000)])
-    share = most / n
-    start = rng.random() * (1 - share)
-    low, high = sample[[int(2000 * start), min(1999, int(2000 * (start + share)))]]
-    rows = np.flatnonzero((numbers >= low) & (numbers <= high))
-    return rows if len(rows) <= 2 * most else None
+    drawn = [(rng.choice(n, 2000), rng.random()) for _ in columns]
+    share, table = most / n, columns[0].X if columns else None
+    chosen = [column.position for column in columns]
+    found: list[np.ndarray] | None = None
+    if isinstance(table, np.ndarray) and table.dtype == np.float64:
+        samples = [table[rows, j] for (rows, _), j in zip(drawn, chosen, strict=True)]
+        bounds = [_bounds(x, start, share) for x, (_, start) in zip(samples, drawn, strict=True)]
+        found = _rows_between(table, chosen, np.array(bounds).reshape(-1, 2))
+    slices: list[np.ndarray | None] = []
+    for i, (column, (sampled, start)) in enumerate(zip(columns, drawn, strict=True)):
+        numbers = None if found is not None else column.in_rows(slice(None)).numbers
+        if numbers is not None:
+            low, high = _bounds(numbers[sampled], start, share)
+            rows = np.flatnonzero((numbers >= low) & (numbers <= high))
+        else:
+            rows = np.arange(n) if found is None else found[i]
+        slices.append(rows if len(rows) <= 2 * most else None)
+    return slices
+
+
+def _bounds(sample: np.ndarray, start: float, share: float) -> tuple[float, float]:
+    """Return two quantiles of a sample between which a share of it lies."""
+    first, last = start * (1 - share), start * (1 - share) + share
+    low, high = np.sort(sample)[[int(len(sample) * first), min(1999, int(len(sample) * last))]]
+    return float(low), float(high)
+
+
+def _rows_between(
+    table: np.ndarray, chosen: list[int], bounds: np.ndarray
+) -> list[np.ndarray] | None:
+    """Return the rows of each chosen column that lie between its bounds; None if any is not finite.
+
+    Blocks of rows are turned in the cache of the processor: to read a column of a table by itself
+    reads all of the table.
+    """
+    low, high = bounds.T[:, :, None]
+    found: list[list[np.ndarray]] = [[] for _ in chosen]
+    for start in range(0, len(table), ROWS_OF_BLOCK):
+        block = np.ascontiguousarray(table[start : start + ROWS_OF_BLOCK, chosen].T)
+        if not np.isfinite(block.sum()):
+            return None
+        for rows, inside in zip(found, (block >= low) & (block <= high), strict=True):
+            rows.append(np.flatnonzero(inside) + start)
+    return [np.concatenate(rows) for rows in found]
 
 
 # ---------------------------------------------------------------- near copies
@@ -228,7 +265,7 @@ def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Find
     ]
     if is_large:
         finest = max(measured, key=lambda column: int(column.codes.max()))
-        sliced = _rows_of_slice(finest, n, MOST_ROWS, rng)
+        (sliced,) = _rows_of_slices([finest], n, MOST_ROWS, rng)
         if sliced is not None:
             rows = sliced
             measured = [column.in_rows(rows) for column in measured]
@@ -355,10 +392,13 @@ def _group_numbers(data: Data, rng: np.random.Generator, whole: Whole) -> Iterat
     outcome_of_all = _outcome(data, rows)
     has_names = column_names(data.X) is not None
     by_name, by_agreement = [], []
-    for column in _columns(data, rows, max(8, MOST_CELLS // len(rows)), rng, whole):
+    columns = _columns(data, rows, max(8, MOST_CELLS // len(rows)), rng, whole)
+    numeric = [c for c in columns if n > MOST_ROWS_OF_GROUPS and c.numbers is not None]
+    slices = dict(zip(numeric, _rows_of_slices(numeric, n, MOST_ROWS_OF_GROUPS, rng), strict=True))
+    for column in columns:
         outcome = outcome_of_all
-        if n > MOST_ROWS_OF_GROUPS and column.numbers is not None:
-            sliced = _rows_of_slice(column, n, MOST_ROWS_OF_GROUPS, rng)
+        if column in slices:
+            sliced = slices[column]
             if sliced is None:
                 continue
             column = column.in_rows(sliced)
