@@ -64,14 +64,14 @@ def tested(
 
 
 def risks_of(rule: LinearDiscriminantAnalysis, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """The risks of a rule on fresh rows."""
+    """What a rule has on fresh rows: losses, and AUC."""
     from sklearn.metrics import roc_auc_score
 
     p = rule.predict_proba(X)[:, 1]
     sure = np.clip(np.where(y == 1, p, 1 - p), 1e-12, 1)
     return {
         "zero-one": float(((p > 0.5) != y).mean()),
-        "auc": 1 - float(roc_auc_score(y, p)),
+        "auc": float(roc_auc_score(y, p)),
         "brier": float(((p - y) ** 2).mean()),
         "log": float(-np.log(sure).mean()),
     }

@@ -115,7 +115,7 @@ SITUATIONS = {
         DecisionTreeClassifier(random_state=0), {"min_samples_leaf": [1, 2]}, _income, "log",
     ),
     "rare": Situation(
-        "1 - AUC of logistic regression: 6 events in 300 rows",
+        "AUC of logistic regression: 6 events in 300 rows",
         LogisticRegression(), {"C": [0.01, 0.1, 1.0]}, _rare, "auc",
     ),
 }  # fmt: skip
@@ -157,7 +157,7 @@ def _true_risk(loss: str | None, search: Any, X: Any, y: np.ndarray) -> float:
     if loss == "log":
         return float(log_loss(y, search.predict_proba(X), labels=search.classes_))
     if loss == "auc":
-        return 1 - float(roc_auc_score(y, search.predict_proba(X)[:, 1]))
+        return float(roc_auc_score(y, search.predict_proba(X)[:, 1]))
     predicted = search.predict(X)
     if y.dtype.kind == "f":
         return float(((predicted - y) ** 2).mean())

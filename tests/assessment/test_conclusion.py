@@ -62,12 +62,13 @@ def test_further_scores_are_told(noisy):
     scores = {"scoring": ["accuracy", "f1", "neg_log_loss"]}
     found = tr.assess({"bayes": GaussianNB(), "knn": KNN}, X, y, positive=min(y), **scores, **QUICK)
     f1, log = (found.report.scores[name] for name in ("f1", "neg_log_loss"))
-    low, high = f1.score_interval.low, f1.score_interval.high
+    low, high = f1.interval.low, f1.interval.high
     label = "'no'" if noisy else "0"
-    told = f"f1 of {label} {f1.score:.4f} (95 % interval {low:.4f} to {high:.4f}) and neg_log_loss"
+    told = f"f1 of {label} {f1.value:.4f} (95 % interval {low:.4f} to {high:.4f}) and neg_log_loss"
     first, _, further = found.conclusion.partition(" Report also ")
+    assert log.value < 0
     assert log.interval is None  # neighbours of one class give the other one probability 0
-    assert further.startswith(f"{told} {log.score:.4f} (no interval)")
+    assert further.startswith(f"{told} {log.value:.4f} (no interval)")
     assert "accuracy" not in further
     assert ("is not shown to beat" in first) == noisy
 
@@ -178,9 +179,9 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
 
 
 def test_a_loss_of_sets_on_noise_claims_nothing():
-    """A risk no smaller than that of random ranking is not useful."""
+    """An AUC no larger than that of random ranking is not useful."""
     found = tr.assess({"bayes": GaussianNB()}, *noise(5), scoring="auc", **QUICK)
-    assert found.risks["bayes"].value >= 0.5
+    assert found.risks["bayes"].value <= 0.5
     assert found.conclusion.startswith("bayes is not shown to beat ranking at random (0.5000)")
 
 
@@ -234,7 +235,7 @@ def test_a_score_of_the_confusion_table_is_held_against_one_class(loss, constant
     found = tr.assess({"knn": KNN}, X, y, scoring=loss, positive="yes", **QUICK)
     share = np.mean(y == "yes")
     expected = 2 * share / (1 + share) if constant is None else constant
-    assert found.own_baseline == pytest.approx(expected)
+    assert found.baseline == pytest.approx(expected)
     assert found.conclusion.startswith(
         f"knn is not shown to beat always answering the same class ({expected:.4f})"
     )

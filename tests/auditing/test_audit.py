@@ -50,10 +50,11 @@ def test_the_honest_value_is_the_bootstrap_of_the_replay(rows, k):
     expected = corrected_by_bootstrap(losses, Streams(7).get("bbc"), weights=weights)
     assert expected.selected == pytest.approx(1 - search.best_score_)
     u = tr.audit(search, X, y, level="bbc", random_state=7)
-    assert u.honest.value == pytest.approx(expected.value, abs=1e-12)
+    assert u.honest.loss_value == pytest.approx(expected.value, abs=1e-12)
+    assert u.honest.value == 1 - u.honest.loss_value
     assert u.honest.method == "bbc"
-    assert u.honest.interval.low == pytest.approx(expected.interval().low)
-    assert u.honest.interval.high == pytest.approx(expected.interval().high)
+    assert u.honest.loss_interval.low == pytest.approx(expected.interval().low)
+    assert u.honest.loss_interval.high == pytest.approx(expected.interval().high)
 
 
 def test_the_same_seed_is_the_same_number(search, rows):
@@ -66,7 +67,7 @@ def test_the_same_seed_is_the_same_number(search, rows):
 
 def test_rows_are_needed_to_fit_again(search, rows):
     """Level scores works without; the others say what they need."""
-    assert tr.audit(search, level="scores").claimed.value == pytest.approx(1 - search.best_score_)
+    assert tr.audit(search, level="scores").claimed.value == search.best_score_
     with pytest.raises(Refusal, match="needs the rows"):
         tr.audit(search)
     with pytest.raises(BadData, match="y is missing"):
@@ -134,16 +135,16 @@ def test_noise_selected_outside_is_flagged_and_inside_is_not():
     u = tr.audit(naive, outside, y)
     assert "selection-outside" in u.codes
     assert "selected before the search" in u.conclusion
-    assert u.honest.value < 0.35  # far below the truth, .5: no resampling can see it
+    assert u.honest.value > 0.65  # far above the truth, .5: no resampling can see it
     pipeline = make_pipeline(SelectKBest(k=30), KNeighborsClassifier())
     honest = GridSearchCV(pipeline, {"kneighborsclassifier__n_neighbors": [3, 5, 9]}, cv=5)
     inside = tr.audit(honest.fit(X, y), X, y)
     assert "selection-outside" not in inside.codes
-    assert inside.honest.value > 0.35
+    assert inside.honest.value < 0.65
 
 
 def test_pure_noise_with_many_settings_is_optimistic():
-    """The best of 40 settings on noise: the claim is below a half, the corrected risk is not."""
+    """The best of 40 settings on noise: the claim is above a half, the corrected score is not."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 40)), np.arange(60) % 2
 
@@ -164,14 +165,16 @@ def test_pure_noise_with_many_settings_is_optimistic():
 
     search = GridSearchCV(Column(), {"j": list(range(40))}, cv=5, scoring="accuracy").fit(X, y)
     u = tr.audit(search, X, y)
-    assert u.claimed.value < 0.4
+    assert u.claimed.value > 0.6
     assert u.honest.value == pytest.approx(0.5, abs=0.1)
     assert "optimism-large" in u.codes
 
 
 def test_regression_is_audited(rows):
-    """Squared loss, R² by default: the conclusion speaks of R²."""
+    """R² by default: the numbers and the conclusion are those of R²."""
     X, _ = rows
     y = X[:, 0] + np.random.default_rng(0).normal(size=60)
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=4).fit(X, y)
-    assert tr.audit(search, X, y).conclusion.startswith(f"best_score_ {search.best_score_:.4f}")
+    u = tr.audit(search, X, y)
+    assert u.claimed.value == search.best_score_
+    assert u.conclusion.startswith(f"best_score_ {search.best_score_:.4f}")

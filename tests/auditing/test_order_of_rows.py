@@ -141,12 +141,12 @@ def test_neighbours_alike_are_more_than_chance():
     ids=["text", "number", "index"],
 )
 def test_the_audit_finds_what_the_time_was_worth(table):
-    """The claim of .87 is worth 1.32 in stretches, and that is the headline."""
+    """The claimed error of .87 is 1.32 in stretches, and that is the headline."""
     found = audited(table, names=NUMBERS)
     assert "time-shuffled" in found.codes
     assert "order-matters" not in found.codes
     assert found.mixes == "time"
-    assert found.honest.value > 1.3 * found.claimed.value
+    assert found.honest.loss_value > 1.3 * found.claimed.loss_value
 
 
 def test_a_count_that_nobody_calls_time_is_a_warning():

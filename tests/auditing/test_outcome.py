@@ -19,18 +19,17 @@ def found(grid_search, simple):
 def test_the_conclusion_comes_first(found):
     """Claim, optimism, honest score and interval, on the scale of best_score_."""
     assert str(found).replace("\n", " ").startswith(found.conclusion[:60])
-    score, honest = 1 - found.claimed.value, 1 - found.honest.value
-    low, high = 1 - found.honest.interval.high, 1 - found.honest.interval.low
+    score, honest, interval = found.claimed.value, found.honest.value, found.honest.interval
     how = "optimistic" if found.optimism > 0 else "pessimistic"
     assert found.conclusion == (
         f"best_score_ {score:.4f} is {how} by {abs(found.optimism):.4f}; "
-        f"honest {honest:.4f} [{low:.4f}, {high:.4f}]."
+        f"honest {honest:.4f} [{interval.low:.4f}, {interval.high:.4f}]."
     )
 
 
-def test_optimism_is_honest_minus_claimed(found):
+def test_optimism_is_by_how_much_the_claimed_score_exceeds_the_honest(found):
     """As HonestSearchCV counts it."""
-    assert found.optimism == found.honest.value - found.claimed.value
+    assert found.optimism == found.claimed.value - found.honest.value
     assert found.refuted is (found.claimed.value not in found.honest.interval)
 
 

@@ -196,6 +196,8 @@ def test_our_own_search_needs_no_fit(simple):
     u = tr.audit(search, X, y, level="bbc")
     assert u.honest.n_fits == 0
     assert u.claimed.value == pytest.approx(search.selected_risk_.value)
+    assert (u.claimed.scoring, u.claimed.perfect) == ("zero-one", None)
+    assert u.conclusion.startswith("1 - best_score_ ")
     with pytest.raises(BadData, match="other fingerprint"):
         tr.audit(search, X[::-1], y)
 
@@ -230,7 +232,7 @@ def test_few_samples_have_no_percentiles(grid_search, simple):
     assert enough.honest.interval is not None
     apart = X * 0 + 100.0 * y[:, None] + np.arange(len(y))[:, None] / 1e3
     sure = tr.audit(grid_search(apart, y), apart, y, level="bbc")
-    assert (sure.honest.value, sure.honest.interval) == (0.0, None)
+    assert (sure.honest.value, sure.honest.interval) == (1.0, None)
     assert "neither optimistic nor pessimistic; honest 1.0000 (no interval)" in sure.conclusion
 
 

@@ -13,7 +13,7 @@ from truerisk.results.interval import ERROR, Interval, Scale
 def codes(claimed, value=0.2, interval=(0.15, 0.25), std_error=None):
     """Codes of the findings."""
     ends = None if interval is None else Interval(*interval, "bbc")
-    honest = SimpleNamespace(value=value, interval=ends, std_error=std_error)
+    honest = SimpleNamespace(loss_value=value, loss_interval=ends, std_error=std_error)
     return [f.code for f in risk_findings(claimed, honest, ERROR)]
 
 
@@ -40,7 +40,8 @@ def test_optimism_above_a_tenth_is_large():
 
 def test_a_score_is_told_as_a_score():
     """An accuracy of .83 is .03 better than the honest .80: nobody reads of .17 and .20."""
-    honest = SimpleNamespace(value=0.2, interval=Interval(0.18, 0.25, "bbc"), std_error=None)
+    ends = Interval(0.18, 0.25, "bbc")
+    honest = SimpleNamespace(loss_value=0.2, loss_interval=ends, std_error=None)
     refuted, large = risk_findings(0.17, honest, Scale(1.0))
     assert refuted.sentence == (
         "The claimed score 0.8300 is better than anything in the 95 % interval [0.7500, 0.8200]."

@@ -129,11 +129,13 @@ def test_a_regression_file(assess, numbers):
     assert said["learners"]["ridge"]["risk"]["value"] < said["baseline"]
 
 
-def test_auc_has_a_risk_and_an_interval(assess):
-    """1 − AUC with its interval; where none is justified, the conclusion says why."""
+def test_auc_is_told_with_its_interval(assess):
+    """AUC is AUC; where no interval is justified, the conclusion says why."""
     said = assess("--scoring", "auc", "--json").content
     assert (said["scoring"], said["baseline"]) == ("auc", 0.5)
-    assert said["learners"]["lda"]["risk"]["interval"]["method"] == "logit-cv"
+    risk = said["learners"]["lda"]["risk"]
+    assert risk["value"] == 1  # a column predicts the target by itself
+    assert risk["interval"]["method"] == "logit-cv"
     said = assess("--scoring", "f1_micro", "--json").content
     assert said["learners"]["lda"]["risk"]["interval"] is None
     assert "no interval, for loss 'f1_micro' has no per-row losses" in said["conclusion"]

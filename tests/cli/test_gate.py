@@ -51,6 +51,8 @@ def test_the_honest_end_of_the_interval_is_judged(call, search, command):
         "audit": lambda: content["honest"],
     }[command]()
     value, high = risk["value"], risk["interval"]["high"]
+    if command == "audit":  # of an accuracy; the bound is of 1 − accuracy
+        value, high = 1 - value, 1 - risk["interval"]["low"]
     missed = call(*words, "--fail-above", (value + high) / 2, "--json")
     assert missed.code == 4
     name = {"assess": "zero-one risk", "validate": "log risk", "audit": "error"}[command]
@@ -67,7 +69,7 @@ def test_a_score_is_judged_by_its_lower_end(call):
     score = call(*words, "--scoring", "zero-one,auc", "--json").content["learners"]["lda"]["risk"][
         "scores"
     ]
-    low, value = score["auc"]["score_interval"]["low"], score["auc"]["score"]
+    low, value = score["auc"]["interval"]["low"], score["auc"]["value"]
     assert call(*words, "--min-score", f"auc={(low + value) / 2}").code == 4
     assert call(*words, "--min-score", f"auc={low - 1e-6}", "--fail-above", 0.5).code == 0
     assert call(*words, "--min-score", f"auc={low - 1e-6}", "--fail-above", 0).code == 4
@@ -98,7 +100,7 @@ def test_gate_passes_where_the_score_has_an_interval(call, search, tmp_path, sco
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,site,y", *rows]))
     words = ["audit", search(score), tmp_path / "rows.csv", "--target", "y", "--allow-import"]
     words += more
-    low = call(*words, "--json").content["honest"]["score_interval"]["low"]
+    low = call(*words, "--json").content["honest"]["interval"]["low"]
     kept = call(*words, "--min-score", f"{score}={low - 0.001}")
     assert kept.code == 0
     assert "bound kept" in kept.err
@@ -131,6 +133,25 @@ def test_what_a_search_does_not_score_is_refused_before_it_is_fitted(call, searc
         assert refused.code == 2
         assert sentence in refused.err
         assert "fitting it on these rows" not in refused.err
+
+
+@pytest.mark.parametrize("scoring", [None, "zero-one", "brier"])
+def test_the_error_of_an_honest_search_is_bounded(call, tmp_path, scoring):
+    """It is a loss, so that the bound is of the upper end; as a score it is refused."""
+    factory = tmp_path / "honest.py"
+    factory.write_text(
+        "from sklearn.naive_bayes import GaussianNB\nimport truerisk as tr\n\n"
+        "def search():\n"
+        '    grid = {"var_smoothing": [1e-9, 1e-6]}\n'
+        f"    return tr.HonestSearchCV(GaussianNB(), grid, scoring={scoring!r})\n"
+    )
+    words = ["audit", f"{factory}:search", "--allow-import", "--dataset", "breast-cancer"]
+    words += ["--level", "pairs"]
+    kept = call(*words, "--fail-above", 5)
+    assert kept.code == 0
+    assert f"bound kept: {scoring or 'zero-one'} risk" in kept.err
+    assert call(*words, "--fail-above", 0.001).code == 4
+    assert call(*words, "--min-score", f"{scoring or 'zero-one'}=.5").code == 2
 
 
 def test_of_numbers_the_explained_share_is_bounded(call, tmp_path):

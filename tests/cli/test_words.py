@@ -17,8 +17,8 @@ def test_estimate_says_the_score_of_scikit_learn(call):
     told = call("estimate", *WORDS, "--model", "tree", "--set", "max_depth=2", "--json").content
     model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0))
     theirs = cross_val_score(model, *load_breast_cancer(return_X_y=True), cv=4, scoring="roc_auc")
-    assert told["score"] == pytest.approx(theirs.mean())
-    assert told["score_interval"]["confidence_level"] == 0.8
+    assert told["value"] == pytest.approx(theirs.mean())
+    assert told["interval"]["confidence_level"] == 0.8
 
 
 def test_assess_tunes_by_them(call):

@@ -26,7 +26,8 @@ def results(*, learners=("knn", "lda"), methods=("5-fold",), sizes=(30,), drop=(
                         truth = 0.1 * (p + 1) + 0.02 * j + 0.001 * r
                         rows.append(
                             {**head, "replicate": r, "value": truth + 0.01 * (m + 1) * (-1) ** r,
-                             "truth": truth, "seconds": 1.0 + m, "target": "Err_XY"}
+                             "truth": truth, "seconds": 1.0 + m, "target": "Err_XY",
+                             "greater_is_better": False}
                         )  # fmt: skip
     kept = [
         row for row in rows

@@ -101,7 +101,10 @@ def test_the_other_way_round_is_the_negative():
     assert (a - b) == one
 
 
-@pytest.mark.parametrize("loss", ["auc", "f1", "mcc", "balanced-accuracy", "brier", "log", "cost"])
+SCORES_OF_SETS = ("auc", "f1", "mcc", "balanced-accuracy")
+
+
+@pytest.mark.parametrize("loss", [*SCORES_OF_SETS, "brier", "log", "cost"])
 def test_every_score_has_a_difference(loss):
     """The value is the difference of the values, and what rows do to it adds up to it."""
     asked = tr.losses.Cost([[0, 1], [3, 0]]) if loss == "cost" else loss
@@ -109,9 +112,9 @@ def test_every_score_has_a_difference(loss):
     found = a - b
     assert found.test == "paired-cv"
     assert found.value == pytest.approx(a.value - b.value)
-    assert a.influences.losses @ a.influences.weights == pytest.approx(a.value)
+    assert a.influences.losses @ a.influences.weights == pytest.approx(a.loss_value)
     assert found.interval.low < found.value < found.interval.high
-    assert found.is_score == (a.perfect is not None)
+    assert found.greater_is_better == a.greater_is_better == (loss in SCORES_OF_SETS)
 
 
 def test_areas_vary_as_the_formula_of_delong_says():
@@ -129,7 +132,8 @@ def test_areas_vary_as_the_formula_of_delong_says():
 
     curves = [tr.RocCurve.of(y, table[:, j]) for j in range(2)]
     delong = curves[0].minus(curves[1])
-    spread = Spread.of(risks[0].influences, risks[1].influences, risks[0].value - risks[1].value)
+    mean = risks[0].loss_value - risks[1].loss_value
+    spread = Spread.of(risks[0].influences, risks[1].influences, mean)
     assert np.sqrt(spread.plain) == pytest.approx(delong.std_error, rel=0.1)
 
 

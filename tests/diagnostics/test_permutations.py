@@ -120,8 +120,9 @@ def test_it_prints_itself():
 
 
 def test_scores_are_printed_and_drawn_as_scores():
-    """The larger the better, while the risks in the file stay risks."""
-    one = found([0.25, 0.5, 0.75], scoring="concordance", perfect=1.0)
+    """The larger the better: a permutation counts that has a score as large, ties included."""
+    one = found([0.25, 0.5, 0.75], observed=0.7, scoring="concordance", perfect=1.0)
+    assert found([0.7, 0.1 + 0.6], observed=0.7, perfect=1.0).p_value == 1
     assert str(one).splitlines() == [
         "p = 0.5: 1 of 3 permutations (rows) have a score as large",
         "  observed: score 0.7000 (concordance, 10-fold)",
@@ -130,7 +131,7 @@ def test_scores_are_printed_and_drawn_as_scores():
     page = one._repr_html_()
     assert "Scores with permuted labels" in page
     assert "observed: 0.7000" in page
-    assert PermutationTest.from_json(one.to_json()).observed == 0.3
+    assert PermutationTest.from_json(one.to_json()).observed == 0.7
 
 
 def test_it_is_plain_values():

@@ -94,9 +94,9 @@ def test_winners_by_the_loss_are_rated_by_clones(model, grid, outer):
     found = search.scores_["auc"]
     if "random_state" not in model.get_params() or isinstance(model, DecisionTreeClassifier):
         np.testing.assert_allclose(1 - found.split_risks, values, rtol=1e-9)
-    assert found.score == pytest.approx(np.mean(values), abs=1e-9)
+    assert found.value == pytest.approx(np.mean(values), abs=1e-9)
     assert found.interval.method == "logit-cv"
-    assert found.score_interval.low == pytest.approx(1 - found.interval.high)
+    assert found.value in found.interval
 
 
 def test_no_fit_is_made_for_a_score():
@@ -152,7 +152,7 @@ def test_the_choice_among_learners_has_its_scores():
         min(a.order, key=lambda name: (round(inner[name][q], 12), a.order.index(name)))
         for q in range(4)
     ]
-    each = [a.risks[name].scores["auc"].split_risks[q] for q, name in enumerate(folds)]
+    each = [1 - a.risks[name].scores["auc"].split_risks[q] for q, name in enumerate(folds)]
     assert a.choice.scores["auc"].value == pytest.approx(np.mean(each))
 
 
@@ -191,10 +191,12 @@ def test_a_stored_estimate_keeps_its_scores():
     """JSON and back: values, intervals, and which way is better."""
     found = tr.estimate_risk(GaussianNB(), X, Y, scoring=["zero-one", "auc", "log"])
     read = tr.RiskEstimate.from_json(found.to_json())
-    assert read.score is None
-    assert read.scores["auc"].score == found.scores["auc"].score
+    assert not read.greater_is_better
+    assert read.scores["auc"].greater_is_better
+    assert read.scores["auc"].value == found.scores["auc"].value > 0.5
+    assert read.scores["auc"].interval == found.scores["auc"].interval
     assert read.scores["log"].interval == found.scores["log"].interval
-    assert read.scores["log"].score is None
+    assert not read.scores["log"].greater_is_better
     assert str(read) == str(found)
 
 
@@ -202,7 +204,7 @@ def test_print_says_which_way_is_better():
     """A score as a score, a loss as a risk."""
     found = tr.estimate_risk(GaussianNB(), X, Y, scoring=["auc", "log"])
     first, second = str(found).splitlines()
-    assert first.startswith(f"auc of 'yes' {found.score:.4f} (larger is better, 5-fold)")
+    assert first.startswith(f"auc of 'yes' {found.value:.4f} (larger is better, 5-fold)")
     assert second.startswith(f"risk {found.scores['log'].value:.4f} (log, 5-fold)")
 
 
@@ -261,7 +263,7 @@ def test_ratios_are_averaged_alike_in_the_search():
     search = tr.HonestSearchCV(Ridge(), {"alpha": [1.0, 9.0]}, scoring=["r2", "absolute"])
     search.fit(X[:40], NUMBERS[:40])
     curve = tr.risk_curve(Ridge(), {"alpha": [1.0, 9.0]}, X[:40], NUMBERS[:40], scoring="r2")
-    assert search.selected_risk_.value == pytest.approx(curve.values.min())
+    assert search.selected_risk_.value == pytest.approx(curve.values.max())
     rare = np.array(["b"] * 4 + ["a"] * 56)
     with pytest.warns(TrueRiskWarning, match="some folds hold none of it"):
         rated = tr.HonestSearchCV(*CASES[0], scoring=["zero-one", "f1 pooled"]).fit(X, rare)
@@ -310,5 +312,5 @@ def test_the_page_has_the_scorecard():
     page = found.to_html()
     auc = found.risks["bayes"].scores["auc"]
     assert "<h3>Scores</h3>" in page
-    assert f"{auc.score:.4f}" in page
-    assert str(auc.score_interval) in page
+    assert f"{auc.value:.4f}" in page
+    assert str(auc.interval) in page

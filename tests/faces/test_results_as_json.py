@@ -15,10 +15,12 @@ import matplotlib.pyplot as plt
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from tests.golden.records import differences
 from tests.support.results import RESULTS, X, Y, searched
 
 import truerisk as tr
 from truerisk.core.errors import BadData
+from truerisk.results.earlier_versions import CONVERSIONS
 from truerisk.results.records import Record
 from truerisk.study.results import StudyResults
 
@@ -41,13 +43,38 @@ def parts_with_schema(result: Any) -> list[Record]:
 
 
 def test_version_1_is_read_as_version_2(result) -> None:
-    """The result and each result inside it. Both versions hold the same until one is converted."""
+    """The result and each result inside it; a value that is turned twice is itself."""
     for part in parts_with_schema(result):
         assert part.schema.endswith("/2")
-        written = part.to_json()
-        old = re.sub(r'("schema": "truerisk\.[a-z-]+)/2"', r'\1/1"', written)
-        assert f'"{part.schema[:-1]}1"' in old
-        assert type(part).from_json(old).to_json() == written
+        written = json.loads(part.to_json())
+        old = as_version_1(written)
+        assert old["schema"] == f"{part.schema[:-1]}1"
+        again = json.loads(type(part).from_json(json.dumps(old)).to_json())
+        assert differences(written, again) == []
+
+
+def as_version_1(content: Any) -> Any:
+    """The document with the numbers of version 1, which held a loss for each score."""
+    if isinstance(content, list):
+        return [as_version_1(each) for each in content]
+    if not isinstance(content, dict):
+        return content
+    old = {name: as_version_1(part) for name, part in content.items()}
+    schema = old.get("schema")
+    if isinstance(schema, str) and schema.startswith("truerisk."):
+        old["schema"] = f"{schema[:-1]}1"
+        old = CONVERSIONS.get(old["schema"], dict)(_renamed(old))
+    return _renamed(old)
+
+
+def _renamed(content: Any) -> Any:
+    """With `is_score`, as version 1 called it, at any depth."""
+    if isinstance(content, list):
+        return [_renamed(each) for each in content]
+    if not isinstance(content, dict):
+        return content
+    names = {"greater_is_better": "is_score"}
+    return {names.get(name, name): _renamed(part) for name, part in content.items()}
 
 
 def test_later_version_is_refused(result) -> None:
@@ -150,17 +177,17 @@ def test_a_tracker_takes_its_numbers(result) -> None:
 
 
 def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> None:
-    """Scores as scores; of an assessment each learner, whatever it is called, of an audit both."""
+    """Of an assessment each learner, whatever it is called, of an audit both."""
     models = {"../k 1%": KNeighborsClassifier(3), "line": LogisticRegression()}
     assessed = tr.assess(models, X, Y, scoring=["auc", "f1"])
     metrics, scores = assessed.to_metrics(), assessed.report
-    assert metrics["auc"] == scores.score
+    assert metrics["auc"] == scores.value
     assert [metrics["auc.low"], metrics["auc.high"]] == [*ends(scores)]
-    assert metrics["f1"] == scores.scores["f1"].score
+    assert metrics["f1"] == scores.scores["f1"].value
     assert metrics["n_fits"] == metrics["line/n_fits"] + metrics["_k 1_/n_fits"]
     assert metrics["baseline"] == 0.5
-    assert metrics["_k 1_/auc"] == assessed.risks["../k 1%"].score
-    assert metrics["line/f1.low"] == assessed.risks["line"].scores["f1"].score_interval.low
+    assert metrics["_k 1_/auc"] == assessed.risks["../k 1%"].value
+    assert metrics["line/f1.low"] == assessed.risks["line"].scores["f1"].interval.low
     assert not {"line/selected", "line/optimism"} & {*metrics}  # nothing was tuned
 
     audit = tr.audit(searched(), X, Y)
@@ -187,14 +214,14 @@ def test_a_fitted_search_has_metrics() -> None:
     metrics = search.to_metrics()
     assert metrics["selected"] == search.selected_risk_.value
     assert metrics["optimism"] == search.optimism_
-    assert metrics["f1"] == search.scores_["f1"].score
+    assert metrics["f1"] == search.scores_["f1"].value
     assert search.risk_.to_metrics().items() < metrics.items()
     alone = tr.HonestSearchCV(LogisticRegression()).fit(X, Y)
     assert alone.to_metrics() == alone.risk_.to_metrics()
 
 
 def ends(risk: tr.RiskEstimate) -> tuple[float, float]:
-    return risk.score_interval.low, risk.score_interval.high
+    return risk.interval.low, risk.interval.high
 
 
 IMPOSSIBLE = {

@@ -347,7 +347,7 @@ def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
     risk, event, time = model.predict(Z), z["event"], z["time"]
     pairs = (event[:, None] & (time[:, None] < time)) / followed_before(z, time)[:, None] ** 2
     right = (risk[:, None] > risk) + 0.5 * (risk[:, None] == risk)
-    assert found.risk.own_scale.value == pytest.approx((pairs * right).sum() / pairs.sum())
+    assert found.risk.value == pytest.approx((pairs * right).sum() / pairs.sum())
     before = time[time < time.max()]
     until = float(np.quantile(before, 0.9, method="lower"))
     curves, total = model.predict_survival_function(Z), 0.0
@@ -388,6 +388,6 @@ def test_validation_at_a_horizon_has_the_interval_of_the_score(search, scoring):
     found = tr.validate(asked, X, Y, horizon=2, replicates=0)
     for word in ("auc", "brier"):
         score, measure = search.scores_[f"{word}-at-2"], found.measures[word]
-        assert measure.honest == pytest.approx(score.own_scale.value)
-        ends = (score.own_scale.interval.low, score.own_scale.interval.high)
+        assert measure.honest == pytest.approx(score.value)
+        ends = (score.interval.low, score.interval.high)
         assert (measure.interval.low, measure.interval.high) == pytest.approx(ends)

@@ -36,10 +36,10 @@ SCORES = [
 @pytest.mark.parametrize("cv", SPLITS, ids=lambda cv: type(cv).__name__)
 @pytest.mark.parametrize("scoring", SCORES, ids=str)
 def test_the_score_is_that_of_cross_val_score(cv, scoring):
-    """The mean over folds, unshuffled; the score on its own scale."""
+    """The mean over folds, unshuffled, sign included."""
     ours = tr.estimate_risk(TREE, X, LABELS, cv=cv, scoring=scoring)
     theirs = cross_val_score(TREE, X, LABELS, cv=cv, scoring=scoring).mean()
-    assert ours.own_scale.value == pytest.approx(theirs, abs=1e-12)
+    assert ours.value == pytest.approx(theirs, abs=1e-12)
 
 
 def test_folds_are_not_stratified_for_numbers():
@@ -47,7 +47,7 @@ def test_folds_are_not_stratified_for_numbers():
     score = "neg_mean_squared_error"
     ours = tr.estimate_risk(LinearRegression(), X, X[:, 0] ** 2 + Y, cv=4, scoring=score)
     theirs = cross_val_score(LinearRegression(), X, X[:, 0] ** 2 + Y, cv=4, scoring=score).mean()
-    assert ours.value == pytest.approx(-theirs)
+    assert ours.value == pytest.approx(theirs)
 
 
 def test_groups_reach_the_splitter():
@@ -55,7 +55,7 @@ def test_groups_reach_the_splitter():
     groups = np.arange(90) // 3
     ours = tr.estimate_risk(TREE, X, Y, cv=GroupKFold(5), groups=groups, scoring="accuracy")
     theirs = cross_val_score(TREE, X, Y, cv=GroupKFold(5), groups=groups).mean()
-    assert ours.own_scale.value == pytest.approx(theirs)
+    assert ours.value == pytest.approx(theirs)
 
 
 def test_settings_are_rated_as_grid_search_rates_them():
@@ -66,8 +66,8 @@ def test_settings_are_rated_as_grid_search_rates_them():
     curve = tr.risk_curve(TREE, grid, X, Y, **words)
     learner = tr.assess({"tree": (TREE, grid)}, X, Y, **words).learners["tree"]
     scores = theirs.cv_results_["mean_test_score"]
-    assert 1 - curve.values == pytest.approx(scores)
-    assert 1 - learner.curve.values == pytest.approx(scores)
+    assert curve.values == pytest.approx(scores)
+    assert learner.curve.values == pytest.approx(scores)
     assert curve.best_params == theirs.best_params_
 
 
@@ -90,7 +90,7 @@ def test_a_learning_curve_ends_with_the_same_score():
     """All training rows of the folds of `cv`."""
     words = {"cv": 5, "scoring": "accuracy"}
     curve = tr.learning_curve(TREE, X, Y, sizes=[20, 30, 40, 72], **words)
-    assert 1 - curve.values[-1] == pytest.approx(cross_val_score(TREE, X, Y, cv=5).mean())
+    assert curve.values[-1] == pytest.approx(cross_val_score(TREE, X, Y, cv=5).mean())
 
 
 @pytest.mark.parametrize(

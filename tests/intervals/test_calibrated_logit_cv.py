@@ -87,10 +87,10 @@ def test_it_is_its_formula() -> None:
     of_class = np.array([[np.sum(Y[f == FOLDS] == c) for c in (0, 1)] for f in range(4)])
     twice = sum(np.mean((wrong - value) ** 2) / wrong.size for wrong in pairs) / 16
     V = N / (N - 1) * (np.sum(((placed - value) / (4 * of_class[FOLDS, Y])) ** 2) - twice)
-    assert found.value == pytest.approx(value)
+    assert found.value == pytest.approx(1 - value)
     assert found.std_error == pytest.approx(V**0.5)
     half = 1.959963984540054 * (1.8 * V) ** 0.5 / (value * (1 - value))
-    ends = expit(logit(value) + np.array([-half, half]))
+    ends = expit(logit(1 - value) + np.array([-half, half]))
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
     assert found.losses is None
 
@@ -140,14 +140,14 @@ def test_a_tuned_learner_has_it_by_default() -> None:
 
 
 def test_no_wrong_pair_at_all_leaves_room() -> None:
-    """Perfect ranks have no spread: no standard error, and an interval from 0."""
+    """Perfect ranks have no spread: no standard error, and an interval up to 1."""
     x = np.r_[np.linspace(-3, -2, 20), np.linspace(2, 3, 20)][:, None]
     y = np.repeat([0, 1], 20)
     found = (
         tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="auc").fit(x, y).risk_
     )
-    assert (found.value, found.std_error) == (0, None)
-    assert 0 == found.interval.low < found.interval.high < 0.5
+    assert (found.value, found.std_error) == (1, None)
+    assert 0.5 < found.interval.low < found.interval.high == 1
 
 
 def test_a_scorer_of_models_tells_no_influences() -> None:

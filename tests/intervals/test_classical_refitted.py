@@ -124,7 +124,7 @@ def test_any_loss_has_it(loss):
     )
     risks = found.split_risks[15:].reshape(10, 2, 15).mean(axis=2)
     error = np.sqrt(((risks[:, 0] - risks[:, 1]) ** 2).sum() / 20)
-    assert found.value == pytest.approx(found.split_risks[:15].mean())
+    assert found.loss_value == pytest.approx(found.split_risks[:15].mean())
     assert found.std_error == pytest.approx(error)
     low, high = stats.norm.interval(0.95, found.value, error)
     assert found.interval.low == pytest.approx(max(low, 0))

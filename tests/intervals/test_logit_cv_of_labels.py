@@ -43,10 +43,12 @@ def variance_of(influences, weights, n):
     return n / (n - 1) * np.sum((share * influences) ** 2)
 
 
-def logit_ends(value, variance, span=1.0):
-    share = value / span
+def logit_ends(value, variance, worst=0.0):
+    """Return both ends on the logit's scale, of a score between the worst one and 1."""
+    span = 1 - worst
+    share = (value - worst) / span
     half = Z * (1.8 * variance) ** 0.5 / span / (share * (1 - share))
-    return span * expit(logit(share) + np.array([-half, half]))
+    return worst + span * expit(logit(share) + np.array([-half, half]))
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
@@ -58,10 +60,10 @@ def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
         sample_weight=weights,
     )  # fmt: skip
     said = out_of_fold(model, Y, weights=weights)
-    value = 1 - metrics.f1_score(Y, said, sample_weight=w)
+    value = metrics.f1_score(Y, said, sample_weight=w)
     assert found.value == pytest.approx(value)
     both = w @ (Y + said)
-    influences = w.sum() * (Y + said - 2 * Y * said - value * (Y + said)) / both
+    influences = w.sum() * (Y + said - 2 * Y * said - (1 - value) * (Y + said)) / both
     V = variance_of(influences, w, N)
     assert found.std_error == pytest.approx(V**0.5)
     ends = logit_ends(value, V)
@@ -79,7 +81,7 @@ def test_f1_is_the_mean_over_folds_unless_all_answers_are_asked_for() -> None:
     asked = {"scoring": "f1", "interval": "logit-cv"}
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
     pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, **asked)
-    assert found.value == pytest.approx(found.split_risks.mean())
+    assert found.value == pytest.approx(1 - found.split_risks.mean())
     assert found.value != pooled.value
     assert found.std_error == pytest.approx(pooled.std_error, rel=0.1)
     assert found.interval.low < found.value < found.interval.high
@@ -90,11 +92,12 @@ def moved_by_hand(half, gap):
     return np.array([-np.hypot(half, min(gap, 0)), np.hypot(half, max(gap, 0))])
 
 
-def logit_ends_with_gap(value, pooled, variance, span=1.0):
-    share = value / span
+def logit_ends_with_gap(value, pooled, variance, worst=0.0):
+    span = 1 - worst
+    share = (value - worst) / span
     half = Z * variance**0.5 / span / (share * (1 - share))
-    gap = Z * (logit(pooled / span) - logit(share))
-    return span * expit(logit(share) + moved_by_hand(half, gap))
+    gap = Z * (logit((pooled - worst) / span) - logit(share))
+    return worst + span * expit(logit(share) + moved_by_hand(half, gap))
 
 
 @pytest.mark.parametrize("loss", ["f1", "balanced-accuracy", "mcc"])
@@ -105,20 +108,21 @@ def test_mean_over_folds_reaches_farther_towards_score_of_all_answers(loss) -> N
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=folds, **asked)
     pooled = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, **asked)
     assert abs(pooled.value - found.value) > 1e-4
-    span = 2.0 if loss == "mcc" else 1.0
-    ends = logit_ends_with_gap(found.value, pooled.value, 1.8 * found.std_error**2, span)
+    worst = -1.0 if loss == "mcc" else 0.0
+    ends = logit_ends_with_gap(found.value, pooled.value, 1.8 * found.std_error**2, worst)
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
 
 
 def test_mean_of_r2_over_folds_reaches_farther_towards_r2_of_all_answers() -> None:
-    """By the gap between both on the scale of the logarithm."""
+    """By the gap between both on the scale of the logarithm of 1 − R²."""
     asked = {"scoring": "r2", "interval": "log-cv"}
     folds = KFold(folds=FOLDS)
     found = tr.estimate_risk(LinearRegression(), X, VALUES, cv=folds, **asked)
     pooled = tr.estimate_risk(LinearRegression(), X, VALUES, cv=POOLED, **asked)
-    half = Z * 1.8**0.5 * found.std_error / found.value
-    ends = found.value * np.exp(moved_by_hand(half, Z * np.log(pooled.value / found.value)))
-    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
+    missing, missing_pooled = 1 - found.value, 1 - pooled.value
+    half = Z * 1.8**0.5 * found.std_error / missing
+    low, high = missing * np.exp(moved_by_hand(half, Z * np.log(missing_pooled / missing)))
+    assert [found.interval.low, found.interval.high] == pytest.approx([1 - high, 1 - low])
 
 
 def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() -> None:
@@ -130,21 +134,20 @@ def test_average_precision_reaches_farther_towards_that_of_ranks_within_folds() 
         out = fold == FOLDS
         said = model.fit(X[~out], Y[~out]).predict_proba(X[out])[:, 1]
         placed[out] = (rankdata(said) - 0.5) / out.sum()
-    pooled = 1 - metrics.average_precision_score(Y, placed)
+    pooled = metrics.average_precision_score(Y, placed)
     assert abs(pooled - found.value) > 1e-3
     ends = logit_ends_with_gap(found.value, pooled, 1.8 * found.std_error**2)
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
 
 
 def test_correlations_have_fishers_z() -> None:
-    """1 − MCC lies between 0 and 2, and so does its interval: tanh of the z-scale."""
+    """MCC lies between -1 and 1, and so does its interval: tanh of the z-scale."""
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=POOLED, scoring="mcc", interval="logit-cv")
     said = out_of_fold(GaussianNB(), Y)
-    assert found.value == pytest.approx(1 - metrics.matthews_corrcoef(Y, said))
-    ends = logit_ends(found.value, found.std_error**2, span=2.0)
+    assert found.value == pytest.approx(metrics.matthews_corrcoef(Y, said))
+    ends = logit_ends(found.value, found.std_error**2, worst=-1.0)
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
-    z = np.arctanh(1 - ends)
-    assert z.mean() == pytest.approx(np.arctanh(1 - found.value))
+    assert np.arctanh(ends).mean() == pytest.approx(np.arctanh(found.value))
 
 
 def test_r2_has_the_interval_of_the_logarithm() -> None:
@@ -153,13 +156,14 @@ def test_r2_has_the_interval_of_the_logarithm() -> None:
         LinearRegression(), X, VALUES, cv=POOLED, scoring="r2", interval="log-cv"
     )
     said = out_of_fold(LinearRegression(), VALUES)
-    value = 1 - metrics.r2_score(VALUES, said)
+    value = metrics.r2_score(VALUES, said)
     assert found.value == pytest.approx(value)
-    influences = ((VALUES - said) ** 2 - value * (VALUES - VALUES.mean()) ** 2) / VALUES.var()
+    missing = 1 - value
+    influences = ((VALUES - said) ** 2 - missing * (VALUES - VALUES.mean()) ** 2) / VALUES.var()
     V = variance_of(influences, np.ones(N), N)
-    factor = np.exp(Z * (1.8 * V) ** 0.5 / value)
+    factor = np.exp(Z * (1.8 * V) ** 0.5 / missing)
     assert [found.interval.low, found.interval.high] == pytest.approx(
-        [value / factor, value * factor]
+        [1 - missing * factor, 1 - missing / factor]
     )
     search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, scoring="r2", cv="4-fold")
     assert search.fit(X, VALUES).risk_.interval.method == "log-cv"
@@ -185,7 +189,7 @@ def test_repetitions_are_averaged_and_their_rows_too() -> None:
     found = tr.estimate_risk(
         GaussianNB(), X, Y, cv=KFold(folds=twice), scoring="f1 pooled", interval="logit-cv"
     )
-    each = [1 - metrics.f1_score(Y, out_of_fold(GaussianNB(), Y, folds)) for folds in twice]
+    each = [metrics.f1_score(Y, out_of_fold(GaussianNB(), Y, folds)) for folds in twice]
     assert found.value == pytest.approx(np.mean(each))
     assert any("times the variance of independent rows" in note for note in found.notes)
 
@@ -209,7 +213,7 @@ def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged(
     folds = np.r_[folds, np.arange(N - 11) % 4]
     found = tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), scoring="recall pooled")
     said = out_of_fold(GaussianNB(), y, folds)
-    assert found.value == pytest.approx(1 - metrics.recall_score(y, said))
+    assert found.value == pytest.approx(metrics.recall_score(y, said))
     assert np.isnan(found.split_risks).tolist() == [False, False, False, True]
     with pytest.raises(Refusal, match="which takes all answers as one set. It is fold 3"):
         tr.estimate_risk(GaussianNB(), X, y, cv=KFold(folds=folds), scoring="recall")
@@ -231,8 +235,8 @@ def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
     found = tr.estimate_risk(
         DummyClassifier(), X, Y, cv="4-fold", scoring="recall", interval="logit-cv"
     )
-    assert (found.value, found.std_error) == (1.0, None)
-    assert found.interval.low < 0.9
+    assert (found.value, found.std_error) == (0.0, None)
+    assert found.interval.high > 0.1
     assert any("spread is 0" in note for note in found.notes)
 
 
@@ -263,10 +267,10 @@ def test_a_perfect_score_is_surer_than_one_with_a_miss() -> None:
     x[0] = 0.0
     missed = tr.estimate_risk(GaussianNB(), x, y, scoring=["zero-one", *names])
     for name in names:
-        best, one = perfect.scores[name].score_interval, missed.scores[name].score_interval
-        assert perfect.scores[name].score == best.high == 1
+        best, one = perfect.scores[name].interval, missed.scores[name].interval
+        assert perfect.scores[name].value == best.high == 1
         assert 0 < one.low < best.low
-        assert one.low < missed.scores[name].score < one.high
+        assert one.low < missed.scores[name].value < one.high
 
 
 def test_the_worst_score_is_in_its_interval_too() -> None:
@@ -275,6 +279,6 @@ def test_the_worst_score_is_in_its_interval_too() -> None:
     found = tr.estimate_risk(
         DummyClassifier(strategy="most_frequent"), x, y, scoring=["zero-one", "recall"]
     )
-    interval = found.scores["recall"].score_interval
-    assert found.scores["recall"].score == interval.low == 0
+    interval = found.scores["recall"].interval
+    assert found.scores["recall"].value == interval.low == 0
     assert 0 < interval.high < 1

@@ -59,11 +59,11 @@ def test_a_function_of_model_and_rows_is_a_scorer(function) -> None:
 
 
 def test_scorers_with_an_optional_y_are_asked_as_scorers() -> None:
-    """The number is one minus the accuracy, averaged over folds."""
+    """The number is the accuracy, averaged over folds."""
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=4, scoring=accuracy_of)
-    assert found.score == pytest.approx(
-        tr.estimate_risk(GaussianNB(), X, Y, cv=4, scoring="accuracy").score
-    )
+    by_name = tr.estimate_risk(GaussianNB(), X, Y, cv=4, scoring="accuracy")
+    assert found.value == pytest.approx(by_name.value)
+    assert found.greater_is_better
 
 
 @pytest.mark.parametrize("function", [unclear, lambda *given: 0.0], ids=["names", "any number"])
@@ -95,7 +95,7 @@ def test_a_search_by_a_function_of_several_scores_is_read() -> None:
     given = GridSearchCV(GaussianNB(), grid, cv=3, scoring=several, refit="f")
     search = tr.HonestSearchCV(given, outer=3).fit(X, Y)
     plain = GridSearchCV(GaussianNB(), grid, cv=3, scoring="f1").fit(X, Y)
-    assert search.selected_risk_.value == pytest.approx(1 - plain.best_score_)
+    assert search.selected_risk_.value == pytest.approx(plain.best_score_)
 
 
 def test_the_score_of_a_given_search_is_the_scoring_that_was_asked() -> None:
@@ -113,7 +113,7 @@ def test_the_class_of_the_selected_score_is_its_own() -> None:
     for asked in ({"scoring": tr.losses.FBeta(positive=0)}, {"scoring": "f1", "positive": 0}):
         search = tr.HonestSearchCV(given, outer=3, **asked).fit(X, Y)
         assert search.selected_risk_.named_scoring == "f1 of 1"
-        assert search.selected_risk_.value == pytest.approx(1 - search.search_.best_score_)
+        assert search.selected_risk_.value == pytest.approx(search.search_.best_score_)
         assert search.risk_.named_scoring == "f1 of 0"
         assert search.optimism_ is None
 
@@ -135,7 +135,7 @@ def test_pooled_words_are_pooled_or_refused() -> None:
     assert tr.estimate_risk(GaussianNB(), X, Y, cv=folds, scoring="f1 pooled").value == pooled.value
     search = tr.HonestSearchCV(GaussianNB(), {}, cv="5-fold", scoring="accuracy pooled", outer=None)
     pooled_accuracy = tr.estimate_risk(GaussianNB(), X, Y, scoring="accuracy pooled")
-    assert search.fit(X, Y).best_score_ == pytest.approx(pooled_accuracy.score)
+    assert search.fit(X, Y).best_score_ == pytest.approx(pooled_accuracy.value)
     parts = {"half": np.arange(60) % 2}
     for scoring in ("f1 pooled", {"mine": "f1"}, tr.losses.FBeta(2)):
         found = tr.validate(GaussianNB(), X, Y, scoring=scoring, subgroups=parts, replicates=0)

@@ -259,8 +259,8 @@ def test_the_search_scores_and_is_audited_by_its_own_rule():
         for a, b in SPLITS
     ]
     assert theirs.best_score_ == pytest.approx(np.mean(scores))
-    assert found.claimed.value == pytest.approx(1 - theirs.best_score_)
-    assert found.honest.value == pytest.approx(1 - np.mean(scores), abs=0.2)
+    assert found.claimed.value == pytest.approx(theirs.best_score_)
+    assert found.honest.value == pytest.approx(np.mean(scores), abs=0.2)
 
 
 def test_it_travels_and_has_a_key():

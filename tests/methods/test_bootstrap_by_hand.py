@@ -218,7 +218,7 @@ def test_a_tuned_rule_has_the_same_estimate_by_hand() -> None:
 
 
 def test_auc_is_averaged_over_samples() -> None:
-    """Err₁ is the mean over samples, the no-information risk ½, the training AUC counts copies."""
+    """Err₁ = 1 − AUC is the mean over samples, no information's ½; training AUC counts copies."""
     model = GaussianNB()
     own = model.fit(X, CODES).predict_proba(X)[:, 1]
     err = 1 - roc_auc_score(CODES, own)
@@ -240,6 +240,7 @@ def test_auc_is_averaged_over_samples() -> None:
     for kind, value in wanted.items():
         method = Bootstrap(kind, samples=SAMPLES)
         found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, scoring="auc")
-        assert found.value == pytest.approx(value, abs=1e-12)
+        assert found.value == pytest.approx(1 - value, abs=1e-12)
+        assert found.table is None or found.table["corrected"] == found.value
         assert found.losses is None
         assert "averaged over the samples" in " ".join(found.notes)

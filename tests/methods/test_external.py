@@ -51,13 +51,13 @@ def test_rows_are_independent_tests_of_one_rule():
     risk = run_of(scoring="auc").risk
     scores = MODEL.decision_function(OTHERS[0])
     area, z = roc_auc_score(OTHERS[1], scores), ndtri(0.975)
-    assert risk.own_scale.value == pytest.approx(area)
+    assert risk.value == pytest.approx(area)
     delong = RocCurve.of(OTHERS[1] == 1, scores)
     assert risk.std_error == pytest.approx(delong.std_error, rel=0.03)
     m, n = OTHERS[1].sum(), 180
     more = m / (m - 1) * (n - m) / (n - m - 1) * (n - 1) / n
     half = z * risk.std_error * more**0.5 / (area * (1 - area))
-    interval = risk.own_scale.interval
+    interval = risk.interval
     assert [interval.low, interval.high] == pytest.approx(
         [expit(logit(area) - half), expit(logit(area) + half)]
     )
@@ -70,11 +70,11 @@ def test_few_events_of_a_survival_model_have_an_interval_by_student():
     came = np.arange(40) < 2
     y = np.array(list(zip(came, rng.permutation(40) + 1.0)), dtype=PAIRS)
     two = Run(pose(Family.of(risk), X, y), External(), External()).test().risk
-    low, high = two.own_scale.interval.low, two.own_scale.interval.high
-    share, t = two.own_scale.value, stdtrit(1, 0.975)
+    low, high = two.interval.low, two.interval.high
+    share, t = two.value, stdtrit(1, 0.975)
     half = t * two.std_error * (39**2 / (38 * 37)) ** 0.5 / (share * (1 - share))
     assert [low, high] == pytest.approx([expit(logit(share) - half), expit(logit(share) + half)])
     grouped = pose(Family.of(risk), X, y, groups=np.arange(40) % 8)
     of_groups = Run(grouped, External(), External()).test().risk
     half = stdtrit(7, 0.975) * of_groups.std_error / (share * (1 - share))
-    assert of_groups.own_scale.interval.high == pytest.approx(expit(logit(share) + half))
+    assert of_groups.interval.high == pytest.approx(expit(logit(share) + half))

@@ -47,8 +47,8 @@ def test_claim_honest_risk_and_findings_are_there(audited, level):
     found = audited[level]
     page = told(found.to_html())
     for one in (found.claimed, found.honest, found.rough):
-        assert number(1 - one.value) in page
-        assert number(one.value) not in page.partition("Copy as SVG")[0]
+        assert number(one.value) in page
+        assert number(one.loss_value) not in page.partition("Copy as SVG")[0]
     for sentence in found.conclusion.split(". "):
         assert sentence.rstrip(".") in page
     for finding in found.findings:
@@ -68,14 +68,14 @@ def test_the_verdict_is_that_of_the_audit(content):
         assert re.search(rf"The claim\s+{word}", page)
 
 
-def test_every_setting_stands_with_its_risk(audited):
+def test_every_setting_stands_with_its_score(audited):
     """The drawing has a point for each, its table the measured scores from the best on."""
     found = audited["bbc"]
     figure = draw_settings(found)
     assert len(found.risks) == found.n_candidates == 58
     assert found.risks[found.chosen] == pytest.approx(found.claimed.value)
     rows = figure.table.rows
-    assert [row[1] for row in rows] == [number(1 - r) for r in sorted(found.risks)]
+    assert [row[1] for row in rows] == [number(r) for r in sorted(found.risks, reverse=True)]
     assert sum(row[2] == "yes" for row in rows) == len(found.within_one_error)
     assert [row[0] for row in rows if row[3] == "yes"] == ["n_neighbors=3, weights=distance"]
     assert figure.svg.count("data-tip") == 58

@@ -127,4 +127,4 @@ def test_a_search_shows_its_honest_risk_above_the_diagram(outer):
         assert search._repr_html_().startswith(table)
         assert "sk-container-id" in diagram
         for risk in (search.risk_, search.scores_["auc"], search.selected_risk_):
-            assert f"<td>{risk.own_scale.value:.4f}</td>" in table
+            assert f"<td>{risk.value:.4f}</td>" in table

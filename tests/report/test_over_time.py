@@ -63,13 +63,13 @@ def test_a_score_is_drawn_as_a_score() -> None:
     found = tr.assess({"line": LogisticRegression()}, X, high, time=time, scoring="accuracy")
     figure = drawn(json.loads(found.to_json()), "line")
     risk = found.risks["line"]
-    assert figure.keys[-1].text == f"honest score: {number(1 - risk.value)}"
+    assert figure.keys[-1].text == f"honest score: {number(risk.value)}"
     course = tr.risk_over_time(risk, time)
-    assert [row[2] for row in figure.table.rows] == [number(1 - v) for v in course.values]
-    low, high = 1 - course.high[0], 1 - course.low[0]
+    assert [row[2] for row in figure.table.rows] == [number(v) for v in course.values]
+    low, high = course.low[0], course.high[0]
     assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
     assert figure.table.head[2] == "accuracy"
-    assert f"the accuracy {'falls' if course.slope > 0 else 'rises'}" in figure.caption
+    assert f"the accuracy {'rises' if course.slope > 0 else 'falls'}" in figure.caption
     assert ">Score over time</h2>" in found.to_html()
     assert "risk" not in f"{figure.caption} {figure.title} {figure.svg} {course}"
 

@@ -184,7 +184,7 @@ def drawn_losses(seed):
 
 
 def one_sided(paired, a, b, level):
-    """Whether the paired test says at this level that a has the larger risk."""
+    """Whether the paired test says at this level that a is worse."""
     n = len(paired.shares)
     of = [
         Influences(paired.losses[c], np.arange(n), paired.shares, paired.groups, 5, step, None)
@@ -192,7 +192,7 @@ def one_sided(paired, a, b, level):
     ]
     values = tuple(float(paired.losses[c] @ paired.shares) for c in (a, b))
     pairs = PairedRisks(values=values, influences=tuple(of), scale=max(values))
-    return PairedCV().of(pairs, Tolerance()).shows_larger(level)
+    return PairedCV().of(pairs, Tolerance()).shows_worse(level)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])

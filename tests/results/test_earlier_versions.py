@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -60,17 +61,61 @@ OLD = {
     [("estimate", tr.RiskEstimate), ("audit", tr.Audit), ("assessment", tr.Assessment)],
 )
 def test_stored_document_of_version_1_is_read(name, cls) -> None:
-    """It is written as version 2, in which `loss` is `scoring`; nothing else of it changes."""
-    path = STORED / f"{name}.json"
-    text = path.read_text("utf-8")
-    old = f'"schema": "{cls.schema.removesuffix("2")}1"'
-    assert old in text
-    written = cls.from_json(path).to_json() + "\n"
-    schemas = [line.partition('"')[0] for line in text.split('"schema": "')[1:]]
-    for schema in set(schemas):
-        text = text.replace(f'"{schema}"', f'"{schema.removesuffix("1")}2"')
-    text = text.replace('"loss": ', '"scoring": ')
-    assert written == text
+    """It is written as version 2: `loss` is `scoring`, and values are on the scale asked for.
+
+    Version 1 wrote the score of an estimate beside its error.
+    """
+    old = json.loads((STORED / f"{name}.json").read_text("utf-8"))
+    assert old["schema"] == f"{cls.schema.removesuffix('2')}1"
+    written = json.loads(cls.from_json(STORED / f"{name}.json").to_json())
+    numbers = [place for place, _ in numbers_that_differ(as_version_2(old), written)]
+    assert not numbers
+
+
+def as_version_2(old: Any, place: str = "") -> Any:
+    """What version 2 writes for a part of a stored document, all of whose estimates are scores."""
+    if isinstance(old, list):
+        return [as_version_2(each, place) for each in old]
+    if not isinstance(old, dict):
+        return old.replace("/1", "/2") if place.endswith(".schema") else old
+    names = {"loss": "scoring", "is_score": "greater_is_better"}
+    new = {
+        names.get(name, name): as_version_2(part, f"{place}.{name}") for name, part in old.items()
+    }
+    if "score" in old:  # an estimate
+        new |= {"value": old["score"], "interval": old["score_interval"]}
+        new |= {"greater_is_better": True}
+        del new["score"], new["score_interval"]
+    elif old.get("perfect") == 1:  # what a search states
+        new["value"] = 1 - old["value"]
+    elif "is_score" in old:
+        ends = old["interval"]
+        new |= {name: -old[name] for name in ("difference", "mean", "value", "statistic")}
+        new["interval"] = {**ends, "low": -ends["high"], "high": -ends["low"]}
+    elif "inner_risk" in old:
+        new |= {name: 1 - old[name] for name in ("risk", "inner_risk")}
+    if place == "" and "baseline" in old:
+        new["baseline"] = 1 - old["baseline"]
+    if place == "" and "risks" in old:
+        new["risks"] = [1 - risk for risk in old["risks"]]
+    return new
+
+
+def numbers_that_differ(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield where two documents differ by more than rounding."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        assert one.keys() == other.keys(), place
+        for name in one:
+            yield from numbers_that_differ(one[name], other[name], f"{place}.{name}")
+    elif isinstance(one, list) and isinstance(other, list):
+        assert len(one) == len(other), place
+        for i, pair in enumerate(zip(one, other, strict=True)):
+            yield from numbers_that_differ(*pair, f"{place}[{i}]")
+    elif isinstance(one, float) or isinstance(other, float):
+        if one != pytest.approx(other, abs=1e-12):
+            yield place, (one, other)
+    elif one != other:
+        yield place, (one, other)
 
 
 def test_conversion_is_applied_to_each_record_from_its_own_version(monkeypatch) -> None:

@@ -98,6 +98,9 @@ def test_power_law_in_one_line_is_the_forecast(values) -> None:
         assert law.a + law.b * n**-law.c == pytest.approx(law.mean(n), abs=1e-9)
     for n in (10.0, 40.0, 640.0):
         assert law.a + law.b * n**-law.c == pytest.approx(law.mean(n), abs=0.01)
+    score = PowerLaw(SIZES, values, CORRELATED, 0.0, perfect=1.0)
+    assert (score.a, score.b, score.c) == (1 - law.a, law.b, law.c)
+    assert score.a - score.b * 160**-score.c == pytest.approx(1 - law.mean(160.0), abs=1e-9)
 
 
 def test_a_curve_that_rises_is_refused() -> None:
@@ -111,6 +114,7 @@ def test_a_curve_that_rises_is_refused() -> None:
 
 def test_power_law_refusal_tells_of_scores_where_users_see_scores() -> None:
     """An AUC that falls is a risk that rises."""
-    law = PowerLaw(SIZES, np.array([0.2, 0.21, 0.25, 0.3, 0.32]), np.eye(5) * 1e-4, 0.0)
+    values = np.array([0.2, 0.21, 0.25, 0.3, 0.32])
+    law = PowerLaw(SIZES, values, np.eye(5) * 1e-4, 0.0, perfect=1.0)
     with pytest.raises(Refusal, match=r"a - b n\^-c .* falls from 0\.8 at 10 rows to 0\.68 at 160"):
-        law.check(perfect=1.0)
+        law.check()

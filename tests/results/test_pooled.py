@@ -50,4 +50,4 @@ def test_a_pooled_score_is_that_of_all_answers():
     """Leave-one-out's F1 is scikit-learn's of the answers, row by row."""
     said = cross_val_predict(GaussianNB(), X, Y, cv=LeaveOneOut())
     found = tr.estimate_risk(GaussianNB(), X, Y, cv="loo", scoring="f1")
-    assert found.score == pytest.approx(f1_score(Y, said))
+    assert found.value == pytest.approx(f1_score(Y, said))

@@ -1,4 +1,4 @@
-"""A score is read as a score in every view: nobody who asks for AUC is told 1 − AUC."""
+"""Every number is on the scale that was asked for: nobody who asks for AUC is told 1 − AUC."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from itertools import chain
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
@@ -20,19 +23,24 @@ X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
 NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)
 KNN = (KNeighborsClassifier(), {"n_neighbors": [5, 15, 31]})
 CLASSES = {"knn": KNN, "logistic": (LogisticRegression(), {"C": [0.01, 1.0]})}
+SCORERS = {"auc": get_scorer("roc_auc"), "accuracy": get_scorer("accuracy")}
 OF_NUMBERS = {
     "knn": (KNeighborsRegressor(), {"n_neighbors": [5, 15]}),
     "ridge": (Ridge(), {"alpha": [0.1, 10.0]}),
 }
 
 
+def printed(value, interval) -> set[str]:
+    """A value and the ends of its interval, as they would be printed."""
+    return {number(v) for v in (value, interval.low, interval.high)}
+
+
 def numbers_of(*estimates) -> tuple[set[str], set[str]]:
-    """What is shown of scores, and the risks behind them, as they would be printed."""
+    """What is shown of scores, and the losses of the same answers, as they would be printed."""
     shown, hidden = set(), set()
     for one in estimates:
-        own = one.own_scale
-        shown |= {number(v) for v in (own.value, own.interval.low, own.interval.high)}
-        hidden |= {number(v) for v in (one.value, one.interval.low, one.interval.high)}
+        shown |= printed(one.value, one.interval)
+        hidden |= printed(one.loss_value, one.loss_interval)
     return shown, hidden - shown
 
 
@@ -49,10 +57,193 @@ def test_a_scale_turns_values_intervals_and_differences():
     auc, interval = Scale(1.0), Interval(0.25, 0.5, "wald")
     assert (auc.value(0.25), auc.interval(interval).low, auc.gap(0.25)) == (0.75, 0.5, -0.25)
     assert (auc.gaps(interval).low, auc.gaps(interval).high) == (-0.5, -0.25)
+    assert auc.interval(auc.interval(interval)) == interval
     assert auc.value(None) is None
     assert auc.interval(None) is auc.gaps(None) is None
     assert ERROR.interval(interval) is ERROR.gaps(interval) is interval
     assert (ERROR.value(0.25), ERROR.gap(0.25)) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize(
+    "scoring", ["roc_auc", "f1", "accuracy", "neg_log_loss", "neg_brier_score"]
+)
+def test_an_estimate_is_what_scikit_learn_says(scoring):
+    """Value, interval, frame, metrics and JSON hold the score, as `cross_val_score` gives it."""
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    expected = cross_val_score(LogisticRegression(), X, Y, cv=folds, scoring=scoring).mean()
+    found = tr.estimate_risk(LogisticRegression(), X, Y, cv=folds, scoring=scoring)
+    assert found.greater_is_better
+    assert found.value == pytest.approx(expected)
+    assert found.interval.low < found.value < found.interval.high
+    frame = found.to_frame()
+    assert (frame["risk"][0], frame["low"][0], frame["high"][0]) == (
+        found.value, found.interval.low, found.interval.high
+    )  # fmt: skip
+    told = found.to_metrics()
+    assert [told[f"{scoring}{end}"] for end in ("", ".low", ".high")] == [
+        found.value, found.interval.low, found.interval.high
+    ]  # fmt: skip
+    content = found.to_dict()
+    assert (content["value"], content["greater_is_better"]) == (found.value, True)
+    assert tr.RiskEstimate.from_json(found.to_json()).value == found.value
+
+
+@pytest.mark.parametrize(
+    ("scoring", "called"),
+    [
+        ("auc", "1 - auc"),
+        ("roc_auc", "1 - roc_auc"),
+        ("accuracy", "1 - accuracy"),
+        ("neg_log_loss", "log_loss"),
+    ],
+)
+def test_a_score_as_a_loss_is_turned_over(scoring, called):
+    """Value and interval of the estimate and of its further scores; what is a loss stays."""
+    found = tr.estimate_risk(LogisticRegression(), X, Y, scoring=[scoring, "f1", "brier"])
+    loss, best = found.as_loss(), 0.0 if scoring == "neg_log_loss" else 1.0
+    assert (loss.scoring, loss.greater_is_better, loss.perfect) == (called, False, None)
+    assert (loss.value, loss.interval.low, loss.interval.high) == (
+        best - found.value, best - found.interval.high, best - found.interval.low
+    )  # fmt: skip
+    assert (loss.value, loss.interval) == (found.loss_value, found.loss_interval)
+    assert loss.std_error == found.std_error
+    assert loss.scores["f1"].value == 1 - found.scores["f1"].value
+    assert loss.scores["brier"] is found.scores["brier"]
+    assert str(loss).startswith(f"risk {number(loss.value)} ({loss.named_scoring}, 5-fold)")
+    assert loss.as_loss().to_dict() == loss.to_dict()
+
+
+def test_a_loss_is_its_own_loss():
+    """Estimates and curves of a loss come back as they are."""
+    found = tr.estimate_risk(LogisticRegression(), X, Y, scoring="log")
+    assert not found.greater_is_better
+    assert found.as_loss() is found
+    assert (found.loss_value, found.loss_interval) == (found.value, found.interval)
+    curve = tr.risk_curve(*KNN, X, Y, cv="5-fold")
+    assert not curve.greater_is_better
+    np.testing.assert_array_equal(curve.as_loss().values, curve.values)
+
+
+def test_a_score_without_a_known_best_is_itself():
+    """What a function of estimator and rows gives; its loss is minus that, or what it lacks."""
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+
+    def percent(estimator, rows, labels):
+        return 100 * estimator.score(rows, labels)
+
+    def slimness(estimator, rows, labels):
+        return percent(estimator, rows, labels) - np.abs(estimator.coef_).sum()
+
+    for scorer, perfect in ((percent, 100.0), (slimness, np.inf)):
+        found = tr.estimate_risk(LogisticRegression(), X, Y, cv=folds, scoring=scorer)
+        scores = cross_val_score(LogisticRegression(), X, Y, cv=folds, scoring=scorer)
+        assert (found.perfect, found.value) == (perfect, pytest.approx(scores.mean()))
+        loss, best = found.as_loss(), 100.0 if scorer is percent else 0.0
+        assert (loss.value, loss.perfect) == (pytest.approx(best - found.value), None)
+        assert loss.scoring == ("100 - percent" if scorer is percent else "-slimness")
+        read = tr.RiskEstimate.from_json(found.to_json())
+        assert (read.perfect, read.value, str(read)) == (perfect, found.value, str(found))
+
+
+@pytest.mark.parametrize("scoring", ["auc", "accuracy"])
+def test_a_breakdown_is_of_scores(scoring):
+    """Apparent, out-of-bag and corrected are scores; optimism is what the data flatter by."""
+    for word in (".632", "optimism"):
+        found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, cv=word, scoring=scoring)
+        score = SCORERS[scoring](KNeighborsClassifier(3).fit(X, Y), X, Y)
+        loss = found.as_loss()
+        assert found.table["apparent"] == pytest.approx(score)
+        assert found.table["corrected"] == found.value < found.table["apparent"]
+        assert loss.table["corrected"] == pytest.approx(1 - found.value)
+        if word == "optimism":
+            gap = found.table["apparent"] - found.table["corrected"]
+            assert found.table["optimism"] == loss.table["optimism"] == pytest.approx(gap)
+
+
+def test_a_curve_is_of_scores_and_chooses_the_largest():
+    """As losses the same setting is the best."""
+    curve = tr.risk_curve(*KNN, X, Y, cv="5-fold", scoring=["auc", "log"])
+    assert curve.greater_is_better
+    assert curve.values.tolist() == [each.value for each in curve]
+    assert curve.best == curve.values.argmax()
+    frame = curve.to_frame()
+    np.testing.assert_array_equal(frame["risk"], curve.values)
+    losses = curve.as_loss()
+    np.testing.assert_allclose(losses.values, 1 - curve.values)
+    assert (losses.best, losses.greater_is_better) == (curve.best, False)
+    assert [each.scoring for each in losses] == ["1 - auc"] * 3
+    np.testing.assert_array_equal(losses.scores["log"].values, curve.scores["log"].values)
+
+
+def test_a_search_has_scores_in_its_splits_and_its_optimism():
+    """Selected and honest are scores; the optimism is positive where the selected is larger."""
+    search = tr.HonestSearchCV(*KNN, cv="5-fold", outer="4-fold", scoring="auc").fit(X, Y)
+    selected, honest = search.selected_risk_.value, search.risk_.value
+    assert selected == search.curve_.values.max() == search.best_score_
+    assert search.optimism_ == pytest.approx(selected - honest)
+    assert [fold.risk for fold in search.outer_] == pytest.approx(1 - search.risk_.split_risks)
+    assert np.mean([fold.risk for fold in search.outer_]) == pytest.approx(honest)
+    assert all(0.5 < fold.inner_risk < 1 for fold in search.outer_)
+    errors, same = (
+        tr.HonestSearchCV(*KNN, cv="5-fold", outer="5-fold", scoring=scoring).fit(X, Y)
+        for scoring in ("zero-one", "accuracy")
+    )
+    assert same.optimism_ == pytest.approx(errors.optimism_)
+    assert same.risk_.value == pytest.approx(1 - errors.risk_.value)
+
+
+def test_permuted_labels_have_scores():
+    """The AUC of permuted labels is about a half, and the observed one is the search's own."""
+    search = tr.HonestSearchCV(KNN[0], {"n_neighbors": [3, 9]}, cv="3-fold", scoring="auc")
+    found = tr.permutation_test(search, X[:60], Y[:60], n_permutations=19, random_state=0)
+    assert found.observed == pytest.approx(clone(search).fit(X[:60], Y[:60]).risk_.value)
+    assert found.null.mean() == pytest.approx(0.5, abs=0.1)
+    assert found.observed > found.null.max()
+    assert found.p_value == 1 / 20
+
+
+OF_CLASSES = ["auc", "average-precision", "f1", "mcc", "kappa", "accuracy", "neg_log_loss"]
+
+
+@pytest.mark.parametrize("scoring", [*OF_CLASSES, "r2"])
+def test_a_difference_of_scores_is_a_minus_b(scoring):
+    """The same magnitude as of the losses, the interval turned over, and the same winner."""
+    models, y = (LogisticRegression(), KNeighborsClassifier(40)), Y
+    if scoring == "r2":
+        models, y = (Ridge(), KNeighborsRegressor(40)), NUMBERS
+    a, b = (tr.estimate_risk(model, X, y, cv="pairs", scoring=scoring) for model in models)
+    scores, losses = a - b, a.as_loss() - b.as_loss()
+    assert scores.greater_is_better
+    assert not losses.greater_is_better
+    assert scores.value == pytest.approx(a.value - b.value)
+    assert losses.value == pytest.approx(-scores.value)
+    assert scores.statistic == pytest.approx(-losses.statistic)
+    assert scores.interval.low == pytest.approx(-losses.interval.high)
+    assert scores.interval.high == pytest.approx(-losses.interval.low)
+    assert (scores.p_value, scores.std_error) == pytest.approx((losses.p_value, losses.std_error))
+    assert scores.probabilities == pytest.approx(losses.probabilities)
+    assert (scores.better > scores.worse) == (a.value > b.value)
+    assert scores.probability == pytest.approx(losses.probability)
+    assert scores.shows_worse(0.9) == losses.shows_worse(0.9)
+    assert f"a − b {scores.value:+.4f}" in str(scores)
+
+
+@pytest.mark.parametrize("scoring", ["auc", "zero-one"])
+def test_a_study_takes_the_higher_auc_and_the_lower_error_as_the_better(scoring, tmp_path):
+    """By the truth on fresh rows and by the estimate; of errors of the estimate less is better."""
+    spec = {
+        "replicates": 2, "sizes": [40], "problems": ["simple", "difficult"], "n_test": 300,
+        "learners": [{"word": "knn", "set": {"n_neighbors": k}, "name": f"{k}nn"} for k in (1, 9)],
+        "methods": ["2-fold"], "scoring": scoring,
+    }  # fmt: skip
+    results = tr.Study(spec, tmp_path / "runs.db").run()
+    assert all(row["greater_is_better"] == (scoring == "auc") for row in results.rows)
+    for by in ("truth", "value"):
+        found = results.compare(by=by)
+        losses = np.array(found.values) * (-1 if scoring == "auc" else 1)
+        assert found.ranks == pytest.approx(rankdata(losses.round(12), axis=1).mean(axis=0))
+        assert found.terms.better == ("higher" if scoring == "auc" else "lower")
+    assert results.compare(by="rmse").terms.better == "lower"
 
 
 @pytest.mark.parametrize(
@@ -66,25 +257,25 @@ def test_a_scale_turns_values_intervals_and_differences():
         (OF_NUMBERS, NUMBERS, "r2"),
     ],
 )
-def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
-    """Print, conclusion, page, notebook: the scores stand there, the risks nowhere."""
+def test_no_view_of_an_assessment_has_the_loss_of_a_score(learners, y, loss):
+    """Print, conclusion, page, notebook: the scores stand there, the losses nowhere."""
     found = tr.assess(learners, X, y, cv=["5-fold"], scoring=loss)
     honest = [found.choice, *found.risks.values()]
     risk = found.risks[found.best]
     shown, hidden = numbers_of(*honest)
-    page, printed = plain(found.to_html()), str(found)
-    for view in (page, printed, found._repr_html_()):
+    page, text = plain(found.to_html()), str(found)
+    for view in (page, text, found._repr_html_()):
         read = set(re.findall(r"\d+\.\d{4}", plain(view)))
         assert shown <= read
         assert not hidden & read
-    assert f"Report {number(found.choice.score)} (" in found.conclusion
+    assert f"Report {number(found.choice.value)} (" in found.conclusion
     assert "Report this score" in page
-    assert "larger is better" in printed
-    assert "lower is better" not in page + printed
-    assert f"with {risk.named_scoring} {number(risk.score)} (95 % interval" in page
-    content = found.to_dict()
-    assert content["choice"]["value"] == found.choice.value
-    assert content["choice"]["score"] == found.choice.score
+    assert "larger is better" in text
+    assert "lower is better" not in page + text
+    assert f"with {risk.named_scoring} {number(risk.value)} (95 % interval" in page
+    content = found.to_dict()["choice"]
+    assert (content["value"], content["greater_is_better"]) == (found.choice.value, True)
+    assert "score" not in content
 
 
 def test_errors_stay_errors():
@@ -92,7 +283,7 @@ def test_errors_stay_errors():
     found = tr.assess(CLASSES, X, Y, cv=["5-fold"])
     assert f"Report {number(found.choice.value)} (" in found.conclusion
     assert "Report this risk" in found.to_html()
-    assert "score" not in found.to_dict()["choice"]
+    assert found.to_dict()["choice"]["greater_is_better"] is False
 
 
 def test_the_choice_has_its_further_scores():
@@ -101,13 +292,13 @@ def test_the_choice_has_its_further_scores():
     table = found.scorecard()
     whole = table[table["learner"] == "whole search"].set_index("score")["honest"]
     assert whole.to_dict() == {
-        "auc of 1": found.choice.scores["auc"].score,
+        "auc of 1": found.choice.scores["auc"].value,
         "log": found.choice.scores["log"].value,
     }
     page = plain(found.to_html())
     for view in (str(found), page):
         assert "whole search" in view
-        assert str(found.choice.scores["auc"].score_interval) in view
+        assert str(found.choice.scores["auc"].interval) in view
 
 
 def test_figures_of_matplotlib_are_of_scores():
@@ -125,25 +316,28 @@ def test_figures_of_matplotlib_are_of_scores():
     curve = found.plot_curve()
     assert curve.get_ylabel() == "auc of 1 (larger is better)"
     best = found.curves[found.best]
-    assert curve.lines[0].get_ydata().max() == pytest.approx(1 - best.values.min())
+    assert curve.lines[0].get_ydata().max() == pytest.approx(best.values.max())
 
 
 def test_an_audit_speaks_of_scores_where_its_search_does():
-    """Sentence, table, title and page have the accuracy; a squared error stays an error."""
+    """Sentence, table, title and page have the accuracy, and of a negative error that score."""
     search = GridSearchCV(*KNN, cv=5).fit(X, Y)
     found = tr.audit(search, X, Y)
     shown, hidden = numbers_of(found.honest)
-    assert found.honest.score == pytest.approx(1 - found.honest.value)
+    assert found.claimed.value == pytest.approx(search.best_score_)
+    assert found.risks == pytest.approx(search.cv_results_["mean_test_score"])
+    assert found.optimism == pytest.approx(found.claimed.value - found.honest.value)
     for view in (found.conclusion, str(found), found._repr_html_(), plain(found.to_html())):
         assert shown <= set(re.findall(r"\d+\.\d{4}", view))
         assert not hidden & set(re.findall(r"\d+\.\d{4}", view))
     assert "level 'pairs', accuracy\n" in str(found)
     squared = GridSearchCV(*OF_NUMBERS["ridge"], cv=5, scoring="neg_mean_squared_error")
     errors = tr.audit(squared.fit(X, NUMBERS), X, NUMBERS)
-    said = f"−best_score_ {number(errors.claimed.value)} "
-    assert errors.conclusion.startswith(said)
-    assert errors.honest.scoring == errors.claimed.scoring == "squared"
-    assert "Report this risk" in errors.to_html()
+    assert errors.claimed.value == pytest.approx(squared.best_score_)
+    assert errors.conclusion.startswith(f"best_score_ {number(squared.best_score_)} ")
+    assert errors.honest.scoring == errors.claimed.scoring == "neg_mean_squared_error"
+    assert errors.honest.value < 0
+    assert "Report this score" in errors.to_html()
 
 
 @pytest.mark.parametrize("asked", [{"scoring": "auc"}, {"scoring": ["zero-one", "auc"]}, {}])
@@ -160,10 +354,10 @@ def test_there_is_one_auc_on_a_page(asked):
         return
     risk = found.risks[found.best]
     auc = risk if asked.get("scoring") == "auc" else risk.scores["auc"]
-    assert told == {number(auc.score)}
-    assert f"AUC {number(auc.score)}, 95 % interval {number(auc.score_interval.low)} to" in page
+    assert told == {number(auc.value)}
+    assert f"AUC {number(auc.value)}, 95 % interval {number(auc.interval.low)} to" in page
     axes = found.plot_roc()
-    assert str(auc.score_interval) in axes.get_legend().get_texts()[0].get_text()
+    assert str(auc.interval) in axes.get_legend().get_texts()[0].get_text()
 
 
 def test_a_validation_has_one_auc():

@@ -92,10 +92,11 @@ def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name, honest_of
         assert honest.best_index_ == alone.best_index_
 
 
-def test_a_score_that_nobody_names_stays_on_its_own_scale(simple, honest_of):
-    """Minus the score; no optimism, since it is not known what a loss of it would be."""
+def test_a_score_that_nobody_names_stays_as_it_is(simple, honest_of):
+    """No optimism, since it is not known what a loss of it would be."""
     honest = honest_of("private")
-    assert honest.selected_risk_.value == -honest.best_score_
+    assert honest.selected_risk_.value == honest.best_score_
+    assert honest.selected_risk_.greater_is_better
     assert "does not say" in honest.selected_risk_.notes[0]
     assert honest.optimism_ is None
     assert honest.score(*simple) == np.mean(honest.predict(simple[0]) == simple[1])
@@ -137,15 +138,16 @@ def test_the_score_of_the_search_is_the_loss(simple):
     honest = partial(tr.HonestSearchCV, outer="3-fold")
     auc = honest(GridSearchCV(KNN, GRID, cv=3, scoring="roc_auc")).fit(*simple)
     assert auc.risk_.scoring == auc.selected_risk_.scoring == "roc_auc"
-    assert auc.selected_risk_.value == pytest.approx(1 - auc.best_score_)
-    assert auc.optimism_ == pytest.approx(auc.risk_.value - auc.selected_risk_.value)
+    assert auc.selected_risk_.value == pytest.approx(auc.best_score_)
+    assert auc.optimism_ == pytest.approx(auc.selected_risk_.value - auc.risk_.value)
     several = GridSearchCV(KNN, GRID, cv=3, scoring=["roc_auc", "f1"], refit="f1")
     assert honest(several).fit(*simple).risk_.scoring == "f1"
     X, y = simple[0], simple[0][:, 0] + simple[1]
     regression = GridSearchCV(KNeighborsRegressor(), GRID, cv=3)
     found = honest(regression).fit(X, y)
-    assert found.risk_.score == pytest.approx(1 - found.risk_.value)
-    assert found.selected_risk_.value == pytest.approx(1 - found.best_score_)
+    assert found.risk_.scoring == "r2"
+    assert found.selected_risk_.value == pytest.approx(found.best_score_)
+    assert found.optimism_ == pytest.approx(found.best_score_ - found.risk_.value)
     squared = honest(regression, scoring="squared").fit(X, y)
     assert squared.risk_.scoring == "squared"
     assert squared.optimism_ is None
@@ -160,7 +162,7 @@ def test_further_scores_and_a_scorer_are_told(simple):
     assert search.scores_["auc"].method == search.risk_.method
     brier = tr.HonestSearchCV(SEARCHES["halving"], scoring="neg_brier_score", outer="3-fold")
     brier.fit(*simple)
-    assert brier.risk_.value > 0
+    assert brier.risk_.value < 0
     assert brier.optimism_ is None
 
 
@@ -284,7 +286,7 @@ def test_a_density_is_searched_by_its_own_score(simple):
     search = GridSearchCV(KernelDensity(), {"bandwidth": [0.1, 1.0]}, cv=3)
     honest = tr.HonestSearchCV(search, outer="3-fold").fit(simple[0])
     assert honest.risk_.value == pytest.approx(
-        -np.mean([clone(search).fit(a).score(b) for a, b in _thirds(honest, simple[0])])
+        np.mean([clone(search).fit(a).score(b) for a, b in _thirds(honest, simple[0])])
     )
 
 

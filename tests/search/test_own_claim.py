@@ -39,14 +39,14 @@ QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
     ],
     ids=["grid", "random", "pipeline", "ours", "brier"],
 )
-def test_it_is_the_best_score_as_a_risk(search):
+def test_it_is_the_best_score_or_the_risk_that_it_is_of(search):
     """Of the fit on all rows; optimism is the honest risk minus it where both are of one loss."""
     one = tr.assess({"search": search}, X, Y, **QUICK).learners["search"]
     model = search.fit(X, Y)
     score = (model[-1] if hasattr(model, "steps") else model).best_score_
     brier = score < 0
-    assert one.selected.value == pytest.approx(-score if brier else 1 - score, abs=1e-12)
-    assert one.selected.scoring == ("brier" if brier else "zero-one")
+    assert one.selected.value == pytest.approx(score if brier else 1 - score, abs=1e-12)
+    assert one.selected.scoring == ("neg_brier_score" if brier else "zero-one")
     assert one.optimism == (None if brier else one.risk.value - one.selected.value)
     assert one.selected.interval is None
 
@@ -58,7 +58,7 @@ def test_regressions_that_tune_along_a_path_have_theirs():
     lasso = LassoCV(cv=3).fit(X, NUMBERS)
     assert found.learners["lasso"].selected.value == pytest.approx(lasso.mse_path_.mean(1).min())
     ridge = RidgeCV([0.1, 1.0], cv=3).fit(X, NUMBERS)
-    assert found.learners["ridge"].selected.value == pytest.approx(1 - ridge.best_score_)
+    assert found.learners["ridge"].selected.value == pytest.approx(ridge.best_score_)
     assert found.learners["ridge"].optimism is None
 
 

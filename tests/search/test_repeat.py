@@ -19,24 +19,24 @@ GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 
 
 def by_hand(search, X, y, groups=None):
-    """Mean error of clones fitted in the outer training sets."""
-    wrong = np.zeros(len(y))
+    """Accuracy of clones fitted in the outer training sets."""
+    right = np.zeros(len(y))
     for fold in np.unique(FOLDS):
         train, test = fold != FOLDS, fold == FOLDS
         given = {} if groups is None else {"groups": groups[train]}
-        wrong[test] = clone(search).fit(X[train], y[train], **given).predict(X[test]) != y[test]
-    return wrong.mean()
+        right[test] = clone(search).fit(X[train], y[train], **given).predict(X[test]) == y[test]
+    return right.mean()
 
 
 @pytest.mark.parametrize("cv", [3, KFold(4, shuffle=True, random_state=0)], ids=str)
 def test_a_grid_goes_the_fast_way_to_the_same_number(grid_search, simple, cv):
-    """The fast engine's nested risk is that of clones fitted by hand."""
+    """The fast engine's nested accuracy is that of clones fitted by hand."""
     search = grid_search(cv=cv)
     u = tr.audit(search, *simple, level="nested", outer=OUTER)
     assert u.honest.engine == "knn"
     assert u.honest.value == pytest.approx(by_hand(search, *simple))
     assert u.honest.interval is not None
-    assert u.optimism == pytest.approx(u.honest.value - (1 - search.best_score_))
+    assert u.optimism == pytest.approx(search.best_score_ - u.honest.value)
 
 
 @pytest.mark.parametrize("seed", [0, None])
@@ -89,16 +89,17 @@ def test_a_score_without_a_name_is_refused(simple):
         tr.audit(search, *simple, level="nested")
 
 
-def test_a_callable_score_is_turned_by_what_is_perfect(simple):
-    """A scorer of one's own: the perfect rule says where zero error is."""
+def test_a_callable_score_stays_as_it_is(simple):
+    """A scorer of one's own; the perfect rule says what no error is."""
 
     def doubled(model, X, y):
         return 2.0 * (model.predict(X) == y).mean()
 
     search = GridSearchCV(KNeighborsClassifier(), GRID, cv=3, scoring=doubled).fit(*simple)
     u = tr.audit(search, *simple, level="nested", outer=OUTER)
-    assert u.claimed.value == pytest.approx(2 - search.best_score_)
-    assert u.honest.value >= 0
+    assert u.claimed.value == pytest.approx(search.best_score_)
+    assert u.honest.value == pytest.approx(2 * by_hand(search, *simple))
+    assert u.honest.perfect == 2
 
 
 def test_groups_reach_the_inner_splits(simple):

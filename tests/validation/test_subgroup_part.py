@@ -101,8 +101,8 @@ def test_all_rows_have_the_score_that_discrimination_has(positive):
     parts = {"half": np.arange(N) % 2}
     found = tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=parts, positive=positive)
     area, honest = found.subgroups["auc"], found.discrimination.measures["auc"]
-    shown = area.whole.own_scale
-    assert (shown.value, shown.interval) == (pytest.approx(honest.honest), honest.interval)
+    whole = area.whole
+    assert (whole.value, whole.interval) == (pytest.approx(honest.honest), honest.interval)
     assert area.positive == (1 if positive is None else 0)
 
 

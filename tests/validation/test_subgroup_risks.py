@@ -64,10 +64,10 @@ def test_values_are_those_of_the_rows_of_a_level():
         y, p, s = Y[mine], probabilities[mine], scores[mine]
         expected = {
             "zero-one": (labels[mine] != y).mean(),
-            "auc": 1 - roc_auc_score(y, s),
-            "average-precision": 1 - average_precision_score(y, s),
+            "auc": roc_auc_score(y, s),
+            "average-precision": average_precision_score(y, s),
             "log": log_loss(y, p),
-            "f1": 1 - f1_score(y, labels[mine]),
+            "f1": f1_score(y, labels[mine]),
         }
         for word, value in expected.items():
             risk = found[word].levels[code]
@@ -230,12 +230,15 @@ def test_weights_count():
     assert (level.subgroup.n_rows, level.reason) == (9, "9 rows: at least 10 are needed.")
 
 
-def test_a_score_is_shown_on_its_own_scale():
-    """AUC and its interval are 1 minus the loss."""
-    one = told(scoring=["zero-one", "auc"])[0]["auc"].levels[0]
-    assert one.own_scale.value == pytest.approx(1 - one.value)
-    assert one.own_scale.interval == Interval(
+def test_a_score_tells_its_loss():
+    """Of an AUC 1 minus it; the ends of its interval change places. Shrunken, it is an AUC."""
+    levels = told(scoring=["zero-one", "auc"])[0]["auc"].levels
+    one, values = levels[0], [each.value for each in levels if each.value is not None]
+    assert one.greater_is_better
+    assert one.value in one.interval
+    assert 0.5 < min(values) <= one.shrunken <= max(values)
+    assert one.loss_value == pytest.approx(1 - one.value)
+    assert one.loss_interval == Interval(
         1 - one.interval.high, 1 - one.interval.low, one.interval.method,
         one.interval.confidence_level,
     )  # fmt: skip
-    assert one.own_shrunken == pytest.approx(1 - one.shrunken)

@@ -58,13 +58,13 @@ def test_the_scores_of_a_search_are_its_own():
     fitted = searched(scoring=["zero-one", "auc", "brier"]).fit(X, Y)
     found = tr.validate(fitted, X, Y, replicates=0)
     auc = fitted.scores_["auc"]
-    assert found.discrimination["auc"].honest == pytest.approx(1 - auc.value)
-    assert found.discrimination["auc"].interval == auc.own_scale.interval
+    assert found.discrimination["auc"].honest == pytest.approx(auc.value)
+    assert found.discrimination["auc"].interval == auc.interval
     assert "brier" in found.calibration
     assert "x" not in found.calibration
     assert found.calibration["brier"].interval == fitted.scores_["brier"].interval
     without = tr.validate(searched(scoring="log").fit(X, Y), X, Y, replicates=0)
-    asked = searched(scoring=["log", "auc"]).fit(X, Y).scores_["auc"].own_scale.interval
+    asked = searched(scoring=["log", "auc"]).fit(X, Y).scores_["auc"].interval
     assert without.discrimination["auc"].interval == asked
 
 
@@ -360,7 +360,7 @@ def test_validation_of_decision_values_has_the_interval_of_the_score(scoring):
         tr.HonestSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring=each).fit(X, y)
         for each in (["zero-one", "auc"], scoring)
     ]
-    score = searches[0].scores_["auc"].own_scale
+    score = searches[0].scores_["auc"]
     measure = tr.validate(searches[1], X, y, replicates=0).measures["auc"]
     assert measure.honest == pytest.approx(score.value)
     assert measure.interval.low == pytest.approx(score.interval.low)

@@ -44,8 +44,8 @@ NO_BOXES = "no learner was tested on random splits: assess with outer='monte-car
 class Assessment(Bounded, TestedLearners):
     """Tuned learners compared on the same splits.
 
-    `best` is the learner with the smallest honest risk. That risk is the smallest of several and
-    slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
+    `best` is the learner with the best honest risk. That risk is the best of several and slightly
+    flatters; `choice` is the honest risk of choosing among the learners as well, which is
     the number to report for the whole search. `findings` are what makes the answer fragile.
     Every fit was made by `assess`: what is printed, drawn or written is only arranged, and an
     assessment that is read from its JSON prints and draws the same.
@@ -208,7 +208,7 @@ class Assessment(Bounded, TestedLearners):
         return numbers_of(self.report)
 
     def _metrics(self) -> Mapping[str, Any]:
-        numbers = {**self.report.to_metrics(), "baseline": self.own_baseline}
+        numbers = {**self.report.to_metrics(), "baseline": self.baseline}
         numbers["n_fits"] = sum(learner.n_fits for learner in self.learners.values())
         numbers["seconds"] = sum(learner.seconds for learner in self.learners.values())
         for name, learner in self.ranked_learners.items():
@@ -295,7 +295,7 @@ def assessment_of(
 ) -> Assessment:
     """What was found of these learners, and the conclusion."""
     order = by_text({name: problems[name].family for name in learners})
-    best = ranked({name: learner.risk.value for name, learner in learners.items()}, order)[0]
+    best = ranked({name: learner.risk.loss_value for name, learner in learners.items()}, order)[0]
     problem, choice = problems[best], None
     if len(learners) > 1:
         choice = risk_of_choice(learners, order, problem, schedule.nested)
@@ -318,7 +318,7 @@ def assessment_of(
         seed=problem.seed,
         source="",
         command="",
-        baseline=None if constant is None else constant.risk,
+        baseline=None if constant is None else problem.loss.scale.value(constant.risk),
         baseline_rule=None if constant is None else constant.rule,
         missing=tuple(missing),
         choice=choice,

@@ -54,8 +54,9 @@ def _is_useful(tested: TestedLearners) -> bool | None:
         return gain.mean > 0 and gain.exceeds_noise(tested.confidence_level)
     if tested.baseline is None:
         return None
-    choice = None if tested.choice is None else tested.choice.value
-    return None if max(_best(tested), choice or 0.0) < tested.baseline else False
+    best, report = tested.learners[tested.best].risk.loss_value, tested.report.loss_value
+    worst = max(value for value in (best, report) if value is not None)
+    return None if worst < tested.scale.value(tested.baseline) else False
 
 
 def _best(tested: TestedLearners) -> float:
@@ -144,7 +145,7 @@ def _others(tested: TestedLearners) -> str:
     scale = tested.scale
     what = scale.short(tested.named_scoring)
     named = [
-        f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(tested, name)), _best(tested))})"
+        f"{clean(name, _NAME)} ({what} {signed(_behind(tested, name), _best(tested))})"
         for name in others
     ]
     return f"{opening}, the best learner may also be {present.listed(named, 'or')}."
@@ -171,12 +172,13 @@ def _of_a_hundred(tested: TestedLearners) -> str:
     risk, problem = tested.report, tested.problem
     if problem is None or not problem.loss.binary or risk.weighted:
         return ""
-    if risk.value is None or risk.interval is None:
+    error, interval = risk.loss_value, risk.loss_interval
+    if error is None or interval is None:
         return ""
-    n = 1000 if risk.value < FEW_OF_A_HUNDRED else 100
-    low, value, high = (round(n * p) for p in (risk.interval.low, risk.value, risk.interval.high))
+    n = 1000 if error < FEW_OF_A_HUNDRED else 100
+    low, value, high = (round(n * p) for p in (interval.low, error, interval.high))
     text = f"Of {n} new rows about {value} get a wrong answer ({low} to {high})"
-    if risk.value == 0:
+    if error == 0:
         text = f"No tested row got a wrong answer; of {n} new rows at most about {high} do"
     if tested.constant is not None:
         text += f", {round(n * tested.constant.risk)} by {tested.constant.rule}"
@@ -230,14 +232,12 @@ def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:
     interval = tested.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
-    scale = loss.scale
-    shown = scale.interval(interval)
-    assert shown is not None
     if interval.width > WIDE * (loss.upper - loss.lower):
         yield Finding(
             "interval-wide",
-            f"The interval reaches from {present.risk(shown.low)} to {present.risk(shown.high)}: "
-            f"{tested.n_rows} rows leave the {scale.noun} open.",
+            f"The interval reaches from {present.risk(interval.low)} to "
+            f"{present.risk(interval.high)}: {tested.n_rows} rows leave the "
+            f"{loss.scale.noun} open.",
             f"About {4 * tested.n_rows} rows would halve it (`truerisk plan`).",
         )
 

@@ -54,16 +54,16 @@ class Beside(Comparison):
 class TestedLearners(Record):
     """Tuned learners compared on the same splits.
 
-    `best` is the learner with the smallest honest risk. That risk is the smallest of several and
-    slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
-    the number to report for the whole search. `baseline` is the risk of the best constant answer,
-    such as the commonest class. `missing` names learners that an interruption left out. `source`,
-    `command` and `column_names` say, for a report, what the data and their columns are called and
-    what was typed, `given` which further arguments were. `validation` is that of the best learner;
-    where one was asked for and is None, `no_validation` says why. What follows is not written:
-    `order` says which comes first of equal learners, `testing` is the method that tested them, and
-    `kept` says what a store spared, and `checked` that rows and columns are looked through; no
-    number depends on them.
+    `best` is the learner with the best honest risk. That risk is the best of several and slightly
+    flatters; `choice` is the honest risk of choosing among the learners as well, which is the
+    number to report for the whole search. `baseline` is the risk of the best constant answer, such
+    as the commonest class. Numbers are on the scale that was asked for. `missing` names learners
+    that an interruption left out. `source`, `command` and `column_names` say, for a report, what
+    the data and their columns are called and what was typed, `given` which further arguments were.
+    `validation` is that of the best learner; where one was asked for and is None, `no_validation`
+    says why. What follows is not written: `order` says which comes first of equal learners,
+    `testing` is the method that tested them, and `kept` says what a store spared, and `checked`
+    that rows and columns are looked through; no number depends on them.
     """
 
     schema: ClassVar[str] = "truerisk.assessment/2"
@@ -143,11 +143,6 @@ class TestedLearners(Record):
     def named_scoring(self) -> str:
         """The loss, with the class that it speaks of."""
         return self.best_learner.risk.named_scoring
-
-    @property
-    def own_baseline(self) -> float | None:
-        """`baseline` as people state it."""
-        return self.scale.value(self.baseline)
 
     @property
     def tuned(self) -> bool:
@@ -242,9 +237,9 @@ class TestedLearners(Record):
 
     @property
     def ranking(self) -> list[str]:
-        """Learners by their honest risk, the smallest first; those without one last."""
+        """Learners by their honest risk, the best first; those without one last."""
         order = self.order or tuple(self.learners)
-        return ranked({name: risk.value for name, risk in self.risks.items()}, order)
+        return ranked({name: risk.loss_value for name, risk in self.risks.items()}, order)
 
     @property
     def ranked_learners(self) -> dict[str, TunedLearner]:
@@ -307,7 +302,7 @@ class TestedLearners(Record):
 
     @property
     def runner_up(self) -> str | None:
-        """The learner with the second smallest honest risk."""
+        """The learner with the second best honest risk."""
         others = [n for n in self.ranking if n != self.best and self.risks[n].value is not None]
         return others[0] if others else None
 
@@ -323,7 +318,7 @@ class TestedLearners(Record):
         return [
             name
             for name, may_be in zip(names, kept, strict=True)
-            if may_be or name not in behind or not behind[name].shows_larger(level)
+            if may_be or name not in behind or not behind[name].shows_worse(level)
         ]
 
     @cached_property
@@ -342,7 +337,7 @@ class TestedLearners(Record):
         The set and the differences that are shown beside it enlarge variances by one factor.
         """
         paired = self._comparable(names, score).losses()
-        values = {name: of_score(self.risks[name], score).value for name in names}
+        values = {name: of_score(self.risks[name], score).loss_value for name in names}
         best = min(names, key=lambda name: values[name] or 0.0)
         behind = {name: self.difference(name, best, score=score) for name in names if name != best}
         factors = [
@@ -371,8 +366,9 @@ class TestedLearners(Record):
         score: str | None = None,
         rope: float = ROPE,
     ) -> Comparison:
-        """The risk of learner a minus that of b, paired: negative favours a.
+        """Learner a minus b, paired and on the scale that was asked for.
 
+        Of losses negative favours a, of scores positive does.
         `score` names one of the scores that were asked of the same fits, such as "auc"; risks that
         differ by no more than `rope` are practically the same. Where no formula is known
         for the splits, as for those that go forward in time, there is the value and no interval.

@@ -151,20 +151,21 @@ class TunedLearner(Record):
 
     @property
     def optimism(self) -> float | None:
-        """Honest minus selected risk; None where they are of two losses or of two averages."""
+        """By how much the selected value flatters; None if the two are not comparable.
+
+        They are of two losses, or of two averages, then.
+        """
         selected = self.selected
         if selected is None or selected.scoring != self.risk.scoring:
             return None
         if selected.pooled != self.risk.pooled:
             return None
-        if self.risk.value is None or selected.value is None:
-            return None
-        return self.risk.value - selected.value
+        return self.risk.scale.optimism_of(self.risk.value, selected.value)
 
     def _metrics(self) -> Mapping[str, Any]:
         return {
             **self.risk.to_metrics(),
-            "selected": None if self.selected is None else self.selected.own_scale.value,
+            "selected": None if self.selected is None else self.selected.value,
             "optimism": self.optimism,
             "n_fits": self.n_fits,
             "seconds": self.seconds,

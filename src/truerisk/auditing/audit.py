@@ -42,6 +42,7 @@ from truerisk.estimation.checking import with_checks, with_findings
 from truerisk.estimation.problem import Problem, pose, versions
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import OF_EVERY_CALL, Finding, by_severity, warn_of_findings
+from truerisk.results.results import name_of_loss
 from truerisk.search.claim import (
     Claim,
     ScoreScale,
@@ -271,19 +272,27 @@ def _outcome(
     confidence_level: float,
 ) -> Audit:
     params = dict(claim.best_params)
-    named: dict[str, Any] = {"scoring": scale.called, "perfect": scale.shown.perfect}
+    shown, name = scale.shown, scale.called
     claimed = Stated(
-        float(scale.risk(claim.score)), f"{claim.search}: {claim.name}", params=params, **named
+        scale.told(claim.score),
+        f"{claim.search}: {claim.name}",
+        params=params,
+        scoring=name,
+        perfect=shown.perfect,
     )
     correction = rough_correction(claim, scale)
     rough = None
     if correction is not None:
         notes = ("rough: it may be too large or too small", *claim.notes)
         rough = replace(
-            claimed, value=correction, method="tibshirani-tibshirani (rough)", notes=notes
+            claimed,
+            value=shown.value(correction),
+            method="tibshirani-tibshirani (rough)",
+            notes=notes,
         )
     honest, choosing = (
-        None if risk is None else replace(risk, **named) for risk in (seen.honest, seen.choosing)
+        None if risk is None else risk.on_scale(shown, scoring=name)
+        for risk in (seen.honest, seen.choosing)
     )
     by_scores = level == "scores" and seen.mixes is None
     outcome = Audit(
@@ -305,16 +314,17 @@ def _outcome(
         conclusion="",
         versions=versions(),
     )
-    score = f"−{claim.name}" if scale.errors and not claim.errors else claim.name
+    turned = scale.errors and not claim.errors
+    score = name_of_loss(claim.name, scale.perfect) if turned else claim.name
     return replace(outcome, conclusion=conclusion_of(outcome, score))
 
 
 def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
-    """The mean score of every candidate as a risk, None where it has none."""
+    """The mean score of every candidate as the search tells it, None where it has none."""
     means = claim.means
     if means is None:
         return ()
-    return tuple(float(scale.risk(m)) if np.isfinite(m) else None for m in means)
+    return tuple(scale.told(m) if np.isfinite(m) else None for m in means)
 
 
 @contextmanager

@@ -317,7 +317,7 @@ def apart_findings(
     are a finding whatever the risk (`checks/splits.py`). Of numbers that no name calls times
     it is only known that the table is sorted by them.
     """
-    risks, value = estimate.split_risks, estimate.value
+    risks, value = estimate.split_risks, estimate.loss_value
     if mixed.kind == "groups" or risks is None or value is None:
         return
     error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed

@@ -161,10 +161,10 @@ def risk_findings(
 ) -> Iterator[Finding]:
     """A claim outside the interval is refuted; one inside may still flatter.
 
-    `scale` is how people read the risks. `mixes` says that the splits of the search tested models
-    which saw what belongs to a row.
+    `claimed` is an error, and `scale` that of the search. `mixes` says that the splits of the
+    search tested models which saw what belongs to a row.
     """
-    value, interval, noun = honest.value, honest.interval, scale.noun
+    value, interval, noun = honest.loss_value, honest.loss_interval, scale.noun
     if value is None:
         return
     if interval is not None and claimed not in interval:

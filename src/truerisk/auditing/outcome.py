@@ -13,7 +13,7 @@ from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Interval, OnOwnScale, OwnScale, Scale
-from truerisk.results.records import FINITE, Column, Count, Finite, Record, Share, Size
+from truerisk.results.records import FINITE, Column, Count, Perfect, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 
 WIDEST = 88
@@ -31,9 +31,9 @@ Number = Annotated[float, FINITE]
 
 @dataclass(frozen=True)
 class Stated(OnOwnScale, Record):
-    """A risk that the search's own scores state: no row was seen, so there is no interval.
+    """What the search's own scores state: no row was seen, so there is no interval.
 
-    `perfect` as in `RiskEstimate`: where the search speaks of scores, that of a perfect rule.
+    `value` and `perfect` are those of the score of the search, as in `RiskEstimate`.
     """
 
     value: Number
@@ -41,13 +41,13 @@ class Stated(OnOwnScale, Record):
     scoring: str
     params: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    perfect: Finite | None = None
+    perfect: Perfect | None = None
     std_error: Size | None = None
     interval: Interval | None = None
 
     @property
     def named_scoring(self) -> str:
-        """The loss: a search that states a risk names no class beside it."""
+        """The score: a search names no class beside it."""
         return self.scoring
 
     def __float__(self) -> float:
@@ -63,15 +63,15 @@ class Stated(OnOwnScale, Record):
 
 @dataclass(frozen=True, eq=False)
 class Audit(Bounded, Record):
-    """What `tr.audit` gives. Risks are errors: lower is better.
+    """What `tr.audit` gives, on the scale of the score of the search.
 
-    `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` honest
-    minus claimed. At level "scores" `honest` is the rough correction of Tibshirani and Tibshirani
-    without an interval, or None where the scores of the splits were not kept. `rough` is that
-    correction at every level. `findings` come with the most serious first. `within_one_error` are
-    the candidates within one standard error, over splits, of the best. `settings` are all
-    candidates, `chosen` the number of the chosen one, and `risks` what the search measured of each,
-    as errors (None where a fit failed; empty where the search kept no scores).
+    `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` by how
+    much the claim is better. At level "scores" `honest` is the rough correction of Tibshirani and
+    Tibshirani without an interval, or None where the scores of the splits were not kept. `rough` is
+    that correction at every level. `findings` come with the most serious first. `within_one_error`
+    are the candidates within one standard error, over splits, of the best. `settings` are all
+    candidates, `chosen` the number of the chosen one, and `risks` what the search measured of each
+    (None where a fit failed; empty where the search kept no scores).
 
     Where the splits of the search mix what belongs together ("time", "space" or "groups" in
     `mixes`), `honest` is the risk of rows kept apart and `choosing` the claim corrected for the
@@ -116,7 +116,7 @@ class Audit(Bounded, Record):
 
     @property
     def scale(self) -> Scale:
-        """How people read its risks: as the search speaks."""
+        """The scale of its numbers: that of the search."""
         return Scale(self.claimed.perfect)
 
     @property
@@ -126,10 +126,9 @@ class Audit(Bounded, Record):
 
     @property
     def optimism(self) -> float | None:
-        """Honest minus claimed risk; positive where the search flatters itself."""
-        if self.honest is None or self.honest.value is None:
-            return None
-        return float(self.honest.value - self.claimed.value)
+        """By how much the claim is better than the honest risk; None without an honest risk."""
+        honest = None if self.honest is None else self.honest.value
+        return self.scale.optimism_of(honest, self.claimed.value)
 
     @property
     def refuted(self) -> bool | None:
@@ -215,12 +214,12 @@ class Audit(Bounded, Record):
 
 def conclusion_of(audit: Audit, named: str) -> str:
     """The result in a sentence or two, where the search calls its score `named`."""
-    claim = f"{named} {_shown(audit, audit.claimed.value)}"
+    claim = f"{named} {present.number(audit.claimed.value)}"
     if audit.is_rough:
         return f"{claim} {_roughly(audit)}"
     if audit.honest is None or audit.honest.value is None or audit.optimism is None:
         return f"{claim} {_unknown(audit)}"
-    honest = f"honest {_shown(audit, audit.honest.value)} {_interval(audit)}"
+    honest = f"honest {present.number(audit.honest.value)} {_interval(audit)}"
     size = unsigned(abs(audit.optimism), audit.claimed.value)
     if abs(audit.optimism) <= 1e-12:
         direction = "is neither optimistic nor pessimistic"
@@ -242,8 +241,9 @@ def _shares(audit: Audit) -> str:
     saw = f"models that saw {MODELS_SAW[audit.mixes]}"
     if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
         return f" The splits of the search tested {saw}."
-    alone = f" Corrected for the choice alone it is {_shown(audit, audit.choosing.value)};"
-    more = audit.optimism - audit.choosing.value + audit.claimed.value
+    alone = f" Corrected for the choice alone it is {present.number(audit.choosing.value)};"
+    choice = audit.scale.optimism_of(audit.choosing.value, audit.claimed.value)
+    more = audit.optimism - (choice or 0.0)
     if more <= 0:
         return f"{alone} {saw} do not flatter it."
     return f"{alone} {unsigned(more, audit.claimed.value)} more is owed to {saw}."
@@ -260,13 +260,9 @@ def _unknown(audit: Audit) -> str:
 def _roughly(audit: Audit) -> str:
     text = f"is the best of {audit.n_candidates} scores, which looks better than it is"
     if audit.rough is not None:
-        about = _shown(audit, audit.rough.value)
+        about = present.number(audit.rough.value)
         text += f"; a rough correction from the split scores gives {about}, without an interval"
     return f"{text}. Level 'pairs' or 'nested' measures how much, with X and y."
-
-
-def _shown(audit: Audit, risk: float) -> str:
-    return present.number(audit.scale.value(risk))
 
 
 def _interval(audit: Audit) -> str:

@@ -196,6 +196,7 @@ def _handed(source: Source) -> Any:
 def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
     from truerisk.auditing.audit import audited
     from truerisk.auditing.correcting import Wanted
+    from truerisk.losses.row_losses import registry
     from truerisk.models.stated.question import usual_score
     from truerisk.results.interval import Scale
     from truerisk.search.claim import perfect_of
@@ -211,7 +212,9 @@ def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
             bounds = asked.fail_above, asked.min_score
-            refuse_bounds(*bounds, {scoring: Scale(perfect_of(scoring))}, remedy)
+            is_word = is_honest_search(search) and scoring in registry
+            scale = registry.load(scoring)().scale if is_word else Scale(perfect_of(scoring))
+            refuse_bounds(*bounds, {scoring: scale}, remedy)
         positive = label_written(source, asked.positive)
         search = _fitted(search, X, y, of_rows, positive)
         order = _order(source)

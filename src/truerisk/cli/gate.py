@@ -105,7 +105,8 @@ def refuse_bounds(
     from truerisk.results.bounds import ALIKE  # late: a command helps without numpy
 
     loss = next(iter(measured))
-    if fail_above is not None and measured[loss].better == "larger" and loss != "accuracy":
+    is_accuracy = loss == "accuracy" and measured[loss].perfect == 1
+    if fail_above is not None and measured[loss].better == "larger" and not is_accuracy:
         raise click.UsageError(
             f"--fail-above bounds an error, and {loss} is a score, of which more is better: write "
             f"--min-score {loss}=NUMBER."

@@ -68,8 +68,9 @@ def compare(
     Returns
     -------
     Comparison
-        ``value`` (a − b: negative favours a), ``interval``, ``p_value``, the probabilities
-        ``better``, ``equivalent``, ``worse``, and what was ``assumed``.
+        ``value`` (a − b on the scale that was asked for: of losses negative favours a, of scores
+        positive does), ``interval``, ``p_value``, the probabilities ``better``, ``equivalent``,
+        ``worse`` of a, and what was ``assumed``.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def compare(
         return unbounded
     pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
     result = method.of(pairs, tolerance)
-    return replace(result, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
+    return result.of_scores(isinstance(a, RiskEstimate) and a.greater_is_better)
 
 
 def difference(
@@ -120,13 +121,14 @@ def difference(
     assert a.value is not None
     assert b.value is not None
     value, reasons, others = a.value - b.value, [], []
+    scale = max(abs(a.value), abs(b.value))
     for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
         try:
             result = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
         except Refusal as refusal:
             reasons.append(str(refusal))
             continue
-        of_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * max(a.value, b.value))
+        of_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * scale)
         if of_values and result.interval is not None:
             return result
         others.append(result if of_values else _about_value(result, value, tolerance))
@@ -139,7 +141,7 @@ def difference(
         n_rows,
         a.named_scoring,
         notes=tuple(reasons[:1]),
-        is_score=a.perfect is not None,
+        greater_is_better=a.greater_is_better,
     )
 
 
@@ -153,7 +155,14 @@ def _unbounded(a: Any, b: Any) -> Comparison | None:
     refuse_unlike(a, b)
     n_rows = a.n_rows if a.losses is None else len(a.losses)
     notes = (infinite[0].note,)
-    return Comparison("none", a.value - b.value, n_rows, a.named_scoring, notes=notes)
+    return Comparison(
+        "none",
+        a.value - b.value,
+        n_rows,
+        a.named_scoring,
+        notes=notes,
+        greater_is_better=a.greater_is_better,
+    )
 
 
 def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:

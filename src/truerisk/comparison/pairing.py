@@ -115,7 +115,7 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
             raise Refusal(_why_no_influences(estimate))
     if not np.array_equal(a.influences.rows, b.influences.rows):  # type: ignore[union-attr]
         raise Refusal("the two estimates tested different rows: their losses are not paired.")
-    values = float(a.value or 0.0), float(b.value or 0.0)
+    values = float(a.loss_value or 0.0), float(b.loss_value or 0.0)
     influences = a.influences, b.influences
     scale = max(map(abs, values))
     return PairedLosses(loss=a.named_scoring, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
@@ -245,7 +245,8 @@ def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
     if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
         return "rows of one group depend on each other."
-    if a.weighted or a.value is None or not np.isclose(losses.mean(), a.value, 1e-9, 0):
+    value = a.loss_value
+    if a.weighted or value is None or not np.isclose(losses.mean(), value, 1e-9, 0):
         return "the rows have weights, or folds of unequal size count alike."
     return None
 

@@ -223,11 +223,8 @@ def further(estimate: Any) -> list[Any]:
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
-    own, name, lower = (
-        estimate.own_scale,
-        clean(estimate.named_scoring, 60),
-        estimate.perfect is None,
-    )
+    own, name = estimate.own_scale, clean(estimate.named_scoring, 60)
+    lower = not estimate.greater_is_better
     rows = [
         ["risk", risk(own.value)] if lower else [name, f"{risk(own.value)} (larger is better)"],
         ["standard error", risk(estimate.std_error)],
@@ -244,7 +241,6 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["seed", str(estimate.seed)],
     ]
     for name, value in (estimate.table or {}).items():
-        name = name if lower or isinstance(value, int) else f"{name}, as a risk"
         rows.append([name, str(value) if isinstance(value, int) else risk(value)])
     found = {finding.note: finding.severity for finding in estimate.findings}
     return rows + [[found.get(note, "note"), note] for note in estimate.notes]

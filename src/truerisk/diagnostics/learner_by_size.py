@@ -223,7 +223,7 @@ def _with_law(curve: LearningCurve) -> LearningCurve:
     """The curve, whose law is left out where it does not fit."""
     try:
         if curve.law is not None:
-            curve.law.check(curve.estimates[-1].perfect)
+            curve.law.check()
     except Refusal as refusal:
         return replace(curve, lacking=str(refusal))
     return curve
@@ -249,7 +249,7 @@ def _covariance(
     if data.time is not None or learner.method.respects_time:
         return None, "rows depend on each other in time"
     groups = None if data.clusters is None else data.clusters[every[0][0]]
-    values = np.array([computed.value for computed in estimates], dtype=float)
+    values = np.array([computed.loss_value for computed in estimates], dtype=float)
     covariance = joint_covariance(influences, values, groups, loss)
     return (
         covariance,

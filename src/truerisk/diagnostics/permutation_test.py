@@ -114,9 +114,10 @@ def permutation_test(
         )
     with stage("permuted"):
         null = procedure.null(n_permutations, executor)
+    scale = problem.loss.scale
     return PermutationTest(
-        observed=observed,
-        null=null,
+        observed=scale.value(observed),
+        null=scale.values(null),
         permuted=procedure.orders.what,
         n_units=procedure.orders.n_units,
         scoring=of_class(problem.loss.word, problem.loss.label(problem.data)),
@@ -127,7 +128,7 @@ def permutation_test(
         seconds=perf_counter() - started,
         data_fingerprint=problem.data.fingerprint,
         notes=_notes(procedure.orders),
-        perfect=problem.loss.scale.perfect,
+        perfect=scale.perfect,
     )
 
 

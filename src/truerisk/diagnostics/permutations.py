@@ -18,7 +18,7 @@ from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.estimation.run import Run
 from truerisk.plan.leaks import order_of
 from truerisk.results.interval import Scale, tied
-from truerisk.results.records import FINITE, Column, Count, Finite, Record, Size
+from truerisk.results.records import FINITE, Column, Count, Finite, Perfect, Record, Size
 
 SHIFTS = "shifts in time"
 FEWEST_TIMES = 200  # of 100 that remember .9, p < .05 in 8 of 100 without a relation
@@ -190,11 +190,11 @@ def _risks(procedure: Repeated, numbers: np.ndarray) -> list[float]:
 class PermutationTest(Record):
     """Whether a procedure learns anything: its risk beside those with permuted labels.
 
-    `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
+    `observed` is the honest risk of the labels as they are, `null` that of each permutation, both
+    on the scale that was asked for. The
     labels of `permuted` changed places: of "rows", as "labels of groups", those of "groups of equal
     size", or all of them by "shifts in time". `seed` drew the permutations, `search_seed` the folds
-    of each of them. `perfect` as in `RiskEstimate`: of a score, what is printed and drawn is the
-    score, perfect − risk.
+    of each of them. `perfect` as in `RiskEstimate`.
     """
 
     schema: ClassVar[str] = "truerisk.permutation-test/2"
@@ -212,11 +212,11 @@ class PermutationTest(Record):
     seconds: Size
     data_fingerprint: str
     notes: tuple[str, ...] = ()
-    perfect: Finite | None = None
+    perfect: Perfect | None = None
 
     @property
     def scale(self) -> Scale:
-        """How people read its risks."""
+        """The scale of its numbers."""
         return Scale(self.perfect)
 
     @property
@@ -226,8 +226,9 @@ class PermutationTest(Record):
 
     @property
     def n_as_small(self) -> int:
-        """How many permutations have a risk as small as the observed one, ties included."""
-        return int(np.count_nonzero(tied(self.null, self.observed)))
+        """How many permutations are as good as the observed order, ties included."""
+        sign = 1.0 if self.perfect is None else -1.0
+        return int(np.count_nonzero(tied(sign * self.null, sign * self.observed)))
 
     @property
     def p_value(self) -> float:
@@ -254,11 +255,11 @@ class PermutationTest(Record):
 
     @property
     def _risks(self) -> list[str]:
-        value, noun = self.scale.value, self.scale.noun
-        ends = sorted(value(float(end)) for end in (self.null.min(), self.null.max()))
-        mean, least, most = map(present.risk, (value(float(self.null.mean())), *ends))
+        noun, null = self.scale.noun, self.null
+        numbers = (float(number) for number in (null.mean(), null.min(), null.max()))
+        mean, least, most = map(present.risk, numbers)
         of = f"{present.clean(self.scoring, 40)}, {self.method}"
         return [
-            f"  observed: {noun} {present.risk(value(self.observed))} ({of})",
+            f"  observed: {noun} {present.risk(self.observed)} ({of})",
             f"  permuted: {noun} {mean} on average, {least} to {most}",
         ]

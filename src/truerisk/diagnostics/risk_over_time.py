@@ -16,7 +16,7 @@ from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Scale
-from truerisk.results.records import FINITE, Column, Finite, Range, Record, Share, Size
+from truerisk.results.records import FINITE, Column, Finite, Perfect, Range, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.long_run import long_run
 
@@ -34,14 +34,14 @@ OF_GROUPS = (
 
 @dataclass(frozen=True, eq=False)
 class RiskOverTime(Record):
-    """Mean losses in stretches of time of about equally many times, and their trend.
+    """Means in stretches of time of about equally many times, and their trend.
 
-    Stretch j has `n_rows[j]` rows from `starts[j]` to `ends[j]`, whose mean loss is `values[j]`.
-    `slope` is by how much the loss rises from the first tested time to the last, on a straight
-    line; `std_error` and `p_value` (of no trend, two-sided) are None with a reason in `notes` where
-    the series is too short, or remembers too long. So are `low` and `high`, the ends of a band that
-    holds the mean loss of each stretch, taken by itself, with `confidence_level`. `perfect` as in
-    `RiskEstimate`: of a score, what is printed and drawn is the score, perfect − value.
+    Stretch j has `n_rows[j]` rows from `starts[j]` to `ends[j]`, whose mean is `values[j]`, on the
+    scale that was asked for. `slope` is by how much it rises from the first tested time to the
+    last, on a straight line; `std_error` and `p_value` (of no trend, two-sided) are None with a
+    reason in `notes` where the series is too short, or remembers too long. So are `low` and `high`,
+    the ends of a band that holds the mean of each stretch, taken by itself, with
+    `confidence_level`. `perfect` as in `RiskEstimate`.
     """
 
     stored: ClassVar[Mapping[str, str]] = {"said": "said"}
@@ -58,17 +58,17 @@ class RiskOverTime(Record):
     low: Ends | None = None
     high: Ends | None = None
     confidence_level: Share = 0.95
-    perfect: Finite | None = None
+    perfect: Perfect | None = None
 
     @property
     def scale(self) -> Scale:
-        """How people read the values: a score as a score."""
+        """The scale of the values."""
         return Scale(self.perfect)
 
     @cached_property
     def said(self) -> str:
         """What the test says of a trend, in a sentence."""
-        slope, what = self.scale.gap(self.slope), self.scale.short(self.scoring)
+        slope, what = self.slope, self.scale.short(self.scoring)
         change = f"{number(abs(slope))} from the first time to the last"
         change += f" ({self.scoring})" if self.perfect is None else ""
         way = "rises" if slope > 0 else "falls"
@@ -100,13 +100,13 @@ class RiskOverTime(Record):
 
     def __str__(self) -> str:
         rows = [
-            [str(start), str(end), number(self.scale.value(value)), str(n)]
+            [str(start), str(end), number(float(value)), str(n)]
             for start, end, value, n in zip(
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
         p_text = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
-        slope = number(self.scale.gap(self.slope))
+        slope = number(self.slope)
         trend = f"trend from first to last: {slope} ({self.scoring}){p_text}"
         head = ["from", "to", self.scale.head(self.scoring), "rows"]
         return "\n".join([text_table(head, rows), trend, *self.notes])
@@ -189,19 +189,23 @@ def risk_over_time(
     n_rows = np.bincount(stretch)
     values = np.bincount(stretch, losses) / n_rows
     half = None if p_value is None else _half_widths(distinct, means, sizes, confidence_level)
-    least = 0.0 if losses.min() >= 0 else -np.inf
+    least, scale = 0.0 if losses.min() >= 0 else -np.inf, estimate.scale
+    low, high = None, None
+    if half is not None:
+        ends = scale.values(np.maximum(values - half, least)), scale.values(values + half)
+        low, high = np.minimum(*ends), np.maximum(*ends)
     return RiskOverTime(
         starts=np.array([distinct[part[0]] for part in parts]),
         ends=np.array([distinct[part[-1]] for part in parts]),
-        values=values,
+        values=scale.values(values),
         n_rows=n_rows,
-        slope=slope,
+        slope=scale.gap(slope),
         std_error=error,
         p_value=p_value,
         scoring=estimate.scoring,
         notes=notes,
-        low=None if half is None else np.maximum(values - half, least),
-        high=None if half is None else values + half,
+        low=low,
+        high=high,
         confidence_level=confidence_level,
         perfect=estimate.perfect,
     )

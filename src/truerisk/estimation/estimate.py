@@ -40,7 +40,7 @@ def estimate_risk(
     random_state: Any = 0,
     checks: bool = True,
 ) -> RiskEstimate:
-    """Estimate the risk of a model: an error, so lower is better.
+    """Estimate the risk of a model on new rows, in the loss or score of `scoring`.
 
     Parameters
     ----------

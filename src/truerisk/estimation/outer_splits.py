@@ -111,7 +111,10 @@ def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> 
 
 @dataclass(frozen=True)
 class OuterFold:
-    """One outer split: what was chosen inside it, and the risk outside. Also a mapping."""
+    """One outer split: what was chosen inside it, and the risk outside. Also a mapping.
+
+    `risk` and `inner_risk` are on the scale that was asked for.
+    """
 
     params: Mapping[str, Any]
     risk: float

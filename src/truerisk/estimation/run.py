@@ -188,12 +188,13 @@ class Run:
 
     @property
     def outer(self) -> tuple[OuterFold, ...]:
-        """What happened in each outer split."""
+        """What happened in each outer split, on the scale that was asked for."""
+        scale = self.problem.loss.scale
         return tuple(
             OuterFold(
                 params=dict(self.problem.family.candidates[unit.candidate]),
-                risk=unit.risk,
-                inner_risk=unit.inner_risk,
+                risk=scale.value(unit.risk),
+                inner_risk=scale.value(unit.inner_risk),
                 best_index=unit.candidate,
                 repeat=unit.repeat,
                 fold=unit.fold,

@@ -217,8 +217,9 @@ class Percentiles(IntervalForm[RowEvidence]):
             return None, None, (NO_SPREAD,)
         if len(losses) == 1:
             return error, corrected.interval(evidence.terms.confidence_level), ()
+        scale = evidence.loss.scale
         note = (
-            f"the interval counts the choice among {len(losses)} settings; the risk of the choice "
-            f"is about {corrected.value:.4g} (bootstrap-bias-corrected)."
+            f"the interval counts the choice among {len(losses)} settings; the {scale.noun} of the "
+            f"choice is about {scale.value(corrected.value):.4g} (bootstrap-bias-corrected)."
         )
         return error, corrected.interval(evidence.terms.confidence_level), (note,)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from truerisk.losses.row_losses import (
     Squared,
     ZeroOne,
 )
+from truerisk.results.interval import Scale
 
 _TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
 _SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
@@ -175,7 +177,7 @@ class ScorerLoss(Loss):
     def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
         self.scorer = scorer
         self.word = self.metric = word
-        self.perfect = self._rate_perfect_rule(data)
+        self.perfect = self._rate_perfect_rule(data) + 0.0  # that of minus an error is no -0.0
         if not np.isfinite(self.perfect):
             raise Refusal(
                 f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
@@ -240,14 +242,17 @@ def perfect_rule(data: Data) -> Any:
 
 
 class OwnScore(Loss):
-    """Minus a score: whoever cannot be compared with a rule without error has this risk."""
+    """Minus a score, the loss of a score of which no best value is known."""
 
-    response, per_row, lower = "scored", False, None
+    response, per_row, lower, is_score = "scored", False, None, True
     tasks = ("classification", "regression", "survival", "other")
-    notes = ("the risk is minus the score, since the score of a rule without error is not known",)
 
     def __init__(self, scorer: Callable[..., Any], word: str) -> None:
         self.scorer, self.word = scorer, word
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(inf)
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

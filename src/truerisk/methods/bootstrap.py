@@ -23,7 +23,7 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import plan_of_samples
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
-from truerisk.results.interval import Basis, tied
+from truerisk.results.interval import Basis, Scale, tied
 from truerisk.splitting.samples import draw_samples, given_samples
 
 Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
@@ -179,9 +179,10 @@ class Bootstrap(Method):
             asked = found.answers.values[fine][:, own]
             gammas[fine] = no_information(found.loss, found.data, rows, asked)
         for err, out, gamma in zip(found.apparent, found.test, gammas, strict=True):
-            yield self._plus_of(float(err), float(out), float(gamma), found.n_samples)
+            scale = found.loss.scale
+            yield self._plus_of(float(err), float(out), float(gamma), found.n_samples, scale)
 
-    def _plus_of(self, err: float, out: float, gamma: float, n: int) -> _Part:
+    def _plus_of(self, err: float, out: float, gamma: float, n: int, scale: Scale) -> _Part:
         clips = self.convention == "clipped"
         used, ratio, weight = weight_632_plus(err, out, gamma, clips=clips)
         value = (1 - weight) * err + weight * used
@@ -196,14 +197,22 @@ class Bootstrap(Method):
             "corrected": value,
             "n": n,
         }
-        notes = []
+        notes, noun, is_score = [], scale.noun, scale.perfect is not None
+        risks = {"apparent": err, "oob": out, "no_information": gamma}
+        told = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
         if out > gamma:
             what = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
-            notes.append(f"Err₁ {out:.4f} exceeds the no-information risk {gamma:.4f} and {what}.")
-        if tied(gamma, err):
+            verb = "falls below" if is_score else "exceeds"
+            out_of_bag = "out-of-bag score" if is_score else "Err₁"
             notes.append(
-                f"the no-information risk {gamma:.4f} does not exceed the apparent risk {err:.4f}: "
-                "the relative overfitting rate R is taken as 0."
+                f"{out_of_bag} {told['oob']} {verb} the no-information {noun} "
+                f"{told['no_information']} and {what}."
+            )
+        if tied(gamma, err):
+            verb = "does not fall below" if is_score else "does not exceed"
+            notes.append(
+                f"the no-information {noun} {told['no_information']} {verb} the apparent {noun} "
+                f"{told['apparent']}: the relative overfitting rate R is taken as 0."
             )
         share = used / out if out > 0 else 1.0
         extra = 0.0 if clips else OUT * (1 - share)

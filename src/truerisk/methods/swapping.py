@@ -17,6 +17,7 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import flip_each
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Scale
 
 UNSURE = "no formula is known for the standard error of the swapping criterion."
 
@@ -110,6 +111,7 @@ class Swapping(Method):
                 np.average(wrong[c], weights=weights),
                 np.average(penalty[c], weights=weights),
                 basis[c],
+                loss.scale,
             )
             for c in range(answers.n_candidates)
         ]
@@ -124,12 +126,22 @@ class Swapping(Method):
         return p * (1 - p)
 
     def _tested(
-        self, answers: Answers, c: int, apparent: float, penalty: float, basis: tuple[str, ...]
+        self,
+        answers: Answers,
+        c: int,
+        apparent: float,
+        penalty: float,
+        basis: tuple[str, ...],
+        scale: Scale,
     ) -> Tested:
         if not answers.answered[c].all():
             nothing = np.array([np.nan])
             return Tested(np.nan, split_risks=nothing, notes=failure_notes(answers, c))
-        formula = f"apparent risk {apparent:.4f} + swapping penalty {penalty:.4f}"
+        sign = "+" if scale.perfect is None else "−"
+        formula = (
+            f"apparent {scale.noun} {scale.value(apparent):.4f} {sign} swapping penalty "
+            f"{penalty:.4f}"
+        )
         value = float(apparent + penalty)
         notes = (formula, *basis, *answers.notes, UNSURE)
         return Tested(value, split_risks=np.array([value]), notes=notes)

@@ -127,7 +127,7 @@ def _headline(document: Assessment) -> list[Headline]:
         score = number(own_value(best.selected))
         shown.append(Headline("Measured in tuning", score, _beside(best)))
     if document.baseline is not None:
-        baseline, rule = number(document.own_baseline), document.baseline_rule or ""
+        baseline, rule = number(document.baseline), document.baseline_rule or ""
         shown.append(Headline("Without learning", baseline, rule))
     return shown
 
@@ -211,8 +211,8 @@ def _differences(document: Assessment) -> FigureTable | None:
     rows = [
         [
             clean(each.learner, 60),
-            signed_text(scale.gap(each.mean), best),
-            _between(scale.gaps(each.interval), best),
+            signed_text(each.mean, best),
+            _between(each.interval, best),
             "–" if each.probability is None else f"{each.probability:.3f}",
         ]
         for each in document.differences

@@ -53,7 +53,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     drawing = of_rows(f"The claim and the honest {noun}", about, x, len(shown), ROW, TOP)
     lower = "" if scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{scale.axis(columns_of(audit.claimed.scoring, 30))}{lower}")
-    drawing.upright(scale.value(audit.claimed.value), "baseline")
+    drawing.upright(audit.claimed.value, "baseline")
     for i, (name, own) in enumerate(shown):
         _rung(drawing, name, own, i + 0.5, noun)
     return Figure(
@@ -99,7 +99,7 @@ def _key(name: str, audit: Audit) -> Key:
 def draw_settings(audit: Audit) -> Figure | None:
     """What was measured of all settings, the best first; None for fewer than three."""
     scale = audit.scale
-    scores = [(scale.value(risk), c) for c, risk in enumerate(audit.risks) if risk is not None]
+    scores = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
     if len(scores) < 3:
         return None
     ordered = sorted(scores, key=lambda pair: (scale.gap(pair[0]), pair[1]))

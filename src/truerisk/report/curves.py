@@ -98,7 +98,7 @@ def _of_loss(
     noun = scale.noun.capitalize()
     chosen = "; ".join(
         f"{clean(word, 60)} chooses {setting_text(curve.best_params)} "
-        f"with {number(curve.own_values[curve.best])}"
+        f"with {number(curve.values[curve.best])}"
         for word, curve in curves.items()
     )
     about = f"{noun} of {len(own)} settings of {shown}. {chosen}."
@@ -132,7 +132,7 @@ def draw_lines(
     """Curves of the same settings in one loss; `banded` has its standard errors drawn."""
     first = next(iter(curves.values()))
     axis, common = Axis.of(first.candidates, x), first.common
-    heights = [v for curve in curves.values() for v in curve.own_values.tolist() if isfinite(v)]
+    heights = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
     if not heights:
         return None
     if banded:
@@ -171,12 +171,12 @@ def keys_of(curves: Iterable[str]) -> list[Key]:
 
 def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
     """Risk and standard error of the settings that have both."""
-    pairs = zip(curve.own_values.tolist(), curve.std_errors.tolist(), strict=True)
+    pairs = zip(curve.values.tolist(), curve.std_errors.tolist(), strict=True)
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
 
 def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:
-    values = {c: v for c, v in enumerate(curve.own_values.tolist()) if isfinite(v)}
+    values = {c: v for c, v in enumerate(curve.values.tolist()) if isfinite(v)}
     finite = [c for c in axis.order if c in values]
     order = [finite[i] for i in thinned(len(finite))]
     if curve.best in finite and curve.best not in order:
@@ -218,7 +218,7 @@ def _table(curves: Mapping[str, RiskCurve]) -> FigureTable:
 def _cell(curve: RiskCurve, candidate: int) -> str:
     others = " may be best (95 %)" if candidate in (curve.rivals or ()) else ""
     mark = " ← chosen" if candidate == curve.best else others
-    return f"{number(curve.own_values[candidate])}{_error(curve, candidate)}{mark}"
+    return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
 
 
 def _is_number(value: object) -> bool:
@@ -278,7 +278,7 @@ class SettingGrid:
 def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
     """The tuning risks over a full grid of two parameters; None for any other grid."""
     grid = SettingGrid.of(curve)
-    known = [v for v in curve.own_values.tolist() if isfinite(v)]
+    known = [v for v in curve.values.tolist() if isfinite(v)]
     if grid is None or not known:
         return None
     low, high, noun = min(known), max(known), curve.common.scale.noun
@@ -291,7 +291,7 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
         y=PixelScale(0, len(grid.rows), GRID_TOP, grid.bottom),
     )
     for place, candidate in grid.at.items():
-        value = curve.own_values[candidate]
+        value = curve.values[candidate]
         share = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
         shade, tip = round(N_SHADES * share), f"{setting_text(curve.candidates[candidate])}: "
         row, column = place
@@ -332,7 +332,7 @@ def _grid_table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
     cells = [
         [
             _cell_text(row),
-            *(number(curve.own_values[grid.at[i, j]]) for j in range(len(grid.columns))),
+            *(number(curve.values[grid.at[i, j]]) for j in range(len(grid.columns))),
         ]
         for i, row in enumerate(grid.rows)
     ]

@@ -45,7 +45,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     drawing = of_rows("Optimism ladder", _about(document), x, n_rows, ROW, TOP)
     lower = "" if document.scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"{document.scale.axis(columns_of(document.named_scoring, 30))}{lower}")
-    baseline = document.own_baseline
+    baseline = document.baseline
     if baseline is not None and baseline in values:
         drawing.upright(baseline, "baseline")
     for i, (name, learner) in enumerate(shown.items()):
@@ -82,7 +82,7 @@ def _values(
         *(own_value(each.apparent) for each in shown),
     ]
     values = [v for v in ends if v is not None]
-    baseline, wide = document.own_baseline, FAR * (max(values) - min(values))
+    baseline, wide = document.baseline, FAR * (max(values) - min(values))
     if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:
         values.append(baseline)  # further away it would press all others into a corner
     return values
@@ -137,7 +137,7 @@ def _keys(document: Assessment, shown: Collection[TunedLearner], near: bool) -> 
     level = f"{100 * document.confidence_level:.15g} %"
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))
     if document.baseline is not None:
-        text = f"{clean(document.baseline_rule or '', 60)}: {number(document.own_baseline)}"
+        text = f"{clean(document.baseline_rule or '', 60)}: {number(document.baseline)}"
         keys.append(Key("baseline", text if near else f"{text}, beyond the axis", "line"))
     return tuple(keys)
 

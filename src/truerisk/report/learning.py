@@ -11,7 +11,6 @@ from truerisk.diagnostics.risk_over_time import RiskOverTime
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.ladder import interval_text, own_value
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
-from truerisk.results.interval import Scale
 from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
@@ -100,7 +99,7 @@ def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
     xs = [each.n_train for each in expected]
     lows, highs = zip(*map(ends_of, expected), strict=True)
     drawing.band(xs, lows, highs, "s0")
-    heights = [Scale(each.perfect).value(each.value) for each in expected]
+    heights = [each.value for each in expected]
     n_within = sum(not each.extrapolated for each in expected)
     drawing.line(xs[:n_within], heights[:n_within], "s0")
     beyond = max(n_within - 1, 0)
@@ -142,8 +141,8 @@ def draw_over_time(
     if course is None:
         return None
     n, shown, text = len(course.values), clean(name, 60), clean(course.said, 600)
-    values = [scale.value(float(value)) for value in course.values]
-    band, starts, ends = _band(course, scale), _texts(course.starts), _texts(course.ends)
+    values = [float(value) for value in course.values]
+    band, starts, ends = _band(course), _texts(course.starts), _texts(course.ends)
     drawing = Drawing(
         title=f"{scale.noun.capitalize()} of {shown} over time",
         about=f"{n} stretches from {starts[0]} to {ends[-1]}. {text}",
@@ -184,13 +183,11 @@ def draw_over_time(
     )
 
 
-def _band(course: RiskOverTime, scale: Scale) -> list[tuple[float, float]]:
-    """The ends of the band as people read them; none without a band."""
+def _band(course: RiskOverTime) -> list[tuple[float, float]]:
+    """The ends of the band; none without a band."""
     if course.low is None or course.high is None:
         return []
-    pairs = zip(course.low.tolist(), course.high.tolist(), strict=True)
-    shown = [(scale.value(low), scale.value(high)) for low, high in pairs]
-    return [(min(pair), max(pair)) for pair in shown]
+    return list(zip(course.low.tolist(), course.high.tolist(), strict=True))
 
 
 def _texts(times: np.ndarray) -> list[str]:

@@ -51,7 +51,7 @@ def described(document: Assessment) -> str:
     if document.baseline is not None:
         rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_scoring)
         rule = rule or "the best constant answer"
-        sentences.append(f"The {what} of {rule} was {number(document.own_baseline)}.")
+        sentences.append(f"The {what} of {rule} was {number(document.baseline)}.")
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if area is not None and area.value is not None and name != document.named_scoring:
         sentences.append(f"The area under the ROC curve was {value_and_interval(area)}.")

@@ -88,7 +88,7 @@ def draw_estimates(
     beside = dict(beside or {})
     if isinstance(first, Comparison):
         a, b = (clean(name, 40) for name in first.names)
-        title, axis = f"{a} − {b}", f"difference of {'scores' if first.is_score else 'risks'}"
+        title, axis = f"{a} − {b}", f"difference of {first.scale.noun}s"
         beside = {"": 0.0} | beside
     else:
         title = first.scale.of(first.scoring)
@@ -119,8 +119,7 @@ def draw_estimates(
 def _draw_permuted(test: PermutationTest) -> Figure:
     """Risks, or scores, of permuted labels as bars, and the observed one as an upright line."""
     scale = test.scale
-    null = np.array([scale.value(each) for each in test.null.tolist()])
-    observed = scale.value(test.observed)
+    null, observed = test.null, test.observed
     bounds = None
     if np.ptp(null) <= 1e-9 * np.abs(null).max():  # numbers apart by rounding stand in one bar
         middle = float(np.median(null))

@@ -39,7 +39,7 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
         drawing.upright(whole, "baseline")
     for i, line in enumerate(lines):
         _level(drawing, line, i)
-    pulled = any(line.own_shrunken is not None for line in lines)
+    pulled = any(line.shrunken is not None for line in lines)
     return Figure(
         name=f"subgroups-{place}",
         title=loss,
@@ -73,9 +73,9 @@ def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
     if own.interval is not None:
         drawing.span(own.interval.low, own.interval.high, at, "s0")
     drawing.point(own.value, at, "s0", tip)
-    if level.own_shrunken is not None:
-        shrunken = f"{name}, shrunken: {number(level.own_shrunken)}"
-        drawing.point(level.own_shrunken, at, "s1", shrunken, shape="diamond")
+    if level.shrunken is not None:
+        shrunken = f"{name}, shrunken: {number(level.shrunken)}"
+        drawing.point(level.shrunken, at, "s1", shrunken, shape="diamond")
 
 
 def draw_instability(moves: PredictionStability) -> Figure:

@@ -14,7 +14,7 @@ from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
 from truerisk.core.registry import closest
-from truerisk.results.interval import OwnScale
+from truerisk.results.interval import OwnScale, Scale
 
 ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 """Two names of one score: ours and scikit-learn's."""
@@ -22,9 +22,9 @@ ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 
 @dataclass(frozen=True)
 class HonestNumber:
-    """An honest number on its own scale, and the name that sentences give it.
+    """An honest number, and the name that sentences give it.
 
-    `most` is the largest value of a score, infinity if there is none, and None for an error.
+    `most` is the largest value of a score, infinity if it is not known, and None for an error.
     """
 
     title: str
@@ -36,10 +36,9 @@ class HonestNumber:
         """The same number as an error, of which less is better: 1 − accuracy for an accuracy."""
         if self.most is None or self.own.better == "lower":
             return self
-        interval = self.own.interval and self.own.interval.below(self.most)
-        value = None if self.own.value is None else self.most - self.own.value
-        title = f"error ({self.most:g} − {self.title})"
-        return HonestNumber(title, OwnScale(value, interval, "lower"))
+        scale = Scale(self.most)
+        told = OwnScale(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
+        return HonestNumber(f"error ({self.most:g} − {self.title})", told)
 
 
 def numbers_of(risk: Any) -> dict[str, HonestNumber]:

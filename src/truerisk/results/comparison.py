@@ -53,16 +53,15 @@ class Equivalence(Protocol):
 
 @dataclass(frozen=True)
 class Comparison(Record):
-    """Two rules compared: `difference` is the risk of a minus that of b, so negative favours a.
+    """Two rules compared: `difference` is a minus b, on the scale that was asked for.
 
-    `value` is the same. Where the loss `is_score`, of which more is better, it is a difference of
-    1 − score, so that negative favours a there, too; what is printed is the difference of scores,
-    of which more favours a. `names` are those of a and b.
-    `p_value` is that of "the two risks are equal", two-sided. `better`, `equivalent` and `worse`
-    are posterior probabilities that a is better or worse than b by more than `rope`, or neither;
-    `probability` is that of the one that did better here being better by more than `rope`.
-    What a test does not give is None, and `notes` say what the data did not allow. `assumed`
-    lists what must hold for the numbers to mean what they say; `details` are further numbers.
+    `value` is the same. Of losses negative favours a; of scores, where `greater_is_better`,
+    positive does. `names` are those of a and b. `p_value` is that of "the two risks are equal",
+    two-sided. `better`, `equivalent` and `worse` are posterior probabilities that a is better or
+    worse than b by more than `rope`, or neither; `probability` is that of the one that did better
+    here being better by more than `rope`. What a test does not give is None, and `notes` say what
+    the data did not allow. `assumed` lists what must hold for the numbers to mean what they say;
+    `details` are further numbers.
     """
 
     schema: ClassVar[str] = "truerisk.comparison/2"
@@ -85,7 +84,7 @@ class Comparison(Record):
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     names: tuple[str, str] = ("a", "b")
-    is_score: bool = False
+    greater_is_better: bool = False
 
     @property
     def flaw(self) -> tuple[str, str] | None:
@@ -96,16 +95,36 @@ class Comparison(Record):
 
     @property
     def value(self) -> float:
-        """The risk of a minus that of b: negative favours a."""
+        """A minus b, on the scale that was asked for."""
         return self.difference
 
     @property
     def probability(self) -> float | None:
-        """Posterior probability that the one with the smaller risk is better by more than `rope`.
+        """Posterior probability that the one that did better is better by more than `rope`.
 
-        None where the test has no posterior. Of equal risks it is that of either.
+        None where the test has no posterior. Of two equal ones it is that of either.
         """
-        return self.better if self.difference <= 0 else self.worse
+        return self.better if self._loss_difference <= 0 else self.worse
+
+    @property
+    def _loss_difference(self) -> float:
+        """The difference as losses: negative favours a."""
+        return -self.difference if self.greater_is_better else self.difference
+
+    def of_scores(self, greater_is_better: bool = True) -> Comparison:
+        """The difference of two losses as that of the scores that they come from.
+
+        The probabilities stay: they say who is better.
+        """
+        if not greater_is_better or self.greater_is_better:
+            return self
+        return replace(
+            self,
+            difference=0.0 - self.difference,
+            statistic=None if self.statistic is None else 0.0 - self.statistic,
+            interval=None if self.interval is None else self.interval.below(0.0),
+            greater_is_better=True,
+        )
 
     @property
     def exceeds_noise(self) -> bool:
@@ -123,9 +142,9 @@ class Comparison(Record):
         """Told by Student's t of this error about the difference: test, interval and posterior."""
         from scipy.special import stdtr, stdtrit
 
-        mean, rope = self.difference, asked.rope
-        better = float(stdtr(df, (-rope - mean) / error))
-        worse = float(stdtr(df, (mean - rope) / error))
+        mean, of_losses, rope = self.difference, self._loss_difference, asked.rope
+        better = float(stdtr(df, (-rope - of_losses) / error))
+        worse = float(stdtr(df, (of_losses - rope) / error))
         half = float(stdtrit(df, (1 + asked.confidence_level) / 2)) * error
         return replace(
             self,
@@ -140,13 +159,13 @@ class Comparison(Record):
             worse=worse,
         )
 
-    def shows_larger(self, level: float) -> bool:
-        """Return True if the one-sided interval of this level says that a has the larger risk."""
+    def shows_worse(self, level: float) -> bool:
+        """Return True if the one-sided interval of this level says that a is worse."""
         from scipy.special import stdtrit
 
         if not self.std_error or self.df is None:
             return False
-        return bool(self.difference > stdtrit(self.df, level) * self.std_error)
+        return bool(self._loss_difference > stdtrit(self.df, level) * self.std_error)
 
     def noting(self, *notes: str) -> Comparison:
         """The same with further notes."""
@@ -154,8 +173,8 @@ class Comparison(Record):
 
     @property
     def own_scale(self) -> OwnScale:
-        """The difference and its interval, of scores as scores."""
-        return OwnScale(self.scale.gap(self.difference), self.scale.gaps(self.interval), "")
+        """The difference and its interval."""
+        return OwnScale(self.difference, self.interval, "")
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the difference beside none, and `others` by name (needs matplotlib)."""
@@ -167,16 +186,16 @@ class Comparison(Record):
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
     def _headline(self) -> str:
-        scale, loss = self.scale, "" if self.scoring is None else f" ({self.scoring})"
-        what = "risk" if self.scoring is None else scale.short(self.scoring)
-        sureness = present.sureness(self.std_error, scale.gaps(self.interval))
-        shown = f"{scale.gap(self.difference):+.4f}{'' if self.is_score else loss}"
+        loss = "" if self.scoring is None or self.greater_is_better else f" ({self.scoring})"
+        what = "risk" if self.scoring is None else self.scale.short(self.scoring)
+        sureness = present.sureness(self.std_error, self.interval)
+        shown = f"{self.difference:+.4f}{loss}"
         return f"{self.test}: {what} {self._what} {shown}{sureness}"
 
     @property
     def scale(self) -> Scale:
-        """How people read its difference: of two scores, more favours a."""
-        return Scale(1.0) if self.is_score else ERROR
+        """The scale of the two that are compared."""
+        return Scale(1.0) if self.greater_is_better else ERROR
 
     @property
     def _what(self) -> str:
@@ -187,7 +206,7 @@ class Comparison(Record):
         findings = []
         if self.statistic is not None:
             law = "z" if self.df is None else f"t({self.df:.3g})"
-            findings.append(f"{law} = {self.scale.gap(self.statistic):.3f}")
+            findings.append(f"{law} = {self.statistic:.3f}")
         if self.p_value is not None:
             findings.append(f"p = {self.p_value:.4g}")
         if self.probabilities is not None:
@@ -198,10 +217,10 @@ class Comparison(Record):
 
     def blocks(self) -> list[present.Block]:
         rows = [
-            [f"difference {self._what}", f"{self.scale.gap(self.difference):+.4f}"],
+            [f"difference {self._what}", f"{self.difference:+.4f}"],
             ["standard error", present.number(self.std_error)],
-            ["interval", str(self.scale.gaps(self.interval) or "none")],
-            ["statistic", present.number(self.statistic and self.scale.gap(self.statistic))],
+            ["interval", str(self.interval or "none")],
+            ["statistic", present.number(self.statistic)],
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
         rows += [

@@ -1,4 +1,8 @@
-"""JSON of an earlier version: accepted here, and converted to what the present version means."""
+"""JSON of an earlier version: accepted here, and converted to what the present version means.
+
+Version 1 called the score `loss`, and every value was a loss: an AUC of .8 was written as .2, with
+`perfect` 1 beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,10 @@ from truerisk.core.errors import BadData
 from truerisk.core.present import clean
 from truerisk.results.json_values import JsonValue, schema_of
 
-Conversion = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
+"""Entries of a breakdown that are risks themselves, and no weights, differences or counts."""
+
+Conversion = Callable[[Mapping[str, Any]], Any]
 
 
 def _with_scoring(record: Any) -> Any:
@@ -19,46 +26,134 @@ def _with_scoring(record: Any) -> Any:
     return {"scoring" if name == "loss" else name: value for name, value in record.items()}
 
 
-def _of_parts(*parts: str) -> Conversion:
-    """Return the same for a record with parts, or lists of parts, of these names.
+def _turned(value: Any, perfect: float) -> Any:
+    """Return the score of a loss, of each of several, or of both ends of an interval.
 
-    Parts that name a schema of their own are converted by its entry.
+    Whatever is no number stays as it is, and is refused where it is read.
     """
-    names = frozenset(parts)
-
-    def convert(record: Mapping[str, Any]) -> Mapping[str, Any]:
-        converted = dict(_with_scoring(record))
-        for name in names & converted.keys():
-            part = converted[name]
-            if isinstance(part, list):
-                converted[name] = [_with_scoring(each) for each in part]
-            elif isinstance(part, Mapping) and "schema" not in part:
-                converted[name] = _with_scoring(part)
-        return converted
-
-    return convert
+    if isinstance(value, list):
+        return [_turned(each, perfect) for each in value]
+    if isinstance(value, Mapping):
+        ends = {"low": value.get("high"), "high": value.get("low")}
+        return {**value, **{name: _turned(end, perfect) for name, end in ends.items()}}
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return perfect - value
 
 
-def _assessment(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert an assessment, whose learners may have risks over time."""
-    converted = dict(_of_parts("differences")(record))
-    learners = converted.get("learners")
-    if isinstance(learners, Mapping):
-        converted["learners"] = {
-            name: _of_parts("over_time")(each) if isinstance(each, Mapping) else each
-            for name, each in learners.items()
-        }
-    return converted
+def _perfect_of(record: Any) -> float | None:
+    """Return the score of a rule without error that a record of version 1 names."""
+    perfect = record.get("perfect") if isinstance(record, Mapping) else None
+    if isinstance(perfect, bool) or not isinstance(perfect, int | float):
+        return None
+    return float(perfect)
+
+
+def _scored(record: Any, perfect: float | None, *names: str) -> Any:
+    """Return the record with these entries as scores, where it is of a score."""
+    if perfect is None or not isinstance(record, Mapping):
+        return record
+    entries = {name: _turned(record[name], perfect) for name in names if name in record}
+    return {**record, **entries}
+
+
+def _estimate(record: Any) -> Any:
+    """Convert an estimate, or a number that a search states."""
+    record = _with_scoring(record)
+    perfect = _perfect_of(record)
+    record = _scored(record, perfect, "value", "interval", "shrunken")
+    table = record.get("table") if isinstance(record, Mapping) else None
+    if perfect is None or not isinstance(table, Mapping):
+        return record
+    if isinstance(numbers := table.get("numbers"), Mapping):
+        return {**record, "table": {**table, "numbers": _scored(numbers, perfect, *RISKS_OF_PARTS)}}
+    return {**record, "table": _scored(table, perfect, *RISKS_OF_PARTS)}
+
+
+def _comparison(record: Any, is_score: Any = None) -> Any:
+    """Convert a comparison, whose difference was that of two losses."""
+    record = _with_scoring(record)
+    if not isinstance(record, Mapping):
+        return record
+    is_score = record.get("is_score", False) if is_score is None else is_score
+    rest = {name: value for name, value in record.items() if name != "is_score"}
+    if is_score is True:
+        rest = _scored(rest, 0.0, "difference", "mean", "statistic", "interval")
+    return {**rest, "greater_is_better": is_score}
+
+
+def _permutation_test(record: Mapping[str, Any]) -> Any:
+    return _scored(_with_scoring(record), _perfect_of(record), "observed", "null")
+
+
+def _over_time(record: Any) -> Any:
+    """Convert risks over time; the ends of the band change places."""
+    record, perfect = _with_scoring(record), _perfect_of(record)
+    if perfect is None:
+        return record
+    ends = {"low": record.get("high"), "high": record.get("low")}
+    turned = _scored({**record, **ends}, perfect, "values", "low", "high")
+    return _scored(turned, 0.0, "slope")
+
+
+def _parts(record: Any, **convert: Callable[[Any], Any]) -> Any:
+    """Return the record with the parts of these names converted, and each entry of a list."""
+    if not isinstance(record, Mapping):
+        return record
+    found = dict(record)
+    for name in convert.keys() & found.keys():
+        part = found[name]
+        is_list = isinstance(part, list)
+        found[name] = [convert[name](each) for each in part] if is_list else convert[name](part)
+    return found
+
+
+def _stated(record: Any) -> Any:
+    """Convert what a search states; an estimate names its schema and has an entry of its own."""
+    return record if isinstance(record, Mapping) and "schema" in record else _estimate(record)
+
+
+def _audit(record: Mapping[str, Any]) -> Any:
+    names = ("claimed", "rough", "honest", "choosing")
+    perfect = _perfect_of(record.get("claimed"))
+    return _scored(_parts(record, **dict.fromkeys(names, _stated)), perfect, "risks")
+
+
+def _of_subgroups(record: Any) -> Any:
+    """Convert one score of all subgroups."""
+    return _parts(_with_scoring(record), whole=_estimate, levels=_estimate)
+
+
+def _assessment(record: Mapping[str, Any]) -> Any:
+    """Convert an assessment: the risk of its best learner says whether it is of a score."""
+    learners = record.get("learners")
+    best = learners.get(str(record.get("best"))) if isinstance(learners, Mapping) else None
+    perfect = _perfect_of(best.get("risk")) if isinstance(best, Mapping) else None
+
+    def fold(part: Any) -> Any:
+        return _scored(part, perfect, "risk", "inner_risk")
+
+    def learner(part: Any) -> Any:
+        return _parts(part, outer=fold, over_time=_over_time)
+
+    def every(part: Any) -> Any:
+        return _parts(part, **dict.fromkeys(part, learner)) if isinstance(part, Mapping) else part
+
+    def difference(part: Any) -> Any:
+        return _comparison(part, perfect is not None)
+
+    converted = _parts(_with_scoring(record), differences=difference, learners=every)
+    return _scored(converted, perfect, "baseline")
 
 
 CONVERSIONS: Mapping[str, Conversion] = {
     "truerisk.assessment/1": _assessment,
-    "truerisk.audit/1": _of_parts("claimed", "rough", "honest"),
-    "truerisk.comparison/1": _with_scoring,
-    "truerisk.permutation-test/1": _with_scoring,
-    "truerisk.risk-estimate/1": _with_scoring,
-    "truerisk.subgroups/1": _of_parts("risks"),
-    "truerisk.validation/1": _of_parts("updating"),
+    "truerisk.audit/1": _audit,
+    "truerisk.comparison/1": _comparison,
+    "truerisk.permutation-test/1": _permutation_test,
+    "truerisk.risk-estimate/1": _estimate,
+    "truerisk.subgroups/1": lambda record: _parts(record, risks=_of_subgroups),
+    "truerisk.validation/1": lambda record: _parts(record, updating=_with_scoring),
 }
 """Functions that turn the plain values of a record into those of the next version, by schema.
 

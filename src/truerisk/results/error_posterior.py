@@ -231,7 +231,7 @@ def _rates(given: Any) -> np.ndarray:
 
 def _counted(estimate: RiskEstimate) -> np.ndarray:
     """The errors of an estimate, row by row, or why they cannot be counted."""
-    losses, why = estimate.losses, None
+    losses, value, why = estimate.losses, estimate.loss_value, None
     if losses is None:
         why = f"'{estimate.method}' with loss '{estimate.scoring}' has no losses of single rows."
     elif estimate.target == "training":
@@ -245,7 +245,7 @@ def _counted(estimate: RiskEstimate) -> np.ndarray:
         why = "neighbouring rows depend on each other: their errors are not independent trials."
     elif estimate.ordered:
         why = "its rows were tested in the order of time: their errors are no independent trials."
-    elif estimate.value is None or not np.isclose(losses.mean(), estimate.value, atol=1e-9):
+    elif value is None or not np.isclose(losses.mean(), value, atol=1e-9):
         why = "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
     if losses is None or why is not None:
         raise Refusal(f"this estimate has no posterior of an error: {why}")

@@ -1,7 +1,7 @@
 """An interval carries the name of the method that made it; `Basis` names what it may rest on.
 
-A `Breakdown` holds the named numbers that an estimate was made of. `Scale` knows how people read a
-risk, a score as a score, and `tied` which risks are the same.
+A `Breakdown` holds the named numbers that an estimate was made of. `Scale` turns a
+risk into the score that was asked for, and `tied` knows which risks are the same.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.present import clean, risk
+from truerisk.results.earlier_versions import RISKS_OF_PARTS
 from truerisk.results.records import Share
 from truerisk.results.writing import Shown
 
@@ -135,6 +136,19 @@ class Breakdown(Mapping[str, float], Shown):
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def on(self, scale: Scale) -> Breakdown:
+        """The same with its risks on another scale; an optimism stays what the data flatter by.
+
+        >>> print(
+        ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on(Scale(1.0))
+        ... )
+        apparent  optimism  corrected
+        -----------------------------
+          0.9000    0.0250     0.8750
+        """
+        numbers = self.numbers.items()
+        return Breakdown({k: scale.value(v) if k in RISKS_OF_PARTS else v for k, v in numbers})
+
     def __str__(self) -> str:
         return present.text_table(list(self), [self._cells()])
 
@@ -171,16 +185,18 @@ class OwnScale:
 
 @dataclass(frozen=True)
 class Scale:
-    """What every view asks before it shows a risk, so that none shows 1 − AUC for an AUC.
+    """The scale of a number that was asked for: of a loss the risk itself, of a score the score.
 
-    `perfect` is the score of a rule without error where the risk is the distance to it; it is None
-    where people state the risk itself, an error.
+    `perfect` is the score of a rule without error, infinite where it is not known; a score is that
+    minus the risk, and minus the risk where it is not known. It is None for a loss.
 
     >>> auc, error = Scale(1.0), Scale()
     >>> auc.value(0.205), auc.better, auc.of("auc")
     (0.795, 'larger', 'auc')
     >>> error.value(0.205), error.better, error.of("zero-one")
     (0.205, 'lower', 'zero-one risk')
+    >>> Scale(0.0).value(0.75), Scale(inf).value(0.75)
+    (-0.75, -0.75)
     """
 
     perfect: float | None = None
@@ -230,19 +246,39 @@ class Scale:
     def value(self, risk: float | None) -> float | None: ...
 
     def value(self, risk: float | None) -> float | None:
-        """A risk as people read it."""
+        """A risk on this scale; and the risk of what is on it, for this is its own inverse."""
         if risk is None or self.perfect is None:
             return risk
-        return self.perfect - risk
+        return self._origin - risk
+
+    def values(self, risks: np.ndarray) -> np.ndarray:
+        """The same of several; NaN stays."""
+        return risks if self.perfect is None else self._origin - risks
 
     def interval(self, interval: Interval | None) -> Interval | None:
+        """An interval of a risk on this scale, and back."""
         if interval is None or self.perfect is None:
             return interval
-        return interval.below(self.perfect)
+        return interval.below(self._origin)
+
+    @property
+    def _origin(self) -> float:
+        """What a risk of 0 is on the scale of a score."""
+        return self.perfect if self.perfect is not None and self.perfect < inf else 0.0
+
+    def optimism_of(self, honest: float | None, selected: float | None) -> float | None:
+        """By how much the selected value is better than the honest one; None without both.
+
+        >>> Scale(1.0).optimism_of(0.75, 0.875), Scale().optimism_of(0.25, 0.125)
+        (0.125, 0.125)
+        """
+        if honest is None or selected is None:
+            return None
+        return honest - selected if self.perfect is None else selected - honest
 
     def gap(self, difference: float) -> float:
         """One risk minus another, as one shown value minus the other."""
-        return difference if self.perfect is None else -difference
+        return difference if self.perfect is None else 0.0 - difference
 
     def gaps(self, interval: Interval | None) -> Interval | None:
         """The interval of such a difference."""
@@ -257,7 +293,7 @@ ERROR = Scale()
 
 
 class OnOwnScale:
-    """A risk that knows its own scale: of a score, `perfect` is that of a rule without error."""
+    """A number on the scale that was asked for; `perfect` as in `Scale`."""
 
     value: float | None
     interval: Interval | None
@@ -265,23 +301,37 @@ class OnOwnScale:
 
     @property
     def scale(self) -> Scale:
-        """How people read its value."""
+        """The scale of its value."""
         return Scale(self.perfect)
 
     @property
+    def greater_is_better(self) -> bool:
+        """True for a score, such as AUC or "neg_log_loss"; False for a loss."""
+        return self.perfect is not None
+
+    @property
+    def loss_value(self) -> float | None:
+        """The value as a loss, smaller is better: of AUC, 1 − AUC."""
+        return self.scale.value(self.value)
+
+    @property
+    def loss_interval(self) -> Interval | None:
+        """The interval of the loss."""
+        return self.scale.interval(self.interval)
+
+    def on_scale(self, scale: Scale, **names: Any) -> Self:
+        """The same number on another scale, under other names."""
+        stated: dict[str, Any] = {
+            "value": scale.value(self.loss_value),
+            "interval": scale.interval(self.loss_interval),
+            "perfect": scale.perfect,
+        }
+        return replace(self, **stated, **names)  # type: ignore[type-var]
+
+    @property
     def own_scale(self) -> OwnScale:
-        """The value and its interval as people state them, and which way is better."""
-        return self.scale.shown(self.value, self.interval)
-
-    @property
-    def score(self) -> float | None:
-        """The value as a score, larger is better; None for a pure loss, and without a value."""
-        return None if self.perfect is None else self.own_scale.value
-
-    @property
-    def score_interval(self) -> Interval | None:
-        """The interval of the score."""
-        return None if self.perfect is None else self.own_scale.interval
+        """The value, its interval, and which way is better."""
+        return OwnScale(self.value, self.interval, self.scale.better)
 
 
 TIE = 1e-12  # sums of equal fold risks in another order differ by less

@@ -1,6 +1,6 @@
 """`LearningCurve`: the risk at several numbers of training rows, and what to expect at others.
 
-The law of a learning curve: risk a + b n^−c, and how sure it is, at sizes measured and beyond.
+The law of a learning curve: loss a + b n^−c, and how sure it is, at sizes measured and beyond.
 
 The risks at several sizes are taken as normal about the law with a known covariance. Nothing but a
 long curve tells the exponent c, and a fitted one seldom means it: so no c is chosen. All those
@@ -24,9 +24,18 @@ from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.present import frame_of
 from truerisk.results.door import load_from_above
-from truerisk.results.interval import Interval, OnOwnScale
+from truerisk.results.interval import Interval, OnOwnScale, Scale
 from truerisk.results.json_values import LARGEST_COUNT
-from truerisk.results.records import FINITE, UNWRITTEN, Column, Finite, Range, Record, Share
+from truerisk.results.records import (
+    FINITE,
+    UNWRITTEN,
+    Column,
+    Finite,
+    Perfect,
+    Range,
+    Record,
+    Share,
+)
 from truerisk.results.results import RiskEstimate
 
 N_PLACES = 16  # sizes at which the law is read for a picture
@@ -37,20 +46,17 @@ FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/lea
 class ExpectedRisk(OnOwnScale):
     """The risk to expect of a learner that is trained on `n_train` rows.
 
-    `extrapolated` says that there were fewer. `perfect` as in `RiskEstimate`: of a score, the
-    score of a rule without error.
+    `extrapolated` says that there were fewer. `value` and `perfect` as in `RiskEstimate`.
     """
 
     n_train: float
     value: float
     interval: Interval
     extrapolated: bool
-    perfect: Finite | None = None
+    perfect: Perfect | None = None
 
     def __str__(self) -> str:
-        own = self.own_scale
-        assert own.value is not None
-        return f"with {self.n_train:g} rows expect {present.risk(own.value)} {own.interval}"
+        return f"with {self.n_train:g} rows expect {present.risk(self.value)} {self.interval}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +65,8 @@ class LearningCurve(Record):
 
     `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
     the same tested rows, with the `covariance` of their errors (None where `lacking` says why).
-    `law` is None where it does not fit or has no covariance, and `lacking` then says why: the
-    curve has no band, and is not carried on.
+    `lower` and `upper` are the least and the largest loss. `law` is None where it does not fit or
+    has no covariance, and `lacking` then says why: the curve has no band, and is not carried on.
     """
 
     schema: ClassVar[str] = "truerisk.learning-curve/2"
@@ -85,12 +91,13 @@ class LearningCurve(Record):
         if self.law is None:
             return ("lacking", "the reason for no law") if self.lacking is None else None
         for place, estimate in enumerate(self.estimates):
-            if estimate.value is None:
+            loss = estimate.loss_value
+            if loss is None:
                 return "estimates", place, "value", "a number, as there is a law"
-            if self.lower is not None and estimate.value < self.lower:
-                return "estimates", place, "value", f"{self.lower:g} or more, the least loss"
-            if self.upper is not None and estimate.value > self.upper:
-                return "estimates", place, "value", f"{self.upper:g} or less, the largest loss"
+            if self.lower is not None and loss < self.lower:
+                return "estimates", place, "value", f"a loss of {self.lower:g} or more"
+            if self.upper is not None and loss > self.upper:
+                return "estimates", place, "value", f"a loss of {self.upper:g} or less"
         if n < FEWEST_SIZES:
             return "sizes", f"{FEWEST_SIZES} or more, as there is a law"
         if self.estimates[-1].n_rows < self.sizes[-1]:
@@ -99,7 +106,7 @@ class LearningCurve(Record):
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The risk at each size."""
+        """The value at each size, on the scale that was asked for."""
         return np.array([each.value for each in self.estimates], dtype=float)
 
     @cached_property
@@ -107,7 +114,13 @@ class LearningCurve(Record):
         """What the risks follow, with its uncertainty."""
         if self.covariance is None or self.lacking is not None:
             return None
-        return PowerLaw(self.sizes, self.values, self.covariance, self.lower)
+        losses = self.scale.values(self.values)
+        return PowerLaw(self.sizes, losses, self.covariance, self.lower, self.scale.perfect)
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of its numbers."""
+        return self.estimates[-1].scale
 
     @cached_property
     def expected(self) -> tuple[ExpectedRisk, ...]:
@@ -146,8 +159,8 @@ class LearningCurve(Record):
         least, most = self._least, np.inf if self.upper is None else self.upper
         ends = max(least, ends[0]), min(most, ends[1])
         interval = Interval(float(ends[0]), float(ends[1]), "power-law", self.confidence_level)
-        perfect = self.estimates[-1].perfect
-        return ExpectedRisk(n, min(most, self.law.mean(float(n))), interval, n > high, perfect)
+        mean = min(most, self.law.mean(float(n)))
+        return ExpectedRisk(n, mean, interval, n > high).on_scale(self.scale)
 
     @property
     def _least(self) -> float:
@@ -203,9 +216,8 @@ class LearningCurve(Record):
         if self.law is None:
             return [f"note: {self.lacking}"]
         law, further = self.law, self.at(round(2 * float(self.sizes[-1])))
-        perfect = self.estimates[-1].perfect
-        own, sign = (law.a, "+") if perfect is None else (perfect - law.a, "-")
-        return [f"law {own:.4g} {sign} {law.b:.4g} n^-{law.c:.4g}; {further}"]
+        sign = "+" if law.perfect is None else "-"
+        return [f"law {law.a:.4g} {sign} {law.b:.4g} n^-{law.c:.4g}; {further}"]
 
 
 SLOWEST, FASTEST = 0.25, 2.0
@@ -218,11 +230,12 @@ UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
 
 @dataclass(frozen=True, eq=False)
 class PowerLaw:
-    """The law behind `values` at `sizes`, ascending, whose errors have this `covariance`.
+    """The law behind the losses `values` at `sizes`, ascending, with this `covariance` of errors.
 
-    `lower` is the least loss there is, None without one. `a`, `b` and `c` describe the law by one
-    curve: it passes through the expected risks at the largest size and at twice that, and of all
-    such laws it is nearest to the expected risks at the other sizes.
+    `lower` is the least loss there is, None without one. With `perfect`, as in `RiskEstimate`, the
+    losses are those of a score: `a` is then its limit, and the score is a − b n^−c. `a`, `b` and
+    `c` describe the law by one curve: it passes through the expected risks at the largest size and
+    at twice that, and of all such laws it is nearest to the expected risks at the other sizes.
 
     >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
     >>> law = PowerLaw(sizes, 0.1 + 1 / sizes, np.eye(4) * 1e-8, 0.0)
@@ -236,11 +249,12 @@ class PowerLaw:
     values: np.ndarray = field(metadata=UNWRITTEN)
     covariance: np.ndarray = field(metadata=UNWRITTEN)
     lower: float | None = field(default=0.0, metadata=UNWRITTEN)
+    perfect: float | None = field(default=None, metadata=UNWRITTEN)
 
     @property
     def a(self) -> float:
-        """Limit of the risk with many rows."""
-        return self._parameters[0]
+        """Limit with many rows, of a score that of the score."""
+        return Scale(self.perfect).value(self._parameters[0])
 
     @property
     def b(self) -> float:
@@ -263,11 +277,8 @@ class PowerLaw:
         except (np.linalg.LinAlgError, ValueError):  # a singular matrix, no weight at all
             return False
 
-    def check(self, perfect: float | None = None) -> None:
-        """Refuse a curve that the law does not fit, such as one whose risk rises.
-
-        `perfect` is that of `RiskEstimate`: the sentence tells of scores where users see scores.
-        """
+    def check(self) -> None:
+        """Refuse a curve that the law does not fit, such as one whose risk rises."""
         from scipy.special import chdtrc
 
         misfit, spare = self._best[3], len(self.sizes) - 3
@@ -275,24 +286,22 @@ class PowerLaw:
             return
         low = int(self.values.argmin())
         rises = low < len(self.sizes) - 1
-        worse, better = ("rises", "falls") if perfect is None else ("falls", "rises")
-        first, last = (
-            self.values[at] if perfect is None else perfect - self.values[at] for at in (low, -1)
-        )
+        worse, better = ("rises", "falls") if self.perfect is None else ("falls", "rises")
+        first, last = Scale(self.perfect).values(self.values)[[low, -1]]
         what = (
             f"it {worse} from {first:.4g} at {self.sizes[low]:g} rows to {last:.4g} at "
             f"{self.sizes[-1]:g}"
             if rises
             else f"it {better}, but not by a power law"
         )
-        law = "a + b n^-c" if perfect is None else "a - b n^-c"
+        law = "a + b n^-c" if self.perfect is None else "a - b n^-c"
         raise Refusal(
             f"{law} does not fit this learning curve ({what}; chi-square {misfit:.3g} with "
             f"{spare} degrees of freedom): it has no band and is not extrapolated to other sizes."
         )
 
     def mean(self, n: float) -> float:
-        """The expected risk with n rows."""
+        """The expected loss with n rows."""
         centres, scale, weights = self._at(n)
         low = (self._least - self._a_means) / scale
         return float(weights @ (centres + scale * _mills(low)))

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
 from inspect import getattr_static
+from math import inf
 from pathlib import Path
 from typing import (
     Annotated,
@@ -74,6 +75,7 @@ FINITE = Range(-1e150, 1e150)
 Finite = Annotated[float, FINITE]
 Points = Annotated[np.ndarray, Column("points", least=1, numbers=FINITE)]
 Positive = Annotated[int, Range(1, 2**53)]
+Perfect = Annotated[float, Range(FINITE.low, inf)]
 Size = Annotated[float, Range(0, FINITE.high)]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from numbers import Integral
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,8 +28,17 @@ from truerisk.results.evaluation import (
     values_of,
 )
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Breakdown, Interval, OnOwnScale
-from truerisk.results.records import UNLESS_EMPTY, UNWRITTEN, Column, Count, Finite, Record, Size
+from truerisk.results.interval import ERROR, Breakdown, Interval, OnOwnScale, Scale
+from truerisk.results.records import (
+    UNLESS_EMPTY,
+    UNWRITTEN,
+    Column,
+    Count,
+    Finite,
+    Perfect,
+    Record,
+    Size,
+)
 
 CHOICE_LEFT_OUT = (
     "the risk of the best of {} settings leaves the choice out, so that it keeps no bound: take "
@@ -38,25 +48,29 @@ CHOICE_LEFT_OUT = (
 
 @dataclass(frozen=True, eq=False)
 class RiskEstimate(OnOwnScale, Bounded, Record):
-    """An estimated risk (an error: lower is better) with its uncertainty and its origin.
+    """An estimate of how good a model is on new rows, with its uncertainty and its origin.
 
+    `value`, `interval` and `table` are on the scale that was asked for: an AUC is an AUC, and
+    "neg_log_loss" is negative; "zero-one" and "log" are losses. `greater_is_better` says which way
+    is better, and `as_loss` gives the same as a loss. `losses` and `split_risks` are losses always.
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
     where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
     made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
     says of split j its repetition and how many rows it trained and tested. `n_groups` are the
     groups of the rows, if they had any, `weighted` rows had unequal weights, `ordered` rows were
-    tested in the order of time, and `placed` rows had coordinates. `target` is "Err" (mean
-    risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
-    conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
-    score of a rule without error where the loss is the distance to it, None for a pure loss;
-    `positive` is the class that a score of one class speaks of, None for all others; `scores` are
-    further losses of the same fits, by name. `best_of` counts the candidates that it is the best of
-    where that choice is in neither value nor interval. `findings` are what the checks of the call
-    saw in its rows and answers; `notes` say the same in sentences. `pooled` is True for a score,
-    such as F1, that is usually a mean over folds and here is of all answers together.
+    tested in the order of time, and `placed` rows had coordinates. `target` is "Err" (mean risk of
+    the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its conditional
+    risk: fresh labels at the x's of the training rows) or "training". `perfect` is the score of a
+    rule without error, infinite where it is not known, and None for a loss; `positive` is the class
+    that a score of one class speaks of, None for all others; `scores` are further losses of the
+    same fits, by name. `best_of` counts the candidates that it is the best of where that choice is
+    in neither value nor interval. `findings` are what the checks of the call saw in its rows and
+    answers; `notes` say the same in sentences. `pooled` is True for a score, such as F1, that is
+    usually a mean over folds and here is of all answers together.
     """
 
     schema: ClassVar[str] = "truerisk.risk-estimate/2"
+    derived: ClassVar[tuple[str, ...]] = ("greater_is_better",)
 
     value: Finite | None
     std_error: Size | None
@@ -87,7 +101,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
     weighted: bool = False
     ordered: bool = False
     placed: bool = False
-    perfect: Finite | None = None
+    perfect: Perfect | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False, metadata=UNWRITTEN)
     influences: Influences | None = field(
@@ -99,19 +113,44 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
     best_of: int | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
-    def derived(self) -> tuple[str, ...]:  # type: ignore[override]
-        """A score is written as a score, too."""
-        return () if self.perfect is None else ("score", "score_interval")
-
-    @property
     def named_scoring(self) -> str:
         """The loss, with the class that it speaks of: "f1 of 'bad'"."""
         return present.of_class(self.scoring, self.positive)
 
-    def __sub__(self, other: RiskEstimate) -> Comparison:
-        """Risk minus risk on the same splits, with its interval and probabilities.
+    def on_scale(self, scale: Scale, **names: Any) -> Self:
+        """The same number on another scale, under other names."""
+        table = None if self.table is None else self.table.on(self.scale).on(scale)
+        return super().on_scale(scale, table=table, **names)
 
-        Negative favours this one. Estimates of different data, splits or losses are refused.
+    def as_loss(self) -> RiskEstimate:
+        """Return the same estimate as a loss, of which less is better.
+
+        A loss is returned as it is. Of AUC it is 1 − AUC, of "neg_log_loss" the log loss, and of a
+        score without a known best value minus the score. Further scores are turned in the same way.
+
+        Examples
+        --------
+        >>> import truerisk as tr
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> auc = tr.estimate_risk(GaussianNB(), X, y, scoring="roc_auc")
+        >>> loss = auc.as_loss()
+        >>> loss.scoring, loss.greater_is_better, round(auc.value + loss.value, 9)
+        ('1 - roc_auc', False, 1.0)
+        """
+        scores = {name: score.as_loss() for name, score in self.scores.items()}
+        is_same = all(scores[name] is self.scores[name] for name in scores)
+        estimate = self if is_same else replace(self, scores=scores)
+        if self.perfect is None:
+            return estimate
+        return estimate.on_scale(ERROR, scoring=name_of_loss(self.scoring, self.perfect))
+
+    def __sub__(self, other: RiskEstimate) -> Comparison:
+        """The difference on the same splits, with its interval and probabilities.
+
+        It is on the scale that was asked for: of losses negative favours this one, of scores
+        positive does. Estimates of different data, splits or losses are refused.
         """
         if not isinstance(other, RiskEstimate):
             return NotImplemented
@@ -134,7 +173,7 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
         return frame_of(self.answered.columns())
 
     def to_frame(self) -> Any:
-        """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
+        """One row: setting, value, standard error, interval, method, and the numbers of `table`."""
         return frame_of_rows([{**self.params, **self._in_row(), **(self.table or {})}])
 
     def _in_row(self) -> dict[str, Any]:
@@ -216,14 +255,14 @@ class DressedRisks(Sequence[RiskEstimate]):
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve(Bounded, Record):
-    """The risk of every candidate, and the one chosen.
+    """The risk or score of every candidate, and the one chosen.
 
-    `values[c]` is NaN only where a fit of candidate c failed, or where it left a race before all
-    folds had rated it (`curve[c].notes` says which).
-    `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
-    three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of further
-    losses of the same fits, by name; `best` is there what was chosen here. `comparable` holds the
-    losses of all candidates on the same rows. `evaluation` and these two are not written.
+    `values[c]` is on the scale that was asked for, as in `RiskEstimate`. It is NaN only where a fit
+    of candidate c failed, or where it left a race before all folds had rated it (`curve[c].notes`
+    says which). `procedure` is the honest risk of "tune, then fit" where the method estimates it
+    (nested, three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of
+    further losses of the same fits, by name; `best` is there what was chosen here. `comparable`
+    holds the losses of all candidates on the same rows. `evaluation` and these two are not written.
     """
 
     schema: ClassVar[str] = "truerisk.risk-curve/2"
@@ -252,16 +291,22 @@ class RiskCurve(Bounded, Record):
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The risk of every candidate."""
+        """The value of every candidate, on the scale that was asked for."""
         if isinstance(self.estimates, DressedRisks):
-            return values_of(self.estimates.tested).copy()
+            return self.common.scale.values(values_of(self.estimates.tested).copy())
         return np.array([risk.value for risk in self.estimates], dtype=float)
 
-    @cached_property
-    def own_values(self) -> np.ndarray:
-        """The same as people read them: a score as a score."""
-        perfect = self.common.perfect
-        return self.values if perfect is None else perfect - self.values
+    @property
+    def greater_is_better(self) -> bool:
+        """True for a score, False for a loss."""
+        return self.common.greater_is_better
+
+    def as_loss(self) -> RiskCurve:
+        """Return the same curve as losses, of which less is better; see `RiskEstimate.as_loss`."""
+        scores = {name: curve.as_loss() for name, curve in self.scores.items()}
+        procedure = None if self.procedure is None else self.procedure.as_loss()
+        estimates = tuple(estimate.as_loss() for estimate in self)
+        return replace(self, estimates=estimates, procedure=procedure, scores=scores)
 
     @cached_property
     def std_errors(self) -> np.ndarray:
@@ -329,7 +374,7 @@ class RiskCurve(Bounded, Record):
         return numbers_of(self[self.best] if self.procedure is None else self.procedure)
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
-        """One row per candidate: parameters, risk, standard error, interval, chosen or not.
+        """One row per candidate: parameters, value, standard error, interval, chosen or not.
 
         The rows of `others`, curves by other methods, follow; `method` and `scoring` tell them
         apart. Risks in different losses, such as an AIC and a squared error, do not compare.
@@ -391,25 +436,36 @@ def has_infinite_loss(tested: Tested) -> bool:
     return any(finding.code == "infinite-loss" for finding in tested.findings)
 
 
+def name_of_loss(scoring: str, perfect: float) -> str:
+    """Return what the loss of a score is called: "log_loss" for "neg_log_loss".
+
+    >>> name_of_loss("neg_log_loss", 0.0), name_of_loss("roc_auc", 1.0)
+    ('log_loss', '1 - roc_auc')
+    """
+    if perfect == 0 and scoring.startswith("neg_"):
+        return scoring.removeprefix("neg_")
+    return f"{perfect:g} - {scoring}" if 0 < perfect < inf else f"-{scoring}"
+
+
 def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
     """Put a tested risk together with the provenance of its computation.
 
     A rule may need the standard error of a clipped value; a reader is given none where the loss of
-    a row is infinite.
+    a row is infinite. The risk is a loss; the estimate is on the scale of `common`.
     """
-    is_infinite = has_infinite_loss(tested)
+    is_infinite, scale = has_infinite_loss(tested), common.scale
     notes = (*tested.notes, *(finding.note for finding in tested.findings))
     return replace(
         common,
-        value=None if np.isnan(tested.value) else float(tested.value),
+        value=None if np.isnan(tested.value) else scale.value(float(tested.value)),
         std_error=None if is_infinite else tested.read_std_error(),
-        interval=None if is_infinite else tested.read_interval(),
+        interval=None if is_infinite else scale.interval(tested.read_interval()),
         params=dict(params),
         losses=None if tested.losses is None else tested.losses.astype(np.float64, copy=False),
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
         influences=tested.influences,
-        table=None if tested.table is None else Breakdown(dict(tested.table)),
+        table=None if tested.table is None else Breakdown(dict(tested.table)).on(scale),
         notes=common.notes + tuple(map(present.without_folders, notes)),
         findings=common.findings + tested.findings,
     )

@@ -119,7 +119,7 @@ class SelectionBias(Shown):
             raise BadArgument("the curves have different settings: the same ones must compete.")
         if any(curve.common.scoring != every[0].common.scoring for curve in every):
             raise BadArgument("the curves are of different losses, which do not compare.")
-        estimates = np.array([curve.values for curve in every])
+        estimates = np.array([curve.common.scale.values(curve.values) for curve in every])
         return cls(estimates, np.array([curve.best for curve in every]), true_risks)
 
     @classmethod

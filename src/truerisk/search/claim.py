@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -230,20 +231,17 @@ _BY_ROWS: dict[str, tuple[str, Factor]] = {
     "r2": ("squared", _by_variance),
     "balanced_accuracy": ("zero-one", _by_class),
 }
-_SCORERS = {loss: word for word, (loss, factor) in _BY_ROWS.items() if factor is _none}
-"""What scikit-learn calls the scores of our losses of rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreScale:
-    """How the score of a search becomes a risk: risk = perfect − score.
+    """How the score of a search becomes a risk, for computing: risk = perfect − score.
 
     `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
     their mean over a test set is the risk there; `whole` is the loss of a whole test set.
     `by_rows` is False for scores that are no mean over rows, such as AUC. An unknown score keeps
     its own scale with the sign turned (`perfect` is then 0). `word` is what the risk is called,
-    `name` what the score is; `errors` says that it speaks of errors, or of errors with the sign
-    turned, so that people read the risk.
+    `name` what the score is; `errors` says that the search speaks of errors, which are then told.
     """
 
     word: str
@@ -262,10 +260,16 @@ class ScoreScale:
     def score(self, risk: Any) -> Any:
         return self.perfect - risk
 
+    def told(self, score: float) -> float:
+        """The score as it is, or as an error where the search speaks of errors."""
+        return float(self.risk(score) if self.errors else score)
+
     @property
     def shown(self) -> Scale:
-        """How people read its risks: as the search that is audited speaks."""
-        return Scale(None if self.errors else self.perfect)
+        """The scale of results: that of the search which is audited."""
+        if self.errors:
+            return Scale()
+        return Scale(self.perfect if self.is_known else inf)
 
     @property
     def called(self) -> str:
@@ -277,14 +281,14 @@ def scale_of(claim: Claim) -> ScoreScale:
     """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
-        name = loss.word if loss.is_score else _SCORERS.get(loss.word, f"−{loss.word}")
+        name = loss.word if loss.is_score else f"−{loss.word}"
         scale = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
     elif (word := known_word(claim)) is None:
         name, own = _name_of(claim), claim.scoring
         scale = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
     else:
         name, scale = word, _of_word(word, claim)
-    return replace(scale, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
+    return replace(scale, name=name, errors=claim.errors or name.startswith("−"))
 
 
 def _of_word(word: str, claim: Claim) -> ScoreScale:
@@ -305,10 +309,10 @@ def _of_word(word: str, claim: Claim) -> ScoreScale:
     return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
 
 
-def perfect_of(word: str) -> float | None:
-    """The largest score, infinite where it is not known; None of errors with the sign turned."""
+def perfect_of(word: str) -> float:
+    """The largest score, infinite where it is not known; 0 of errors with the sign turned."""
     if word.startswith("neg_"):
-        return None
+        return 0.0
     return 1.0 if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1) else np.inf
 
 

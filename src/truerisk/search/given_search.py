@@ -101,9 +101,9 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"
     risk = replace(of_clones(estimate, kind), notes=(what, *notes, *estimate.notes))
-    comparable = selected.named_scoring == estimate.named_scoring and selected.value is not None
+    comparable = selected.named_scoring == estimate.named_scoring
     comparable = comparable and selected.weighted >= estimate.weighted
-    gap = None if not comparable else estimate.value - float(selected.value or 0.0)
+    gap = estimate.scale.optimism_of(estimate.value, selected.value) if comparable else None
     scores = {name: of_clones(score, kind) for name, score in risk.scores.items()}
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}
 

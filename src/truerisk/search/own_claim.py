@@ -74,18 +74,19 @@ def claim_of(fitted: Any) -> Claim | None:
 
 
 def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
-    """What a search claims, as a risk on the scale of its score, with the papers of another."""
+    """What a search claims, on the scale of its score, with the papers of another estimate."""
     scale = known_by(scale_of(claim), data)
     alike = scale.word == like.scoring
+    shown, risk = like.scale if alike else scale.shown, float(scale.risk(claim.score))
     return replace(
         like,
-        value=float(scale.risk(claim.score)),
+        value=scale.told(claim.score) if shown == scale.shown else shown.value(risk),
         std_error=None,
         interval=None,
         method=f"{claim.search}: {claim.name}",
         bias="optimistic: the best of several scores",
         scoring=like.scoring if alike else scale.called,
-        perfect=like.perfect if alike else scale.shown.perfect,
+        perfect=shown.perfect,
         positive=scale.whole.label(data) if isinstance(scale.whole, Loss) else None,
         losses=None,
         loss_rows=None,

@@ -16,7 +16,7 @@ from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Run
 from truerisk.losses.row_losses import AUC, RowLoss
 from truerisk.plan.answers import Response
-from truerisk.results.interval import tied
+from truerisk.results.interval import ERROR, Scale, tied
 from truerisk.results.results import RiskCurve
 
 _NOTHING = 1e-12
@@ -152,22 +152,27 @@ SHARES = {  # of which 1 is a count and 1.0 a share
 
 @dataclass(frozen=True)
 class AsGiven:
-    """The given setting against the tuned model: `gain` is the mean loss that tuning spares."""
+    """The given setting against the tuned model: `gain` is the mean loss that tuning spares.
+
+    `risk` and `gain` are losses; `scale` is that of the sentence.
+    """
 
     params: Mapping[str, Any]
     risk: float
     gain: Paired
+    scale: Scale = ERROR
 
     def suffices(self, level: float) -> bool:
         """Whether tuning is not shown to be better, beyond the noise of the paired losses."""
         return not (self.gain.mean > 0 and self.gain.exceeds_noise(level))
 
     def __str__(self) -> str:
-        beside = self.risk
+        beside, gap = self.risk, self.scale.gap(self.gain.mean)
         return (
-            f"the untuned setting ({clean(params_text(self.params), 80)}) has a risk of "
-            f"{number(self.risk)} on the same rows ({signed(self.gain.mean, beside)}, paired "
-            f"standard error {unsigned(self.gain.std_error, beside)})"
+            f"the untuned setting ({clean(params_text(self.params), 80)}) has a "
+            f"{self.scale.noun} of {number(self.scale.value(self.risk))} on the same rows "
+            f"({signed(gap, beside)}, paired standard error "
+            f"{unsigned(self.gain.std_error, beside)})"
         )
 
 
@@ -179,7 +184,7 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
     """
     data, risk = run.problem.data, run.risk
     place = number_as_given(run.problem.family)
-    if place is None or place == curve.best or risk.value is None or risk.ordered:
+    if place is None or place == curve.best or risk.loss_value is None or risk.ordered:
         return None
     answers = None if run.tuned is None else run.tuned.evaluation.answers
     tested = run.honest.evaluation.answers
@@ -198,7 +203,7 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
     gain = paired_difference(usual.losses, risk.losses, risk.loss_rows, data)
     if gain is None or not np.isfinite(gain.mean):
         return None
-    return AsGiven(curve.candidates[place], risk.value + gain.mean, gain)
+    return AsGiven(curve.candidates[place], risk.loss_value + gain.mean, gain, risk.scale)
 
 
 def number_as_given(family: Family) -> int | None:

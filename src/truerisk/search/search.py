@@ -111,10 +111,11 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     risk_ : RiskEstimate
         The honest risk of the whole procedure.
     selected_risk_ : RiskEstimate
-        The risk that was minimised: the flattering number.
+        The risk, or score, of the setting that was chosen: the flattering number.
     optimism_ : float or None
-        ``risk_.value - selected_risk_.value``; positive when the search flatters. None where the
-        two are in different losses (a search by AIC), and where one setting left no choice.
+        By how much `selected_risk_` is better than `risk_`; positive when the search flatters.
+        None where the two are in different losses (a search by AIC), and where one setting left no
+        choice.
     scores_ : dict of RiskEstimate
         The honest risk of the procedure in each further score of `scoring`.
     outer_ : tuple of OuterFold
@@ -314,8 +315,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             chosen = replace(chosen, best_of=len(curve))
         self.selected_risk_ = chosen
         if not callable(self.refit):  # a callable need not choose the best score
-            risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
-            self.best_score_ = float(problem.loss.score(risk))
+            value = _value_of(chosen, "the only candidate has a failed fit")
+            is_score = chosen.greater_is_better
+            self.best_score_ = value if is_score else float(problem.loss.score(value))
         self.cv_results_ = results
         classes = problem.data.classes
         self.scorer_ = LossScorer(problem.loss, classes)
@@ -324,7 +326,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def _keep_risk(self, run: Run) -> None:
         procedure = run.risk
-        risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
+        _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
         notes, usual_setting = procedure.notes, as_given(run, self.curve_)
         if len(self.curve_) > 1:
             what = f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
@@ -336,7 +338,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.scores_ = dict(procedure.scores)
         selected = self.selected_risk_
         comparable = selected.scoring == procedure.scoring and selected.pooled == procedure.pooled
-        gap = risk - float(self.curve_.values[self.best_index_])
+        gap = procedure.scale.optimism_of(procedure.value, selected.value)
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
 
@@ -344,7 +346,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         """Those of `risk_` by name, with the selected risk and the optimism, for a tracker."""
         numbers: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
         if self.optimism_ is not None:
-            numbers["selected"] = self.selected_risk_.own_scale.value
+            numbers["selected"] = self.selected_risk_.value
         return present.metrics_of(numbers)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
@@ -405,7 +407,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
 
 def _value_of(estimate: RiskEstimate, otherwise: str) -> float:
-    """The risk, refused where a failed fit left the estimate without one."""
+    """The value, refused where a failed fit left the estimate without one."""
     if estimate.value is None:
         failure = next((note for note in estimate.notes if "failed" in note), "")
         raise Refusal(f"{otherwise}, so there is no risk. {failure}".strip())

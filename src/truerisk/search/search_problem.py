@@ -6,6 +6,7 @@ import time
 from copy import copy
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
+from math import inf
 from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
@@ -294,14 +295,14 @@ def _refuse_groups(search: Any, groups: Any) -> None:
 def selected_risk(
     problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
 ) -> RiskEstimate:
-    """Its best score as a risk: in the words of the honest risk where that is of the same score."""
+    """Its best score, in the words of the honest risk where that is of the same score."""
     like = _papers(problem, fitted, seconds)
     if claim is None:
         kind = type(fitted).__name__
-        note = f"minus best_score_: in which score that is, {kind} does not say"
-        value = -float(fitted.best_score_)
+        note = f"best_score_: in which score that is, {kind} does not say"
+        value = float(fitted.best_score_)
         return replace(
-            like, value=value, scoring="best_score_", notes=(note,), perfect=0.0, positive=None
+            like, value=value, scoring="best_score_", notes=(note,), perfect=inf, positive=None
         )
     claimed = as_risk(claim, problem.data, like)
     loss = problem.loss
@@ -310,7 +311,7 @@ def selected_risk(
         return claimed
     if own.label(problem.data) != label:
         return replace(claimed, positive=own.label(problem.data))
-    return replace(claimed, scoring=loss.word, perfect=like.perfect, positive=label)
+    return claimed.on_scale(like.scale, scoring=loss.word, positive=label)
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:

@@ -28,6 +28,7 @@ QUANTITIES = {
     "rmse": "root mean squared error of the estimate",
     "seconds": "seconds per estimate",
 }
+OF_MODELS = ("truth", "value")  # quantities on the scale of the study's scoring
 Replications = Mapping[int, Mapping[str, Any]]  # replicate -> row
 
 
@@ -55,7 +56,10 @@ def compare_study(
         raise UnknownName(f"by={shown(by)}{near} Known: {', '.join(QUANTITIES)}.")
     cells = _cells_compared(results, competitors, where)
     scores = _scores(results, cells, competitors, by)
-    comparison = compared(scores, RankTerms(**terms), QUANTITIES[by])
+    quantity = QUANTITIES[by]
+    if by in OF_MODELS and any(row.get("greater_is_better") for row in results.rows):
+        terms, quantity = {"better": "higher", **terms}, quantity.replace("risk", "score")
+    comparison = compared(scores, RankTerms(**terms), quantity)
     return replace(comparison, name=results.name)
 
 

@@ -95,6 +95,7 @@ def replicate(
         "engine": risk.engine,
         "target": risk.target,
         "notes": list(dict.fromkeys(notes))[:NOTES],
+        "greater_is_better": risk.greater_is_better,
         "seconds": seconds,
     }
 

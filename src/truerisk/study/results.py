@@ -34,7 +34,7 @@ from truerisk.study.versions import refuse_fits
 
 FOUND = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
-    "engine", "target", "notes",
+    "engine", "target", "notes", "greater_is_better",
 )  # fmt: skip
 ROWS_OF_TABLES = "rows of tables"
 PLACE = ("problem", "size", "learner", "method")
@@ -141,9 +141,9 @@ class StudyResults(Record):
         of : str, optional
             "learner" or "method"; not needed where the study has several of one of them alone.
         by : str, optional
-            "truth" (the risk on fresh rows of what was chosen), "value" (the estimate), "rmse" (of
-            the estimate around the truth) or "seconds"; by default "truth" of learners and "rmse"
-            of methods.
+            "truth" (the risk, or score, on fresh rows of what was chosen), "value" (the estimate),
+            "rmse" (of the estimate around the truth) or "seconds"; by default "truth" of learners
+            and "rmse" of methods.
         size, learner, method : optional
             Which, where the study has several: the data sets of a comparison are its problems.
         **terms

@@ -219,8 +219,7 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     loss = as_loss(score if in_time is None else in_time, data)
     for estimate in (run.risk, *run.risk.scores.values()):
         if _is_of(estimate, loss, event, problem):
-            shown = estimate.own_scale
-            return Measured(word, shown.value, estimate.std_error, shown.interval)
+            return Measured(word, estimate.value, estimate.std_error, estimate.interval)
     by_winners, by_shaken = list(run.answered.answers), list(run.pairs_by_response.values())
     if event is not None and in_time is None:
         by_winners = [event.answers(a) for a in by_winners]
@@ -235,8 +234,8 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
         tested = testing.risk(answers, shaken, data, loss, terms)
     except Refusal as refusal:
         return Measured(word, reason=str(refusal))
-    shown = loss.scale.shown(float(tested.value), tested.read_interval())
-    return Measured(word, shown.value, tested.read_std_error(), shown.interval)
+    value, told = loss.scale.value(float(tested.value)), loss.scale.interval(tested.read_interval())
+    return Measured(word, value, tested.read_std_error(), told)
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:

@@ -124,13 +124,14 @@ def _shrink(
         return {}
     loss = parts[places[0]].tested_rows.loss
     fit = StableScale(loss.lower, loss.upper, logit=not loss.per_row).shrinkage(
-        np.array([levels[i].value for i in places], dtype=float),
+        np.array([levels[i].loss_value for i in places], dtype=float),
         np.array([float(parts[i].subgroup.n_rows) for i in places]),
         np.array([parts[i].variance for i in places]),
     )
     if fit is None:
         return {}
-    for i, value, share in zip(places, fit.values.tolist(), fit.own_shares.tolist(), strict=True):
+    shrunken = loss.scale.values(fit.values).tolist()
+    for i, value, share in zip(places, shrunken, fit.own_shares.tolist(), strict=True):
         levels[i] = replace(levels[i], shrunken=value, own_share=share)
     return {column: fit.spread}
 
@@ -283,18 +284,17 @@ class _Part:
 
     def risk(self, level: float) -> SubgroupRisk:
         """Its value and interval at this level."""
-        loss = self.tested_rows.loss
-        perfect = loss.scale.perfect
+        scale = self.tested_rows.loss.scale
         if self.lacking is not None:
-            return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=perfect)
+            return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=scale.perfect)
         error, interval, notes = self._sureness(level)
         return SubgroupRisk(
             self.subgroup,
-            float(self.evidence.values[0]),
+            scale.value(float(self.evidence.values[0])),
             error,
-            interval,
+            scale.interval(interval),
             reason=notes[-1] if interval is None and notes else None,
-            perfect=perfect,
+            perfect=scale.perfect,
         )
 
     def _sureness(self, level: float) -> Sureness:

@@ -27,7 +27,7 @@ from truerisk.data.rows import (
 )
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnOwnScale
-from truerisk.results.records import Count, Finite, Record, Share, Size
+from truerisk.results.records import Count, Finite, Perfect, Record, Share, Size
 
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
 
@@ -63,12 +63,7 @@ class SubgroupRisk(OnOwnScale):
     shrunken: Finite | None = None
     own_share: Share | None = field(default=None, metadata={"key": "kept"})
     reason: str | None = None
-    perfect: Finite | None = None
-
-    @property
-    def own_shrunken(self) -> float | None:
-        """The shrunken value on the same scale."""
-        return self.scale.value(self.shrunken)
+    perfect: Perfect | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +183,7 @@ def rows_of(risks: SubgroupRisks) -> list[list[str]]:
                 "–" if events is None else str(events),
                 present.number(own.value),
                 str(own.interval or "–"),
-                present.number(risk.own_shrunken),
+                present.number(risk.shrunken),
                 risk.reason or "",
             ]
         )

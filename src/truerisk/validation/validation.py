@@ -142,7 +142,8 @@ class Validation(Bounded, Record):
             for word, (name, most) in SCORES.items()
             if (one := self.measures.get(word)) is not None
         }
-        return numbers_of(self.risk) | scores
+        asked = numbers_of(self.risk)  # by another average than a measure of the same name
+        return asked | {name: number for name, number in scores.items() if name not in asked}
 
     def _metrics(self) -> Mapping[str, Any]:
         numbers: dict[str, Any] = {}
@@ -237,10 +238,9 @@ def _as_elsewhere(
     honest = score_of(run, "auc" if is_area else loss, event if is_area else None)
     if honest.value is None:
         return risks
-    error = loss.scale.shown(honest.value, honest.interval)  # its own inverse
     stated: dict[str, Any] = {
-        "value": error.value,
+        "value": honest.value,
         "std_error": honest.std_error,
-        "interval": error.interval,
+        "interval": honest.interval,
     }
     return replace(risks, whole=replace(risks.whole, **stated))

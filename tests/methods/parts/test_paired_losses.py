@@ -41,10 +41,10 @@ def test_they_add_up_to_the_risks(method, loss):
 
 @pytest.mark.parametrize("loss", ["auc", "mcc", "f1"])
 def test_scores_are_told_by_influences(loss):
-    """The same as a further score of another loss; the mean of the rows is the score."""
+    """The same as a further score of another loss; the mean of the rows is 1 − score."""
     found = curve(scoring=["zero-one", loss], cv="5-fold").scores[loss]
     paired = found.comparable.losses()
-    np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
+    np.testing.assert_allclose(paired.losses @ paired.shares, 1 - found.values)
     own = curve(scoring=loss, cv="5-fold")
     assert found.best_set(0.8) == own.best_set(0.8)
     assert own.best_params in own.best_set(0.8)

@@ -53,8 +53,8 @@ def test_a_score_is_drawn_as_a_score(axes):
     """AUC rises, and its axis says that larger is better."""
     auc = tr.learning_curve(GaussianNB(), X, Y, scoring="auc", sizes=[12, 24, 45, 80])
     auc.plot(ax=axes)
-    assert lines_of(axes)[0][0].get_ydata() == pytest.approx(1 - auc.values)
-    assert lines_of(axes)[1][-1].get_ydata()[-1] == pytest.approx(auc.at(160).score)
+    assert lines_of(axes)[0][0].get_ydata() == pytest.approx(auc.values)
+    assert lines_of(axes)[1][-1].get_ydata()[-1] == pytest.approx(auc.at(160).value)
     assert "larger is better" in axes.get_ylabel()
 
 

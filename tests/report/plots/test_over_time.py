@@ -29,16 +29,16 @@ def test_stretches_band_and_trend(axes):
 
 
 def test_a_score_is_drawn_as_a_score(axes):
-    """Larger is better: its steps, its band and its trend are those of the risk from above."""
+    """Its steps, its band and its trend are those of the course, and larger is better."""
     high = np.median(Y) < Y
     est = tr.estimate_risk(LogisticRegression(), X, high, time=np.arange(730), scoring="accuracy")
     course = tr.risk_over_time(est)
     course.plot(ax=axes)
     points, trend = axes.lines
-    assert points.get_ydata() == pytest.approx(1 - course.values)
-    assert np.diff(trend.get_ydata())[0] == pytest.approx(-course.slope)
+    assert points.get_ydata() == pytest.approx(course.values)
+    assert np.diff(trend.get_ydata())[0] == pytest.approx(course.slope)
     band = axes.collections[-1].get_paths()[0].vertices
-    assert band[:, 1].max() == pytest.approx(1 - course.low.min())
+    assert band[:, 1].max() == pytest.approx(course.high.max())
     assert axes.get_ylabel() == "accuracy (larger is better)"
 
 

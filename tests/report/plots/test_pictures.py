@@ -52,7 +52,7 @@ def points(ax, marker, fill="full"):
 
 
 def test_estimates_stand_in_rows_beside_what_is_known(found):
-    """Each with its interval on its own scale, in order; a line for each value beside them."""
+    """Each with its interval, in order; a line for each value beside them."""
     auc = tr.HonestSearchCV(
         GaussianNB(), {"var_smoothing": [1e-9]}, scoring=["zero-one", "auc"]
     ).fit(X, Y)
@@ -64,7 +64,7 @@ def test_estimates_stand_in_rows_beside_what_is_known(found):
     assert ends == [(r.interval.low, r.interval.high) for r in (risks["knn"], risks["bayes"])]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["truth"]
     assert [0.1, 0.1] in [list(line.get_xdata()) for line in lines_of(ax)]
-    assert points(score.plot(), "o") == [score.own_scale.value]
+    assert points(score.plot(), "o") == [score.value]
     with pytest.raises(BadData, match="there is no risk to draw"):
         replace(score, value=None, interval=None).plot()
 
@@ -294,15 +294,14 @@ def subgroups_of(perfect):
 
 @pytest.mark.parametrize("perfect", [None, 1.0])
 def test_values_intervals_and_shrunken_values_stand_in_their_lines(perfect):
-    """Points, bars and diamonds, on the score's own scale where it has one."""
+    """Points, bars and diamonds as they are, of a loss and of a score."""
     subgroups = subgroups_of(perfect)
     ax = subgroups.plot()
     lines = (subgroups.risks[0].whole, *subgroups.risks[0].levels)
-    own = [one.own_scale for one in lines[:3]]
-    assert points(ax, "o") == [one.value for one in own]
-    assert points(ax, "D") == [one.own_shrunken for one in lines[1:3]]
+    assert points(ax, "o") == [one.value for one in lines[:3]]
+    assert points(ax, "D") == [one.shrunken for one in lines[1:3]]
     bars = [list(line.get_xdata()) for line in lines_of(ax) if line.get_marker() == "|"]
-    assert bars == [[one.interval.low, one.interval.high] for one in own]
+    assert bars == [[one.interval.low, one.interval.high] for one in lines[:3]]
     assert ("larger" if perfect else "lower") in ax.get_xlabel()
 
 

@@ -119,17 +119,15 @@ def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> 
     """
     ax = axes_of(ax)
     middles = course.starts + (course.ends - course.starts) / 2
-    scale = course.scale
-    values = scale.value(course.values)
+    values = course.values
     (line,) = ax.plot(middles, values, "o-", markersize=4, linewidth=1.2, label=label)
     colour = line.get_color()
     ax.hlines(values, course.starts, course.ends, color=colour, linewidth=2.4)
     if course.low is not None and course.high is not None:
-        band = scale.value(course.low), scale.value(course.high)
-        ax.fill_between(middles, *band, color=colour, alpha=0.18, linewidth=0)
+        ax.fill_between(middles, course.low, course.high, color=colour, alpha=0.18, linewidth=0)
     if course.p_value is not None:
         first, last = course.starts[0], course.ends[-1]
-        centre, slope = np.average(values, weights=course.n_rows), scale.gap(course.slope)
+        centre, slope = np.average(values, weights=course.n_rows), course.slope
         ends = [centre - slope / 2, centre + slope / 2]
         ax.plot([first, last], ends, "--", linewidth=1.0, color=colour)
     if course.starts.dtype.kind == "M":
@@ -140,7 +138,7 @@ def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> 
         ax.xaxis.set_major_locator(places)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))
     ax.set_xlabel("time")
-    ax.set_ylabel(scale.axis(course.scoring))
+    ax.set_ylabel(course.scale.axis(course.scoring))
     return ax
 
 
