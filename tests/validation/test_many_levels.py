@@ -152,3 +152,16 @@ def test_noise_is_that_of_the_rows_alone():
     slopes = SCALES[0].slope(rates, np.full(4, n))
     assert slopes * errors == pytest.approx(1 / (2 * np.sqrt(n)), rel=0.05)
     assert np.isfinite(SCALES[0].slope(np.array([0.0, 1.0]), np.full(2, 20.0))).all()
+
+
+@pytest.mark.parametrize("m", [5, 40])
+def test_simultaneous_quantile_does_not_hang_on_the_last_digit(m) -> None:
+    """Roots that are equal, or 0, have no eigenvectors of their own: processors choose them."""
+    rng = np.random.default_rng(0)
+    nested = np.minimum.outer(*2 * [np.sort(rng.integers(1, 30, m))]).astype(float)
+    for covariance in (np.eye(m), nested):
+        found = []
+        for _ in range(4):
+            moved = 1e-15 * rng.standard_normal((m, m))
+            found.append(simultaneous_quantile(covariance * (1 + moved + moved.T), 0.95, 4096))
+        assert np.ptp(found) < 1e-9

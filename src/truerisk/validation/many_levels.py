@@ -49,6 +49,7 @@ from truerisk.results.interval import normal_quantile
 DRAWS = 1 << 16
 AT_ONCE = 1 << 20  # numbers that are drawn together
 SEED = 1967
+NO_ROOT = 1e-12  # of the largest root of a correlation: a smaller one is rounding
 
 
 def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRAWS) -> float:
@@ -70,7 +71,9 @@ def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRA
     # the quantile of the largest of |Z|, by draws in parts; Z = L ε for any L with L Lᵀ = R
     correlation = np.asarray(covariance / np.outer(errors, errors))
     roots, vectors = np.linalg.eigh(correlation)
-    spread = vectors * np.sqrt(np.maximum(roots, 0))
+    # the symmetric L is unique; eigenvectors of equal roots differ between processors
+    roots = np.where(roots > NO_ROOT * roots[-1], roots, 0.0)
+    spread = (vectors * np.sqrt(roots)) @ vectors.T
     rng = np.random.default_rng(SEED)
     part = max(1, min(draws, AT_ONCE // len(correlation)))
     largest = [
