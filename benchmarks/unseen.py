@@ -209,7 +209,7 @@ def measure_coverage(events: int, n: int) -> dict[str, tuple[int, int]]:
         chance, label = model.predict_proba(fresh_X)[:, 1], model.predict(fresh_X)
         for score, metric in SCORES.items():
             estimate = told if score == first else told.scores[score]
-            intervals[score].append(estimate.own_scale.interval)
+            intervals[score].append(estimate.interval)
             true[score].append(metric(fresh_y, chance, label))
     given = {score: [each for each in intervals[score] if each is not None] for score in SCORES}
     held = {score: sum(np.mean(true[score]) in each for each in given[score]) for score in SCORES}

@@ -59,7 +59,7 @@ cases = {
 }
 (first, *others), honest = cases, {name: risk for name, (_, risk) in cases.items()}
 ax = honest[first].plot(label=first, others={name: honest[name] for name in others})
-claims = [found.claimed.own_scale.value for found, _ in cases.values()]
+claims = [found.claimed.value for found, _ in cases.values()]
 ax.plot(claims, [0.5, 1.5, 2.5], "D", color="C1", markersize=9)
 for place, claim in enumerate(claims):
     ax.annotate("claimed", (claim, place + 0.5), (0, 10), textcoords="offset points", ha="center")

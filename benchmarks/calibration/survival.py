@@ -145,9 +145,9 @@ def intervals(X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
     search = tr.HonestSearchCV(model, None, scoring={"concordance": "concordance", **scores}).fit(
         X, y
     )
-    yield "concordance", search.risk_.own_scale.interval
+    yield "concordance", search.risk_.interval
     for word in scores:
-        yield word, search.risk_.scores[word].own_scale.interval
+        yield word, search.risk_.scores[word].interval
     asked = {"horizon": HORIZON, "replicates": 0, "thresholds": [0.3], "clip": 0.001}
     found = tr.validate(model, X, y, **asked)
     yield AT_TIMES[1], found.discrimination["auc"].interval
@@ -160,7 +160,7 @@ def intervals(X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
 def intervals_finished(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Interval | None]]:
     """What is said of a model that is asked as it is."""
     found = tr.validate(model, X, y, prefit=True, horizon=HORIZON)
-    yield "concordance", found.risk.own_scale.interval
+    yield "concordance", found.risk.interval
     yield AT_TIMES[1], found.discrimination["auc"].interval
 
 

@@ -48,7 +48,7 @@ def test_the_trials_are_the_candidates(rows):
     """Claim, settings and the chosen one are those that the study holds."""
     fitted = search(rows)
     found = tr.audit(fitted, *rows, level="scores")
-    assert found.claimed.value == pytest.approx(1 - fitted.best_score_)
+    assert found.claimed.value == pytest.approx(fitted.best_score_)
     assert f"chosen n_neighbors={fitted.best_params_['n_neighbors']}" in str(found)
     assert "15 settings" in str(found)
 

@@ -75,7 +75,7 @@ def test_a_lasso_path_is_that_of_scikit_survival() -> None:
     assert min(grid["model__alpha_min_ratio"]) == 0.05
     assert 0.02 in learner("cox-lasso", "survival", n_rows=N, n_features=3)[1].popitem()[1]
     assert 0 < np.count_nonzero(found.coef_[:, -1]) < N
-    assert search.scores_["concordance"].own_scale.value > 0.5
+    assert search.scores_["concordance"].value > 0.5
 
 
 def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
@@ -87,7 +87,7 @@ def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
     told = pipeline.fit(X[:50], Y[:50]).predict(X[50:])
     names = Y.dtype.names
     expected = concordance_index_censored(Y[names[0]][50:], Y[names[1]][50:], told)[0]
-    assert found.own_scale.value == pytest.approx(expected)
+    assert found.value == pytest.approx(expected)
 
 
 def test_words_are_assessed() -> None:

@@ -62,7 +62,7 @@ def auc_interval(kind):
         "assess": lambda: found.report,
         "audit": lambda: found.honest,
     }
-    return of_all.get(kind, lambda: found)().own_scale.interval
+    return of_all.get(kind, lambda: found)().interval
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -102,11 +102,11 @@ class Assessment(Bounded, TestedLearners):
             [
                 {
                     "score": name,
-                    "better": honest.own_scale.better,
+                    "better": honest.scale.better,
                     "learner": learner,
-                    "selected": selected and selected.own_scale.value,
-                    "honest": honest.own_scale.value,
-                    **_ends(honest.own_scale.interval),
+                    "selected": selected and selected.value,
+                    "honest": honest.value,
+                    **_ends(honest.interval),
                 }
                 for name, learner, selected, honest in self.told_scores()
             ]
@@ -121,11 +121,12 @@ class Assessment(Bounded, TestedLearners):
         rows, last = [], None
         further = (score for score in self.told_scores() if score[0] != self.scoring)
         for name, learner, selected, honest in further:
-            own = honest.own_scale
-            head = ["", ""] if name == last else [present.clean(name, 40), own.better]
-            chosen = None if selected is None else selected.own_scale.value
+            head = ["", ""] if name == last else [present.clean(name, 40), honest.scale.better]
+            chosen = None if selected is None else selected.value
             cells = [present.clean(learner, WIDEST_NAME), present.number(chosen)]
-            rows.append([*head, *cells, present.number(own.value), str(own.interval or "none")])
+            rows.append(
+                [*head, *cells, present.number(honest.value), str(honest.interval or "none")]
+            )
             last = name
         return rows
 
@@ -250,8 +251,8 @@ class Assessment(Bounded, TestedLearners):
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
         """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
         curve, ranked_score = self._roc_of(learner), self.of_ranks("auc", learner or self.best)
-        if ranked_score is not None and (own := ranked_score.own_scale).value is not None:
-            curve = replace(curve, auc=own.value, interval=own.interval)
+        if ranked_score is not None and ranked_score.value is not None:
+            curve = replace(curve, auc=ranked_score.value, interval=ranked_score.interval)
         return curve.plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
@@ -370,13 +371,12 @@ def _ends(interval: Interval | None) -> dict[str, Any]:
 
 
 def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:
-    own = learner.risk.own_scale
     return [
         present.clean(name, 40),
         present.params_text(learner.curve.best_params),
-        present.number(None if learner.selected is None else learner.selected.own_scale.value),
-        present.number(own.value),
-        str(own.interval or "none"),
+        present.number(None if learner.selected is None else learner.selected.value),
+        present.number(learner.risk.value),
+        str(learner.risk.interval or "none"),
         present.yes_or_no(may_be_best),
         "–" if learner.optimism is None else signed(learner.optimism, learner.risk.value),
         str(learner.n_fits),

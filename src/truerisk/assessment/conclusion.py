@@ -35,7 +35,7 @@ def conclude(tested: TestedLearners) -> str:
             sentences.append(f"Tuning is not shown to help: {as_given}.")
         sentences.append(_others(tested))
     told = [
-        f"{each.scale.of(each.named_scoring)} {present.risk(each.own_scale.value)} "
+        f"{each.scale.of(each.named_scoring)} {present.risk(each.value)} "
         f"({_interval(each, why=False)})"
         for each in present.further(tested.report)
     ]
@@ -71,7 +71,7 @@ def _winner(tested: TestedLearners) -> str:
     if tested.choice is None or tested.choice.value is None:
         text += f": expect {_risk_text(tested, best.risk)} on new rows"
     else:
-        value = present.risk(best.risk.own_scale.value)
+        value = present.risk(best.risk.value)
         text += f", which on its own has {value} ({_interval(best.risk)})"
     text += _claim(best)
     if tested.constant is None:
@@ -98,7 +98,7 @@ def _claim(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
     own = learner.selected
-    return f"; the {own.scale.noun} that tuned it was {present.risk(own.own_scale.value)}"
+    return f"; the {own.scale.noun} that tuned it was {present.risk(own.value)}"
 
 
 def _label(tested: TestedLearners, name: str) -> str:
@@ -108,7 +108,7 @@ def _label(tested: TestedLearners, name: str) -> str:
 
 def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
-    value = present.risk(risk.own_scale.value)
+    value = present.risk(risk.value)
     if risk.scale.perfect is None:
         return f"a risk of {value} ({_meaning(tested, risk)})"
     return f"{clean(risk.named_scoring, _NAME)} {value} ({_interval(risk)})"
@@ -124,7 +124,7 @@ def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) ->
 
 
 def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
-    interval = risk.own_scale.interval
+    interval = risk.interval
     if interval is not None:
         low, high = present.risk(interval.low, interval.high), present.risk(interval.high)
         return f"{100 * interval.confidence_level:.15g} % interval {low} to {high}"
@@ -160,7 +160,7 @@ def _behind(tested: TestedLearners, name: str) -> float:
 def _whole_choice(tested: TestedLearners) -> str:
     if tested.choice is None or tested.choice.value is None:
         return ""
-    value = present.risk(tested.choice.own_scale.value)
+    value = present.risk(tested.choice.value)
     return (
         f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: the choice "
         f"among the {len(tested.learners)} learners was repeated in every split."

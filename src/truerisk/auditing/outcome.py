@@ -12,7 +12,7 @@ from truerisk.core import present
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Interval, OnOwnScale, OwnScale, Scale
+from truerisk.results.interval import Interval, OnScale, Reported, Scale
 from truerisk.results.records import FINITE, Column, Count, Perfect, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 
@@ -30,7 +30,7 @@ Number = Annotated[float, FINITE]
 
 
 @dataclass(frozen=True)
-class Stated(OnOwnScale, Record):
+class Stated(OnScale, Record):
     """What the search's own scores state: no row was seen, so there is no interval.
 
     `value` and `perfect` are those of the score of the search, as in `RiskEstimate`.
@@ -54,11 +54,11 @@ class Stated(OnOwnScale, Record):
         return self.value
 
     def __str__(self) -> str:
-        own, name = self.own_scale, self.scale.of(self.scoring)
-        return f"{name} {present.number(own.value)} ({own.better} is better, {self.method})"
+        name, better = self.scale.of(self.scoring), self.scale.better
+        return f"{name} {present.number(self.value)} ({better} is better, {self.method})"
 
     def _metrics(self) -> Mapping[str, Any]:
-        return self.own_scale.named(self.scoring)
+        return self.named(self.scoring)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +152,8 @@ class Audit(Bounded, Record):
         return [
             [
                 name,
-                present.number(risk.own_scale.value),
-                str(risk.own_scale.interval or "none"),
+                present.number(risk.value),
+                str(risk.interval or "none"),
                 risk.method,
             ]
             for name, risk in stated
@@ -201,14 +201,14 @@ class Audit(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.honest is not None:
             return numbers_of(self.honest)
-        unknown = OwnScale(None, None, self.scale.better)
+        unknown = Reported(None, None, self.scale.better)
         title = f"honest {self.scale.of(self.claimed.scoring)}"
         return {self.claimed.scoring: HonestNumber(title, unknown, self.claimed.perfect)}
 
     def _metrics(self) -> Mapping[str, Any]:
         honest = {} if self.honest is None else self.honest.to_metrics()
         stated = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
-        values = {name: risk and risk.own_scale.value for name, risk in stated.items()}
+        values = {name: risk and risk.value for name, risk in stated.items()}
         return {**honest, **values, "optimism": self.optimism}
 
 
@@ -266,7 +266,7 @@ def _roughly(audit: Audit) -> str:
 
 
 def _interval(audit: Audit) -> str:
-    interval = None if audit.honest is None else audit.honest.own_scale.interval
+    interval = None if audit.honest is None else audit.honest.interval
     if interval is None:
         return "(no interval)"
     return f"[{present.number(interval.low)}, {present.number(interval.high)}]"

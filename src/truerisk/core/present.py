@@ -223,12 +223,11 @@ def further(estimate: Any) -> list[Any]:
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
-    own, name = estimate.own_scale, clean(estimate.named_scoring, 60)
-    lower = not estimate.greater_is_better
+    name, value = clean(estimate.named_scoring, 60), risk(estimate.value)
     rows = [
-        ["risk", risk(own.value)] if lower else [name, f"{risk(own.value)} (larger is better)"],
+        [name, f"{value} (larger is better)"] if estimate.greater_is_better else ["risk", value],
         ["standard error", risk(estimate.std_error)],
-        ["interval", _interval(own.interval)],
+        ["interval", _interval(estimate.interval)],
         *(row for score in further(estimate) for row in scale_rows(score)),
         ["scoring", f"{estimate.named_scoring}{', pooled' if estimate.pooled else ''}"],
         ["method", estimate.method],
@@ -253,11 +252,11 @@ def finding_lines(findings: Iterable[Any]) -> list[str]:
 
 
 def scale_rows(estimate: Any) -> list[list[str]]:
-    """A score, or a further loss, on its own scale, with its interval."""
-    own, name = estimate.own_scale, clean(estimate.named_scoring, 60)
+    """A score, or a further loss, with its interval."""
+    name, better = clean(estimate.named_scoring, 60), estimate.scale.better
     return [
-        [name, f"{risk(own.value)} ({own.better} is better)"],
-        [f"{name}, interval", _interval(own.interval)],
+        [name, f"{risk(estimate.value)} ({better} is better)"],
+        [f"{name}, interval", _interval(estimate.interval)],
     ]
 
 

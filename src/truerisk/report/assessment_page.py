@@ -24,8 +24,8 @@ from truerisk.report.ladder import (
     draw_ladder,
     draw_stability,
     interval_text,
-    own_value,
     signed_text,
+    value_of,
 )
 from truerisk.report.layout import Headline, Page, Section, sentences
 from truerisk.report.learning import draw_learning, draw_over_time
@@ -112,8 +112,8 @@ def _facts(document: Assessment) -> list[str]:
 
 
 def _headline(document: Assessment) -> list[Headline]:
-    best, report, noun = document.best_learner, document.report.own_scale, document.scale.noun
-    honest = best.risk.own_scale
+    best, report, noun = document.best_learner, document.report, document.scale.noun
+    honest = best.risk
     what = [] if document.scale.perfect is None else [clean(document.named_scoring, 40)]
     what.append(level_and_ends(report.interval))
     if document.choice is not None:
@@ -124,7 +124,7 @@ def _headline(document: Assessment) -> list[Headline]:
         Headline(f"Its honest {noun}", number(honest.value), level_and_ends(honest.interval)),
     ]
     if best.tuned:
-        score = number(own_value(best.selected))
+        score = number(value_of(best.selected))
         shown.append(Headline("Measured in tuning", score, _beside(best)))
     if document.baseline is not None:
         baseline, rule = number(document.baseline), document.baseline_rule or ""
@@ -135,7 +135,7 @@ def _headline(document: Assessment) -> list[Headline]:
 def _beside(best: TunedLearner) -> str:
     """What is said of the selected risk."""
     if best.optimism is not None:
-        return f"optimism {signed_text(best.optimism, own_value(best.risk))}"
+        return f"optimism {signed_text(best.optimism, best.risk.value)}"
     if best.selected is not None:
         return "of another loss"
     return clean(best.no_selected or "", 100) or "not known"
@@ -150,11 +150,11 @@ def _learners(document: Assessment) -> FigureTable:
         [
             clean(name, 60),
             setting_text(each.setting),
-            number(own_value(each.selected)),
-            number(own_value(each.risk)),
+            number(value_of(each.selected)),
+            number(each.risk.value),
             interval_text(each.risk),
             yes_or_no(None if best is None else name in best),
-            signed_text(each.optimism, own_value(each.risk)),
+            signed_text(each.optimism, each.risk.value),
             f"{each.stability.agreement:.0%}" if len(each.curve) > 1 else "–",
             str(each.n_fits),
         ]
@@ -168,10 +168,10 @@ def _scorecard(document: Assessment) -> FigureTable | None:
     """Further scores of every learner on their own scale; None where none was asked for."""
     rows = [
         [
-            f"{clean(name, 40)} ({honest.own_scale.better} is better)",
+            f"{clean(name, 40)} ({honest.scale.better} is better)",
             clean(learner, 60),
-            number(own_value(selected)),
-            number(own_value(honest)),
+            number(value_of(selected)),
+            number(honest.value),
             interval_text(honest),
         ]
         for name, learner, selected, honest in document.told_scores()
@@ -205,7 +205,7 @@ def _legend(document: Assessment) -> list[str]:
 def _differences(document: Assessment) -> FigureTable | None:
     if not document.differences:
         return None
-    best, scale = own_value(document.best_learner.risk), document.scale
+    best, scale = document.best_learner.risk.value, document.scale
     ropes = [each.rope for each in document.differences if each.rope is not None]
     rope = f" by more than {ropes[0]:.15g}" if ropes else ""
     rows = [

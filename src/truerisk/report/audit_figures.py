@@ -8,7 +8,7 @@ from truerisk.auditing.outcome import Audit, Stated
 from truerisk.core.present import number, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
-from truerisk.results.interval import OwnScale
+from truerisk.results.interval import Told
 from truerisk.results.results import RiskEstimate
 
 ROW, TOP, LEFT = 40, 14, 92
@@ -29,11 +29,6 @@ ROUGH = (
 )
 
 
-def own_scale(risk: RiskEstimate | Stated | None) -> OwnScale:
-    """A risk as the search states it, nothing where there is none."""
-    return OwnScale(None, None, "") if risk is None else risk.own_scale
-
-
 def draw_claim(audit: Audit) -> Figure | None:
     """One rung each for the claimed, the rough and the honest risk; None without the last two."""
     rungs: list[tuple[str, RiskEstimate | Stated | None]] = [
@@ -43,8 +38,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     ]
     if not audit.is_rough:
         rungs.append(("honest", audit.honest))
-    stated = [(name, own_scale(own)) for name, own in rungs]
-    shown = [(name, own) for name, own in stated if own.value is not None]
+    shown = [(name, own) for name, own in rungs if own is not None and own.value is not None]
     if len(shown) < 2:
         return None
     rough, scale, noun = audit.is_rough, audit.scale, audit.scale.noun
@@ -69,7 +63,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     )
 
 
-def _rung(drawing: Drawing, name: str, own: OwnScale, y: float, noun: str) -> None:
+def _rung(drawing: Drawing, name: str, own: Told, y: float, noun: str) -> None:
     assert own.value is not None
     drawing.row(y, name)
     if own.interval is not None:
@@ -79,7 +73,7 @@ def _rung(drawing: Drawing, name: str, own: OwnScale, y: float, noun: str) -> No
     drawing.point(own.value, y, look, _label(name, own, noun), shape=shape, size=size)
 
 
-def _label(name: str, own: OwnScale, noun: str) -> str:
+def _label(name: str, own: Told, noun: str) -> str:
     text = f"{name} {noun} {number(own.value)}"
     return text if own.interval is None else f"{text}, interval {own.interval}"
 
@@ -87,7 +81,7 @@ def _label(name: str, own: OwnScale, noun: str) -> str:
 def _key(name: str, audit: Audit) -> Key:
     if name == "honest":
         ends = f", with its {100 * audit.confidence_level:.15g} % interval"
-        has = own_scale(audit.honest).interval is not None
+        has = audit.honest is not None and audit.honest.interval is not None
         return Key("s0", f"honest{ends if has else ''}", "span" if has else "point")
     look, shape = LOOKS[name]
     return Key(look, name, shape)
@@ -104,14 +98,14 @@ def draw_settings(audit: Audit) -> Figure | None:
         return None
     ordered = sorted(scores, key=lambda pair: (scale.gap(pair[0]), pair[1]))
     places, middle = thinned(len(ordered)), float(np.median([risk for risk, _ in ordered]))
-    honest = own_scale(audit.honest).value
+    honest = None if audit.honest is None else audit.honest.value
     shown = [risk for risk, _ in ordered] + ([] if honest is None else [honest])
     drawing = Drawing(
         title="All settings that were tried",
         about=(
             f"{len(ordered)} measured {scale.noun}s from {number(ordered[0][0])} to "
             f"{number(ordered[-1][0])}, median {number(middle)}; chosen was "
-            f"{setting_text(audit.claimed.params)} with {number(audit.claimed.own_scale.value)}."
+            f"{setting_text(audit.claimed.params)} with {number(audit.claimed.value)}."
         ),
         height=HEIGHT,
         x=PixelScale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),

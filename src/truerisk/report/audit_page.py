@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from truerisk.auditing.outcome import Audit, Stated
 from truerisk.core.present import MODELS_SAW, clean, number, rows_counted, setting_text, signed
 from truerisk.report.assessment_page import MOST_CLASSES
-from truerisk.report.audit_figures import draw_claim, draw_settings, own_scale
+from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Page, Section, sentences
 from truerisk.report.methods_text import (
@@ -60,15 +60,16 @@ def draw_audit(audit: Audit) -> Page:
 
 
 def _headline(audit: Audit) -> Iterator[Headline]:
-    claimed, rough, own = audit.claimed, audit.is_rough, own_scale(audit.honest)
+    claimed, rough, own = audit.claimed, audit.is_rough, audit.honest
     name = "Roughly corrected" if rough else f"Report this {audit.scale.noun}"
-    ends = level_and_ends(own.interval)
-    yield Headline(name, number(own.value), ends, "" if rough else "report")
-    yield Headline("The search claims", number(claimed.own_scale.value), clean(claimed.method, 60))
+    value, interval = (None, None) if own is None else (own.value, own.interval)
+    ends = level_and_ends(interval)
+    yield Headline(name, number(value), ends, "" if rough else "report")
+    yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
     if audit.choosing is not None:
-        alone = number(audit.choosing.own_scale.value)
+        alone = number(audit.choosing.value)
         yield Headline("Corrected for the choice alone", alone, "on splits that mix")
-    change = "–" if audit.optimism is None else signed(audit.optimism, own.value)
+    change = "–" if audit.optimism is None else signed(audit.optimism, value)
     order = ["corrected" if rough else "honest", "claimed"]
     how = " − ".join(order if audit.scale.perfect is None else order[::-1])
     yield Headline("Optimism", change, how)
@@ -87,7 +88,7 @@ def _verdict(audit: Audit) -> tuple[str, str]:
 
 def _risks(audit: Audit) -> FigureTable:
     rows = [
-        [name, number(risk.own_scale.value), str(risk.own_scale.interval or "none"), risk.method]
+        [name, number(risk.value), str(risk.interval or "none"), risk.method]
         for name, risk in _named(audit)
     ]
     return FigureTable.of(("which", audit.scale.noun, "interval", "by"), rows)
@@ -142,7 +143,7 @@ def _methods(audit: Audit) -> Iterator[str]:
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
     yield (
         f"A {search} {compared} {setting_text(claimed.params)}, with "
-        f"{audit.scale.of(claimed.scoring)} {number(claimed.own_scale.value)} by the same scores "
+        f"{audit.scale.of(claimed.scoring)} {number(claimed.value)} by the same scores "
         "that it chose by."
     )
     if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
@@ -150,7 +151,7 @@ def _methods(audit: Audit) -> Iterator[str]:
     if audit.rough is not None:
         yield (
             "The correction of Tibshirani and Tibshirani, from the scores of the splits alone, "
-            f"gave {number(audit.rough.own_scale.value)}."
+            f"gave {number(audit.rough.value)}."
         )
     if audit.refuted is not None:
         yield f"The claim lies {'outside' if audit.refuted else 'inside'} the interval."
@@ -158,12 +159,12 @@ def _methods(audit: Audit) -> Iterator[str]:
 
 
 def _how(audit: Audit, honest: RiskEstimate | Stated) -> str:
-    risk = value_and_interval(own_scale(honest))
+    risk = value_and_interval(honest)
     if audit.mixes:
         text = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
         if (alone := audit.choosing) is not None:
             text += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
-            text += f"{audit.scale.noun} would be {number(alone.own_scale.value)}"
+            text += f"{audit.scale.noun} would be {number(alone.value)}"
         how = clean(honest.method, 80)
         return f"{text}. Tested by models without these rows ({how}) it was {risk}."
     if audit.level == "bbc":

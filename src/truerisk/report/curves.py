@@ -94,7 +94,7 @@ def _of_loss(
     common = next(iter(curves.values())).common
     loss, scale, own, risk = common.named_scoring, common.scale, learner.curve, learner.risk
     tuned = own if loss == own.common.named_scoring else None
-    honest = risk.own_scale.value if loss == risk.named_scoring else None
+    honest = risk.value if loss == risk.named_scoring else None
     noun = scale.noun.capitalize()
     chosen = "; ".join(
         f"{clean(word, 60)} chooses {setting_text(curve.best_params)} "

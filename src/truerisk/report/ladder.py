@@ -20,7 +20,7 @@ from truerisk.core.present import (
 )
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
-from truerisk.results.interval import OwnScale
+from truerisk.results.interval import Told
 from truerisk.results.results import RiskEstimate
 
 ROW = 34
@@ -53,7 +53,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     if choice is not None:
         drawing.row(len(shown) + 0.5, WHOLE_SEARCH)
         text = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
-        _honest(drawing, choice.own_scale, len(shown) + 0.5, text)
+        _honest(drawing, choice, len(shown) + 0.5, text)
     scale, tuned = document.scale, document.tuned
     selected = f"{scale.selected.capitalize()}. " if tuned else ""
     way = "left to right" if scale.perfect is None else "right to left"
@@ -75,11 +75,11 @@ def _values(
     shown: Iterable[TunedLearner], choice: RiskEstimate | None, document: Assessment
 ) -> list[float]:
     """All that the axis must show."""
-    honest = [each.risk.own_scale for each in shown] + ([choice.own_scale] if choice else [])
+    honest = [each.risk for each in shown] + ([choice] if choice else [])
     ends = [
         *(end for each in honest for end in each.ends),
-        *(own_value(each.selected) for each in shown if _comparable(each)),
-        *(own_value(each.apparent) for each in shown),
+        *(value_of(each.selected) for each in shown if _comparable(each)),
+        *(value_of(each.apparent) for each in shown),
     ]
     values = [v for v in ends if v is not None]
     baseline, wide = document.baseline, FAR * (max(values) - min(values))
@@ -93,8 +93,8 @@ def _comparable(learner: TunedLearner) -> bool:
 
 
 def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
-    honest, apparent = learner.risk.own_scale, own_value(learner.apparent)
-    selected = own_value(learner.selected) if _comparable(learner) else None
+    honest, apparent = learner.risk, value_of(learner.apparent)
+    selected = value_of(learner.selected) if _comparable(learner) else None
     noun = learner.risk.scale.noun
     drawing.row(y, name)
     risks = [v for v in (honest.value, selected, apparent) if v is not None]
@@ -108,7 +108,7 @@ def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
         drawing.point(apparent, y, "hollow muted", tip, size=3)
 
 
-def _honest(drawing: Drawing, estimate: OwnScale, y: float, tip: str) -> None:
+def _honest(drawing: Drawing, estimate: Told, y: float, tip: str) -> None:
     if estimate.value is None:
         return
     tip += f" {number(estimate.value)}"
@@ -122,8 +122,8 @@ def _about(document: Assessment) -> str:
     best = document.best_learner
     return (
         f"{document.scale.noun.capitalize()}s of {len(document.learners)} learners. The best, "
-        f"{clean(document.best, 60)}: apparent {number(own_value(best.apparent))}, selected "
-        f"{number(own_value(best.selected))}, honest {number(own_value(best.risk))}. "
+        f"{clean(document.best, 60)}: apparent {number(value_of(best.apparent))}, selected "
+        f"{number(value_of(best.selected))}, honest {number(best.risk.value)}. "
         "The table below has all numbers."
     )
 
@@ -146,31 +146,31 @@ def _table(document: Assessment) -> FigureTable:
     rows = [
         [
             clean(name, 60),
-            number(own_value(each.apparent)),
-            number(own_value(each.selected)),
-            number(own_value(each.risk)),
+            number(value_of(each.apparent)),
+            number(value_of(each.selected)),
+            number(each.risk.value),
             interval_text(each.risk),
-            signed_text(each.optimism, own_value(each.risk)),
+            signed_text(each.optimism, each.risk.value),
         ]
         for name, each in document.ranked_learners.items()
     ]
     if document.choice is not None:
         choice = document.choice
-        value = number(own_value(choice))
+        value = number(choice.value)
         rows.append([WHOLE_SEARCH, "–", "–", value, interval_text(choice), "–"])
     return FigureTable.of(
         ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
     )
 
 
-def own_value(estimate: RiskEstimate | None) -> float | None:
-    """The value as people state it, where there is one."""
-    return None if estimate is None else estimate.own_scale.value
+def value_of(estimate: RiskEstimate | None) -> float | None:
+    """The value, where there is one."""
+    return None if estimate is None else estimate.value
 
 
 def interval_text(estimate: RiskEstimate) -> str:
     """The interval, or the word none."""
-    return str(estimate.own_scale.interval or "none")
+    return str(estimate.interval or "none")
 
 
 def signed_text(value: float | None, beside: float | None) -> str:

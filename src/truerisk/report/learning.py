@@ -9,7 +9,7 @@ from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import clean, dates_text, number
 from truerisk.diagnostics.risk_over_time import RiskOverTime
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.ladder import interval_text, own_value
+from truerisk.report.ladder import interval_text
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
 from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
@@ -46,12 +46,11 @@ def draw_learning(
     drawing.upright(n_rows, "baseline")
     _draw_law(drawing, expected)
     for size, risk in zip(curve.sizes, curve.estimates, strict=True):
-        own = risk.own_scale
-        if own.value is None:
+        if risk.value is None:
             continue
-        if own.interval is not None:
-            drawing.slope(size, own.interval.low, size, own.interval.high, "span s0")
-        drawing.point(size, own.value, "s0", f"{size:g} rows: {number(own.value)}", size=4)
+        if risk.interval is not None:
+            drawing.slope(size, risk.interval.low, size, risk.interval.high, "span s0")
+        drawing.point(size, risk.value, "s0", f"{size:g} rows: {number(risk.value)}", size=4)
     return Figure(
         name=f"learning-{number_on_page}",
         title=f"{shown}: {scale.of(last.named_scoring)} by training rows",
@@ -69,7 +68,7 @@ def _promise(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> str:
     last, n_rows = expected[-1], curve.estimates[-1].n_rows
     rows = f"{last.n_train:g} rows"
     much = f"twice the rows ({last.n_train:g})" if last.n_train == 2 * n_rows else rows
-    return f"With {much} expect {number(last.own_scale.value)} {_ends(last)}."
+    return f"With {much} expect {number(last.value)} {_ends(last)}."
 
 
 def _ends(risk: ExpectedRisk) -> str:
@@ -78,8 +77,8 @@ def _ends(risk: ExpectedRisk) -> str:
 
 
 def ends_of(expected: ExpectedRisk) -> tuple[float, float]:
-    """The ends of the interval as people state them."""
-    interval = expected.own_scale.interval
+    """The ends of the interval."""
+    interval = expected.interval
     assert interval is not None
     return interval.low, interval.high
 
@@ -87,7 +86,7 @@ def ends_of(expected: ExpectedRisk) -> tuple[float, float]:
 def _heights(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> list[float]:
     """Every risk that is drawn, and every end of an interval."""
     heights = [end for each in expected for end in ends_of(each)]
-    for each in (risk.own_scale for risk in curve.estimates):
+    for each in curve.estimates:
         heights += [] if each.value is None else [each.value]
         heights += [] if each.interval is None else [each.interval.low, each.interval.high]
     return heights
@@ -108,11 +107,11 @@ def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
 
 def _table(curve: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) -> FigureTable:
     rows = [
-        [f"{size:g}", number(own_value(risk)), interval_text(risk)]
+        [f"{size:g}", number(risk.value), interval_text(risk)]
         for size, risk in zip(curve.sizes, curve.estimates, strict=True)
     ]
     rows += [
-        [f"{risk.n_train:g}", f"{number(risk.own_scale.value)} (expected)", _ends(risk)]
+        [f"{risk.n_train:g}", f"{number(risk.value)} (expected)", _ends(risk)]
         for risk in expected
         if risk.n_train > curve.sizes[-1]
     ]
@@ -157,7 +156,7 @@ def draw_over_time(
         edges = [float(e) for j in range(n) for e in (j, j + 1)]
         lows, highs = ([v for v in side for _ in range(2)] for side in zip(*band, strict=True))
         drawing.band(edges, lows, highs, "s0")
-    honest = learner.risk.own_scale.value
+    honest = learner.risk.value
     if honest is not None:
         drawing.level(honest, "baseline")
     for j, value in enumerate(values):

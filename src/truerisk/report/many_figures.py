@@ -17,7 +17,7 @@ from truerisk.report.svg import (
     of_rows,
     tick_text,
 )
-from truerisk.results.interval import OwnScale
+from truerisk.results.interval import Reported
 
 MARGIN, STEP = 132, 24
 MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
@@ -175,7 +175,7 @@ def _value_table(many: ManyComparison, order: list[int]) -> FigureTable:
 def draw_effects(many: ManyComparison) -> Figure:
     """The difference of each pair with its interval, beside the region of no matter."""
     pairs = many.pairs[:MOST_PAIRS]
-    ends = [end for p in pairs for end in OwnScale(p.difference, p.interval, "").ends]
+    ends = [end for p in pairs for end in Reported(p.difference, p.interval, "").ends]
     ends += [-many.terms.rope, many.terms.rope]
     about = "; ".join(f"{_named(p)}: {number(p.difference)}" for p in pairs[:20])
     x = PixelScale.around(ends, 190, WIDTH - 14)

@@ -9,9 +9,9 @@ from typing import Any
 from truerisk.assessment.assessment import Assessment
 from truerisk.core.present import clean, listed, number, setting_text
 from truerisk.intervals import IntervalForm, as_form, names
-from truerisk.report.ladder import own_value
+from truerisk.report.ladder import value_of
 from truerisk.report.learning import ends_of
-from truerisk.results.interval import Interval, OwnScale
+from truerisk.results.interval import Interval, Told
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.checklists.study_words import cautions
 from truerisk.validation.measures import Measured
@@ -42,7 +42,7 @@ def described(document: Assessment) -> str:
     sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
         risk, what = (
-            value_and_interval(document.choice.own_scale),
+            value_and_interval(document.choice),
             scale.short(document.named_scoring),
         )
         sentences.append(
@@ -72,7 +72,7 @@ def _learned(document: Assessment) -> list[str]:
     last, (low, high) = expected[-1], ends_of(expected[-1])
     what = "a risk of" if document.scale.perfect is None else clean(document.named_scoring, 40)
     more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
-    more += f"{number(last.own_scale.value)} ({100 * last.interval.confidence_level:.15g} % band "
+    more += f"{number(last.value)} ({100 * last.interval.confidence_level:.15g} % band "
     return [text, f"{more}{number(low)} to {number(high)})."]
 
 
@@ -118,19 +118,16 @@ def _risk_sentence(document: Assessment) -> str:
     is_tuned, error = best.selected is not None, document.scale.perfect is None
     what = "an estimated risk of" if error else clean(document.named_scoring, 40)
     tuned = "minimised score" if error else "score that tuned it"
-    selected = f"; the {tuned} was {number(own_value(best.selected))}" if is_tuned else ""
+    selected = f"; the {tuned} was {number(value_of(best.selected))}" if is_tuned else ""
     named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
-    return (
-        f"The {which} was {named}, with {what} {value_and_interval(best.risk.own_scale)}{selected}."
-    )
+    return f"The {which} was {named}, with {what} {value_and_interval(best.risk)}{selected}."
 
 
-def honest_rank(document: Assessment, word: str) -> OwnScale | Measured | None:
+def honest_rank(document: Assessment, word: str) -> RiskEstimate | Measured | None:
     """The honest "auc" or "average-precision" of the best learner, if the page has it."""
     if word not in document.named_ranks:
         return None if document.validation is None else document.validation.measure(word)
-    risk = document.of_ranks(word)
-    return None if risk is None else risk.own_scale
+    return document.of_ranks(word)
 
 
 def computed(versions: Mapping[str, str]) -> str:
@@ -163,7 +160,7 @@ def reference_of(interval: str) -> str:
 
 def _forms(document: Assessment) -> list[IntervalForm[Any]]:
     """The intervals by word that the page gives, in the order of their registry."""
-    estimates: list[RiskEstimate | OwnScale | Measured] = [*document.risks.values()]
+    estimates: list[RiskEstimate | Measured] = [*document.risks.values()]
     estimates += [document.choice] if document.choice else []
     area = honest_rank(document, "auc")
     given = [one.interval for one in (*estimates, *([] if area is None else [area]))]
@@ -221,7 +218,7 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def value_and_interval(estimate: OwnScale | Measured) -> str:
+def value_and_interval(estimate: Told | Measured) -> str:
     """A risk in a sentence, with its interval and the word of that."""
     interval = estimate.interval
     word = "" if interval is None else f", {clean(interval.method, 40)}"

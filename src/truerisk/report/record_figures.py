@@ -35,6 +35,7 @@ from truerisk.report.validation_figures import draw_benefit, draw_calibration_cu
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison
 from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.interval import Reported
 from truerisk.results.learning_curve import LearningCurve
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.results.roc import RocCurve
@@ -93,7 +94,7 @@ def draw_estimates(
     else:
         title = first.scale.of(first.scoring)
         axis = first.scale.axis(columns_of(first.scoring, 30))
-    own = {name: each.own_scale for name, each in estimates.items()}
+    own = {name: Reported(each.value, each.interval) for name, each in estimates.items()}
     rows = {name: (each.value, each) for name, each in own.items() if each.value is not None}
     if not rows:
         return None

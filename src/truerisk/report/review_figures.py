@@ -27,14 +27,14 @@ PULLED = (
 def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
     """One loss in every level; None where no level has a value."""
     lines, loss = (risks.whole, *risks.levels)[:most], clean(risks.named_scoring, 60)
-    values = [end for line in lines for end in line.own_scale.ends]
+    values = [end for line in lines for end in line.ends]
     if not values:
         return None
-    about = "; ".join(f"{_name(line)}: {number(line.own_scale.value)}" for line in lines)
+    about = "; ".join(f"{_name(line)}: {number(line.value)}" for line in lines)
     x = PixelScale.around(values, LEFT, WIDTH - 14)
     drawing = of_rows(f"{loss} in subgroups", about, x, len(lines), ROW, TOP)
-    drawing.bottom_axis(f"{columns_of(loss, 30)} ({risks.whole.own_scale.better} is better)")
-    whole = risks.whole.own_scale.value
+    drawing.bottom_axis(f"{columns_of(loss, 30)} ({risks.whole.scale.better} is better)")
+    whole = risks.whole.value
     if whole is not None:
         drawing.upright(whole, "baseline")
     for i, line in enumerate(lines):
@@ -62,17 +62,17 @@ def _name(level: SubgroupRisk) -> str:
 
 
 def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
-    at, own, name = i + 0.5, level.own_scale, _name(level)
+    at, name = i + 0.5, _name(level)
     drawing.row(at, name, 22)
     drawing.names[at] = f"{name} ({level.subgroup.n_rows})"
-    if own.value is None:
+    if level.value is None:
         drawing.note(at, clean(level.reason or ""))
         return
-    ends = "" if own.interval is None else f" {own.interval}"
-    tip = f"{name}, {level.subgroup.n_rows} rows: {number(own.value)}{ends}"
-    if own.interval is not None:
-        drawing.span(own.interval.low, own.interval.high, at, "s0")
-    drawing.point(own.value, at, "s0", tip)
+    ends = "" if level.interval is None else f" {level.interval}"
+    tip = f"{name}, {level.subgroup.n_rows} rows: {number(level.value)}{ends}"
+    if level.interval is not None:
+        drawing.span(level.interval.low, level.interval.high, at, "s0")
+    drawing.point(level.value, at, "s0", tip)
     if level.shrunken is not None:
         shrunken = f"{name}, shrunken: {number(level.shrunken)}"
         drawing.point(level.shrunken, at, "s1", shrunken, shape="diamond")

@@ -51,9 +51,9 @@ def _headline(document: Validation) -> Iterator[Headline]:
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
             yield Headline(one.title, number(one.honest, 3), under, look)
-    risk, own = document.risk, document.risk.own_scale
-    under = clean(risk.named_scoring, 40) + ("" if own.interval is None else f", {own.interval}")
-    yield Headline(f"Honest {risk.scale.noun}", number(own.value, 3), under)
+    risk = document.risk
+    under = clean(risk.named_scoring, 40) + ("" if risk.interval is None else f", {risk.interval}")
+    yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), under)
 
 
 HARRELL = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."

@@ -14,7 +14,7 @@ from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
 from truerisk.core.registry import closest
-from truerisk.results.interval import OwnScale, Scale
+from truerisk.results.interval import Reported, Scale
 
 ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 """Two names of one score: ours and scikit-learn's."""
@@ -28,7 +28,7 @@ class HonestNumber:
     """
 
     title: str
-    own: OwnScale
+    own: Reported
     most: float | None = None
 
     @property
@@ -37,14 +37,18 @@ class HonestNumber:
         if self.most is None or self.own.better == "lower":
             return self
         scale = Scale(self.most)
-        told = OwnScale(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
+        told = Reported(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
         return HonestNumber(f"error ({self.most:g} − {self.title})", told)
 
 
 def numbers_of(risk: Any) -> dict[str, HonestNumber]:
     """Return the number of an estimate and those of its further scores, by name."""
     return {
-        each.scoring: HonestNumber(each.scale.of(each.named_scoring), each.own_scale, each.perfect)
+        each.scoring: HonestNumber(
+            each.scale.of(each.named_scoring),
+            Reported(each.value, each.interval, each.scale.better),
+            each.perfect,
+        )
         for each in (risk, *getattr(risk, "scores", {}).values())
     }
 

@@ -29,7 +29,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import check_level, check_number
 from truerisk.results.door import load_from_above
-from truerisk.results.interval import ERROR, Interval, OwnScale, Scale
+from truerisk.results.interval import ERROR, Interval, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
 
 ROPE = 0.01
@@ -170,11 +170,6 @@ class Comparison(Record):
     def noting(self, *notes: str) -> Comparison:
         """The same with further notes."""
         return replace(self, notes=(*self.notes, *notes))
-
-    @property
-    def own_scale(self) -> OwnScale:
-        """The difference and its interval."""
-        return OwnScale(self.difference, self.interval, "")
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the difference beside none, and `others` by name (needs matplotlib)."""

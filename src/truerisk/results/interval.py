@@ -159,13 +159,11 @@ class Breakdown(Mapping[str, float], Shown):
         return [str(v) if isinstance(v, int) else present.number(v) for v in self.values()]
 
 
-@dataclass(frozen=True)
-class OwnScale:
-    """A value as people state it, with its interval; `better` is "larger" or "lower"."""
+class Told:
+    """A value with its interval, of which either may be missing."""
 
     value: float | None
     interval: Interval | None
-    better: str
 
     @property
     def ends(self) -> list[float]:
@@ -176,11 +174,20 @@ class OwnScale:
     def named(self, name: str) -> dict[str, float | None]:
         """The value under its name, and the ends of its interval beside it.
 
-        >>> OwnScale(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
+        >>> Reported(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
         {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
         """
         low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
         return {name: self.value, f"{name}.low": low, f"{name}.high": high}
+
+
+@dataclass(frozen=True)
+class Reported(Told):
+    """A value with its interval alone; `better` is "larger" or "lower"."""
+
+    value: float | None
+    interval: Interval | None
+    better: str = ""
 
 
 @dataclass(frozen=True)
@@ -280,23 +287,13 @@ class Scale:
         """One risk minus another, as one shown value minus the other."""
         return difference if self.perfect is None else 0.0 - difference
 
-    def gaps(self, interval: Interval | None) -> Interval | None:
-        """The interval of such a difference."""
-        return interval if interval is None or self.perfect is None else interval.below(0.0)
-
-    def shown(self, risk: float | None, interval: Interval | None) -> OwnScale:
-        """A risk and its interval as people state them."""
-        return OwnScale(self.value(risk), self.interval(interval), self.better)
-
 
 ERROR = Scale()
 
 
-class OnOwnScale:
+class OnScale(Told):
     """A number on the scale that was asked for; `perfect` as in `Scale`."""
 
-    value: float | None
-    interval: Interval | None
     perfect: float | None
 
     @property
@@ -327,11 +324,6 @@ class OnOwnScale:
             "perfect": scale.perfect,
         }
         return replace(self, **stated, **names)  # type: ignore[type-var]
-
-    @property
-    def own_scale(self) -> OwnScale:
-        """The value, its interval, and which way is better."""
-        return OwnScale(self.value, self.interval, self.scale.better)
 
 
 TIE = 1e-12  # sums of equal fold risks in another order differ by less

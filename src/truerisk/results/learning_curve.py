@@ -24,7 +24,7 @@ from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.present import frame_of
 from truerisk.results.door import load_from_above
-from truerisk.results.interval import Interval, OnOwnScale, Scale
+from truerisk.results.interval import Interval, OnScale, Scale
 from truerisk.results.json_values import LARGEST_COUNT
 from truerisk.results.records import (
     FINITE,
@@ -43,7 +43,7 @@ FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/lea
 
 
 @dataclass(frozen=True)
-class ExpectedRisk(OnOwnScale):
+class ExpectedRisk(OnScale):
     """The risk to expect of a learner that is trained on `n_train` rows.
 
     `extrapolated` says that there were fewer. `value` and `perfect` as in `RiskEstimate`.
@@ -205,11 +205,11 @@ class LearningCurve(Record):
     def _rows(self) -> list[list[str]]:
         rows = []
         for size, estimate in zip(self.sizes, self.estimates, strict=True):
-            own, band = estimate.own_scale, "–"
+            band = "–"
             if self.law is not None:
                 band = str(self.at(float(size))).partition(" expect ")[2]
-            value = "–" if own.value is None else present.risk(own.value)
-            rows.append([f"{size:g}", value, str(own.interval or "–"), band])
+            value = "–" if estimate.value is None else present.risk(estimate.value)
+            rows.append([f"{size:g}", value, str(estimate.interval or "–"), band])
         return rows
 
     def _last_line(self) -> list[str]:

@@ -28,7 +28,7 @@ from truerisk.results.evaluation import (
     values_of,
 )
 from truerisk.results.finding import Finding
-from truerisk.results.interval import ERROR, Breakdown, Interval, OnOwnScale, Scale
+from truerisk.results.interval import ERROR, Breakdown, Interval, OnScale, Scale
 from truerisk.results.records import (
     UNLESS_EMPTY,
     UNWRITTEN,
@@ -47,7 +47,7 @@ CHOICE_LEFT_OUT = (
 
 
 @dataclass(frozen=True, eq=False)
-class RiskEstimate(OnOwnScale, Bounded, Record):
+class RiskEstimate(OnScale, Bounded, Record):
     """An estimate of how good a model is on new rows, with its uncertainty and its origin.
 
     `value`, `interval` and `table` are on the scale that was asked for: an AUC is an AUC, and
@@ -200,9 +200,9 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
 
     def _line(self) -> str:
         """A score as a score, any other loss as a risk."""
-        shown, name = self.own_scale, f"{self.named_scoring}{', pooled' if self.pooled else ''}"
-        value = "no value" if shown.value is None else present.risk(shown.value)
-        sureness = present.sureness(self.std_error, shown.interval)
+        name = f"{self.named_scoring}{', pooled' if self.pooled else ''}"
+        value = "no value" if self.value is None else present.risk(self.value)
+        sureness = present.sureness(self.std_error, self.interval)
         how = self.method
         if self.best_of is not None:
             how += f", best of {self.best_of}: choosing is not counted"
@@ -220,9 +220,9 @@ class RiskEstimate(OnOwnScale, Bounded, Record):
         return numbers_of(self)
 
     def _metrics(self) -> Mapping[str, Any]:
-        numbers = self.own_scale.named(self.scoring)
+        numbers = self.named(self.scoring)
         for name, score in self.scores.items():
-            numbers |= score.own_scale.named(name)
+            numbers |= score.named(name)
         return {**numbers, "n_fits": self.n_fits, "seconds": self.seconds}
 
 
@@ -415,7 +415,7 @@ class RiskCurve(Bounded, Record):
         return [
             [
                 present.params_text(e.params),
-                present.risk(e.own_scale.value),
+                present.risk(e.value),
                 present.risk(e.std_error),
                 mark if c == self.best else others if c in rivals else "",
             ]

@@ -392,8 +392,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             shown.append(("selected, which flatters:", self.selected_risk_))
         rows = []
         for word, risk in shown:
-            own, name = risk.own_scale, risk.scale.of(risk.named_scoring)
-            rows.append([f"{word} {name}", present.risk(own.value), str(own.interval or "none")])
+            name = f"{word} {risk.scale.of(risk.named_scoring)}"
+            rows.append([name, present.risk(risk.value), str(risk.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
         return present.Block(caption, ["", "value", "interval"], rows).html + diagram
 

@@ -26,7 +26,7 @@ from truerisk.data.rows import (
     take_columns,
 )
 from truerisk.results.door import load_from_above
-from truerisk.results.interval import Interval, OnOwnScale
+from truerisk.results.interval import Interval, OnScale
 from truerisk.results.records import Count, Finite, Perfect, Record, Share, Size
 
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
@@ -48,7 +48,7 @@ class Subgroup:
 
 
 @dataclass(frozen=True)
-class SubgroupRisk(OnOwnScale):
+class SubgroupRisk(OnScale):
     """One loss in one subgroup; `value` is None where it has too few rows, and `reason` says so.
 
     The `interval` holds together with those of all other subgroups. `shrunken` is the value drawn
@@ -175,14 +175,14 @@ def rows_of(risks: SubgroupRisks) -> list[list[str]]:
     """A line for all rows and for each level, under `HEAD`."""
     rows = []
     for risk in (risks.whole, *risks.levels):
-        own, events = risk.own_scale, risk.subgroup.n_events
+        events = risk.subgroup.n_events
         rows.append(
             [
                 risk.subgroup.shown,
                 str(risk.subgroup.n_rows),
                 "–" if events is None else str(events),
-                present.number(own.value),
-                str(own.interval or "–"),
+                present.number(risk.value),
+                str(risk.interval or "–"),
                 present.number(risk.shrunken),
                 risk.reason or "",
             ]

@@ -15,7 +15,7 @@ from truerisk.core import present
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
 from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
-from truerisk.results.interval import OwnScale
+from truerisk.results.interval import Reported
 from truerisk.results.records import UNWRITTEN, Count, Record
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration
@@ -138,7 +138,7 @@ class Validation(Bounded, Record):
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         scores = {
-            name: HonestNumber(name, OwnScale(one.honest, one.interval, "larger"), most)
+            name: HonestNumber(name, Reported(one.honest, one.interval, "larger"), most)
             for word, (name, most) in SCORES.items()
             if (one := self.measures.get(word)) is not None
         }
@@ -148,7 +148,7 @@ class Validation(Bounded, Record):
     def _metrics(self) -> Mapping[str, Any]:
         numbers: dict[str, Any] = {}
         for word, measure in self.measures.items():
-            numbers |= OwnScale(measure.honest, measure.interval, "").named(word)
+            numbers |= Reported(measure.honest, measure.interval, "").named(word)
         return {**numbers, **self.risk.to_metrics()}
 
 

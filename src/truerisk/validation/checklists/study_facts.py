@@ -345,9 +345,9 @@ POINTWISE = "pointwise"
 
 def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
     """The loss, and of the parts that there are what has a value."""
-    loss, own = run.problem.loss, run.risk.own_scale
+    loss, risk = run.problem.loss, run.risk
     plain = loss.word if loss.is_score else f"{loss.word} loss"
-    first = Rated.of({**ERRORS, **RANKS}.get(loss.word, plain), "", own.value, own.interval)
+    first = Rated.of({**ERRORS, **RANKS}.get(loss.word, plain), "", risk.value, risk.interval)
     others = (one for part in parts.values() for one in _of_part(part))
     return (first, *(one for one in others if one.name != first.name))
 
