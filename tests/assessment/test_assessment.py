@@ -172,11 +172,11 @@ def test_the_frame_has_one_row_per_learner(found):
     frame = found.table()
     assert list(frame["learner"]) == found.ranking
     assert list(frame.columns) == [
-        *("learner", "setting", "selected_risk", "risk", "low", "high"),
+        *("learner", "setting", "selected", "value", "low", "high"),
         *("interval", "may_be_best", "optimism", "n_fits", "seconds"),
     ]
-    assert frame["risk"].tolist() == [found.risks[n].value for n in found.ranking]
-    assert (frame["low"] <= frame["risk"]).all()
+    assert frame["value"].tolist() == [found.risks[n].value for n in found.ranking]
+    assert (frame["low"] <= frame["value"]).all()
 
 
 def test_the_frame_without_intervals():

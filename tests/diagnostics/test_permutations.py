@@ -100,7 +100,7 @@ def test_the_p_value_counts_ties_and_the_observed_order():
     """(1 + as small)/(1 + permutations), where sums in another order are as small."""
     one = found([0.1 + 0.2, 0.3, 0.30001, 0.5])
     assert 0.1 + 0.2 > 0.3
-    assert (one.n_as_small, one.n_permutations) == (2, 4)
+    assert (one.n_as_good, one.n_permutations) == (2, 4)
     assert one.p_value == 3 / 5
     assert found([0.5] * 999).p_value == pytest.approx(0.001)
     assert found([0.3] * 9).p_value == 1

@@ -43,7 +43,7 @@ def test_the_means_are_those_of_the_rows_in_their_order():
     assert found.values == pytest.approx([part.mean() for part in parts])
     assert found.n_rows.tolist() == [len(part) for part in parts]
     assert (found.starts[1:] > found.ends[:-1]).all()
-    assert list(found.to_frame()["risk"]) == found.values.tolist()
+    assert list(found.to_frame()["value"]) == found.values.tolist()
     assert "trend from first to last" in str(found)
     assert str(tr.risk_over_time(est, n_stretches=4)) == str(found)  # it knows its times
 

@@ -109,7 +109,7 @@ class Face:
     call: Callable[[str, Case], Any]
     estimate: Callable[[Any], tr.RiskEstimate] = lambda result: result
     json: tuple[str | int, ...] | None = None
-    frame: tuple[str, ...] = ("risk", "low", "high")
+    frame: tuple[str, ...] = ("value", "low", "high")
     has_metrics: bool = True
     has_bounds: bool = True
     prints_interval: bool = True

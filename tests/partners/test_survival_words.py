@@ -175,4 +175,4 @@ def test_permutations_read_them_too(call, followed: Path) -> None:  # noqa: F811
     words = ("--model", "cox", "--cv", "3-fold", "--permutations", "3", "--json")
     said = call("permute", followed, *OF_FILE, *words)
     assert said.code == 0, said.err
-    assert said.content["observed"] < 0.45
+    assert said.content["observed"] > 0.55

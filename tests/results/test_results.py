@@ -103,7 +103,7 @@ def test_a_curve_is_the_sequence_of_its_estimates() -> None:
     assert [e.params for e in found] == list(found.candidates)
     assert found.best_params == found.candidates[int(found.values.argmin())]
     frame = found.to_frame()
-    assert frame["risk"].tolist() == found.values.tolist()
+    assert frame["value"].tolist() == found.values.tolist()
     assert frame["chosen"].tolist() == [c == found.best for c in range(3)]
     assert frame["n_neighbors"].tolist() == [1, 3, 5]
     content = json.loads(found.to_json())

@@ -56,11 +56,10 @@ def test_a_scale_turns_values_intervals_and_differences():
     """Perfect − risk, the ends of intervals swapped; errors stay as they are."""
     auc, interval = Scale(1.0), Interval(0.25, 0.5, "wald")
     assert (auc.value(0.25), auc.interval(interval).low, auc.gap(0.25)) == (0.75, 0.5, -0.25)
-    assert (auc.gaps(interval).low, auc.gaps(interval).high) == (-0.5, -0.25)
     assert auc.interval(auc.interval(interval)) == interval
     assert auc.value(None) is None
-    assert auc.interval(None) is auc.gaps(None) is None
-    assert ERROR.interval(interval) is ERROR.gaps(interval) is interval
+    assert auc.interval(None) is None
+    assert ERROR.interval(interval) is interval
     assert (ERROR.value(0.25), ERROR.gap(0.25)) == (0.25, 0.25)
 
 
@@ -76,7 +75,7 @@ def test_an_estimate_is_what_scikit_learn_says(scoring):
     assert found.value == pytest.approx(expected)
     assert found.interval.low < found.value < found.interval.high
     frame = found.to_frame()
-    assert (frame["risk"][0], frame["low"][0], frame["high"][0]) == (
+    assert (frame["value"][0], frame["low"][0], frame["high"][0]) == (
         found.value, found.interval.low, found.interval.high
     )  # fmt: skip
     told = found.to_metrics()
@@ -167,7 +166,7 @@ def test_a_curve_is_of_scores_and_chooses_the_largest():
     assert curve.values.tolist() == [each.value for each in curve]
     assert curve.best == curve.values.argmax()
     frame = curve.to_frame()
-    np.testing.assert_array_equal(frame["risk"], curve.values)
+    np.testing.assert_array_equal(frame["value"], curve.values)
     losses = curve.as_loss()
     np.testing.assert_allclose(losses.values, 1 - curve.values)
     assert (losses.best, losses.greater_is_better) == (curve.best, False)

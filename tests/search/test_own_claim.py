@@ -72,7 +72,7 @@ def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
     assert "keeps no score" in one.no_selected
     assert f"inside: {one.no_selected}" in str(found)
     assert "that tuned it" not in found.conclusion
-    assert np.isnan(found.table()["selected_risk"].astype(float)).all()
+    assert np.isnan(found.table()["selected"].astype(float)).all()
     content = json.loads(found.to_json())
     assert content["learners"]["inside"]["selected"] is None
     assert tr.Assessment.from_dict(content).learners["inside"].no_selected == one.no_selected

@@ -84,8 +84,8 @@ class Assessment(Bounded, TestedLearners):
                 {
                     "learner": name,
                     "setting": present.params_text(tuned.curve.best_params),
-                    "selected_risk": tuned.selected and tuned.selected.value,
-                    "risk": tuned.risk.value,
+                    "selected": tuned.selected and tuned.selected.value,
+                    "value": tuned.risk.value,
                     **_ends(tuned.risk.interval),
                     "may_be_best": None if best is None else name in best,
                     "optimism": tuned.optimism,

@@ -225,7 +225,7 @@ class PermutationTest(Record):
         return len(self.null)
 
     @property
-    def n_as_small(self) -> int:
+    def n_as_good(self) -> int:
         """How many permutations are as good as the observed order, ties included."""
         sign = 1.0 if self.perfect is None else -1.0
         return int(np.count_nonzero(tied(sign * self.null, sign * self.observed)))
@@ -233,7 +233,7 @@ class PermutationTest(Record):
     @property
     def p_value(self) -> float:
         """(1 + as small)/(1 + permutations): the labels as they are are one order of many."""
-        return (1 + self.n_as_small) / (1 + self.n_permutations)
+        return (1 + self.n_as_good) / (1 + self.n_permutations)
 
     def __str__(self) -> str:
         lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
@@ -249,7 +249,7 @@ class PermutationTest(Record):
     def _counted(self) -> str:
         noun = {"lower": "risk as small", "larger": "score as large"}[self.scale.better]
         return (
-            f"{self.n_as_small} of {self.n_permutations} permutations ({self.permuted}) have a "
+            f"{self.n_as_good} of {self.n_permutations} permutations ({self.permuted}) have a "
             f"{noun}"
         )
 

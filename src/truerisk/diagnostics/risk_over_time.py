@@ -87,7 +87,7 @@ class RiskOverTime(Record):
             {
                 "start": self.starts.tolist(),
                 "end": self.ends.tolist(),
-                "risk": self.values.tolist(),
+                "value": self.values.tolist(),
                 "low": none if self.low is None else self.low.tolist(),
                 "high": none if self.high is None else self.high.tolist(),
                 "n_rows": self.n_rows.tolist(),

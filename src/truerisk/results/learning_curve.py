@@ -176,7 +176,7 @@ class LearningCurve(Record):
         return frame_of(
             {
                 "n_train": self.sizes.tolist(),
-                "risk": [e.value for e in estimates],
+                "value": [e.value for e in estimates],
                 "std_error": [e.std_error for e in estimates],
                 "low": [e.interval and e.interval.low for e in estimates],
                 "high": [e.interval and e.interval.high for e in estimates],

@@ -178,7 +178,7 @@ class RiskEstimate(OnScale, Bounded, Record):
 
     def _in_row(self) -> dict[str, Any]:
         return {
-            "risk": self.value,
+            "value": self.value,
             "std_error": self.std_error,
             "low": self.interval and self.interval.low,
             "high": self.interval and self.interval.high,

@@ -132,7 +132,7 @@ class Subgroups(Record):
                     "level": r.subgroup.level,
                     "rows": r.subgroup.n_rows,
                     "events": r.subgroup.n_events,
-                    "risk": r.value,
+                    "value": r.value,
                     "std_error": r.std_error,
                     "low": r.interval and r.interval.low,
                     "high": r.interval and r.interval.high,
