@@ -76,7 +76,7 @@ def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
     content = json.loads(found.to_json())
     assert content["learners"]["inside"]["selected"] is None
     assert tr.Assessment.from_dict(content).learners["inside"].no_selected == one.no_selected
-    assert "minimised score" not in found.to_html()
+    assert "risk that tuned it" not in found.to_html()
     assert one.no_selected in found.to_html()
     found.plot_ladder()
     assert found._repr_html_()

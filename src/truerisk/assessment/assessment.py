@@ -97,7 +97,7 @@ class Assessment(Bounded, TestedLearners):
         )
 
     def scorecard(self) -> Any:
-        """The honest scores as a frame, each on its own scale: a line per score and learner."""
+        """The honest scores on the scale that was asked for: a line per score and learner."""
         return frame_of_rows(
             [
                 {

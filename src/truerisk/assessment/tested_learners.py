@@ -115,7 +115,7 @@ class TestedLearners(Record):
     checked: bool = field(default=True, metadata=UNWRITTEN)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name; `docs/report.md` says what each is."""
+        """Plain values, under a versioned schema name; `docs/json.md` says what each is."""
         content = super().to_dict()
         learners = content.pop("learners")
         return {**content, "learners": {name: learners[name] for name in self.ranking}}
@@ -136,7 +136,7 @@ class TestedLearners(Record):
 
     @property
     def scale(self) -> Scale:
-        """How people read its risks."""
+        """The scale of its numbers: a loss, or the score that was asked for."""
         return self.best_learner.risk.scale
 
     @property
@@ -200,7 +200,7 @@ class TestedLearners(Record):
 
     @cached_property
     def monte_carlo(self) -> Mapping[str, np.ndarray]:
-        """Risks of the single random splits by which each tuned learner was tested.
+        """Losses of the single random splits by which each tuned learner was tested.
 
         Empty unless `outer` is such a method ("monte-carlo").
         """

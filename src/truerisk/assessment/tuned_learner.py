@@ -39,9 +39,9 @@ from truerisk.search.reference_risks import AsGiven, as_given
 class TunedLearner(Record):
     """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
 
-    `selected` is the risk that was minimised: that of the chosen setting, or, of a learner that
-    tunes inside its own fit, the risk behind the score that it says of itself; where it is None,
-    `no_selected` says why. `apparent` is the risk on the very rows of the fit, None where that fit
+    `selected` is the risk or score that chose: that of the chosen setting, or, of a learner that
+    tunes inside its own fit, the score that it states of itself; where it is None, `no_selected`
+    says why. `apparent` is the risk on the very rows of the fit, None where that fit
     failed. `learning_curve` is the risk of tuning it on fewer rows, and the law; where one was
     asked for and is None, `no_learning_curve` says why. What follows is not written: `held_out` has
     the probabilities (or scores) of the rows that the outer splits tested, or why there are none.

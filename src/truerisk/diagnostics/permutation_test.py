@@ -41,13 +41,14 @@ def permutation_test(
     r"""Test whether a tuned procedure learns anything, by doing all of it on permuted labels.
 
     Every permutation of y is searched as the labels themselves are: folds are drawn, settings
-    compared, the choice tested on rows that had no part in it. With risks R, the p-value is
+    compared, the choice tested on rows that had no part in it. With risks R (of a score the losses
+    behind it), the p-value is
 
         p = (1 + #{j : R_j ≤ R}) / (1 + n_permutations),
 
     ties counted, which is valid for any learner and any number of rows where labels are
-    exchangeable (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p says that the risk
-    is below that of chance, not that it is small.
+    exchangeable (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p says that the
+    procedure does better than chance, not that it does well.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ class PermutationTest(Record):
 
     @property
     def p_value(self) -> float:
-        """(1 + as small)/(1 + permutations): the labels as they are are one order of many."""
+        """(1 + as good)/(1 + permutations): the labels as they are are one order of many."""
         return (1 + self.n_as_good) / (1 + self.n_permutations)
 
     def __str__(self) -> str:

@@ -155,7 +155,7 @@ def risk_curve(
     """Estimate the risk of every setting of a grid, on the same splits.
 
     `grid` is written as for GridSearchCV, and its order is kept; `rule` chooses `best`. The value
-    of the chosen candidate is the smallest of many and therefore flatters: `HonestSearchCV`
+    of the chosen candidate is the best of many and therefore flatters: `HonestSearchCV`
     estimates the risk of the choice itself. The other parameters are those of `estimate_risk`.
 
     Examples

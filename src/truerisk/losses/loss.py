@@ -206,7 +206,7 @@ class Loss(ABC):
 
     @property
     def scale(self) -> Scale:
-        """How people read its risks."""
+        """The scale of results: this loss, or the score behind it."""
         return Scale(self.perfect if self.is_score else None)
 
 

@@ -31,7 +31,7 @@ FAR = 1.0  # a baseline further out than so many widths of the rest is named, no
 
 
 def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
-    """One rung per learner, from left (flattering) to right (honest); None without any risk."""
+    """One rung per learner, from the flattering number to the honest one; None without any risk."""
     rated = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
     shown = {name: rated[name] for name in list(rated)[:most]}
     if not shown:

@@ -117,7 +117,7 @@ def _risk_sentence(document: Assessment) -> str:
     which = "best learner" if len(document.learners) > 1 else "learner"
     is_tuned, error = best.selected is not None, document.scale.perfect is None
     what = "an estimated risk of" if error else clean(document.named_scoring, 40)
-    tuned = "minimised score" if error else "score that tuned it"
+    tuned = "risk that tuned it" if error else "score that tuned it"
     selected = f"; the {tuned} was {number(value_of(best.selected))}" if is_tuned else ""
     named = f"{clean(document.best, 60)} ({setting_text(best.setting)})"
     return f"The {which} was {named}, with {what} {value_and_interval(best.risk)}{selected}."

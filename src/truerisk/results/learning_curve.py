@@ -61,7 +61,7 @@ class ExpectedRisk(OnScale):
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve(Record):
-    """Risks at several numbers of training rows, and the law a + b n^−c that they follow.
+    """Risks at several numbers of training rows, and the law a + b n^−c that losses follow.
 
     `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
     the same tested rows, with the `covariance` of their errors (None where `lacking` says why).
@@ -170,7 +170,7 @@ class LearningCurve(Record):
         return len(self.sizes)
 
     def to_frame(self) -> Any:
-        """A line for each size: rows, risk, standard error, interval, and the band of the law."""
+        """A line for each size: rows, value, standard error, interval, and the band of the law."""
         band = [None if self.law is None else self.at(size) for size in self.sizes]
         estimates = self.estimates
         return frame_of(

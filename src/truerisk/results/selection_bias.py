@@ -54,6 +54,7 @@ class SelectionBias(Shown):
     right on average; those by which it was taken are the lucky ones, and `bias`, the mean of
     p_b − p_a, is what the choice adds.
 
+    All numbers are losses; of a curve of scores those behind the scores, such as 1 − AUC.
     `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the
     candidate taken there, and `true_risks[r, n]` what it errs on fresh rows, where that is known.
 

@@ -1,4 +1,4 @@
-"""What a learner of one setting claims: its own score as a risk, or why there is none.
+"""What a learner of one setting claims: its own score, or why there is none.
 
 Cross-validation of a single setting minimised nothing: it is no selected risk, and what lies
 between it and the honest one is the noise of folds. A search that tunes inside its own fit

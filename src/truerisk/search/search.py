@@ -119,7 +119,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     scores_ : dict of RiskEstimate
         The honest risk of the procedure in each further score of `scoring`.
     outer_ : tuple of OuterFold
-        Per outer split: chosen `params`, `risk`, `inner_risk`, sizes.
+        Per outer split: chosen `params`, sizes, and `risk` and `inner_risk` on the scale of
+        `scoring`.
     stability_ : Stability
         How often the outer splits chose what was chosen on all rows.
     curve_ : RiskCurve
