@@ -27,7 +27,7 @@ def results(*, learners=("knn", "lda"), methods=("5-fold",), sizes=(30,), drop=(
                         rows.append(
                             {**head, "replicate": r, "value": truth + 0.01 * (m + 1) * (-1) ** r,
                              "truth": truth, "seconds": 1.0 + m, "target": "Err_XY",
-                             "greater_is_better": False}
+                             "value_is_score": False, "truth_is_score": False}
                         )  # fmt: skip
     kept = [
         row for row in rows

@@ -106,7 +106,7 @@ def test_a_score_as_a_loss_is_turned_over(scoring, called):
     )  # fmt: skip
     assert (loss.value, loss.interval) == (found.loss_value, found.loss_interval)
     assert loss.std_error == found.std_error
-    assert loss.scores["f1"].value == 1 - found.scores["f1"].value
+    assert loss.scores["1 - f1"].value == 1 - found.scores["f1"].value
     assert loss.scores["brier"] is found.scores["brier"]
     assert str(loss).startswith(f"risk {number(loss.value)} ({loss.named_scoring}, 5-fold)")
     assert loss.as_loss().to_dict() == loss.to_dict()
@@ -236,7 +236,9 @@ def test_a_study_takes_the_higher_auc_and_the_lower_error_as_the_better(scoring,
         "methods": ["2-fold"], "scoring": scoring,
     }  # fmt: skip
     results = tr.Study(spec, tmp_path / "runs.db").run()
-    assert all(row["greater_is_better"] == (scoring == "auc") for row in results.rows)
+    assert all(
+        row["truth_is_score"] == row["value_is_score"] == (scoring == "auc") for row in results.rows
+    )
     for by in ("truth", "value"):
         found = results.compare(by=by)
         losses = np.array(found.values) * (-1 if scoring == "auc" else 1)
@@ -383,3 +385,49 @@ def test_nothing_but_0_ties_with_0():
     """A risk of 0 has no last bit; what failed, at infinity, ties with what failed."""
     assert tied(np.array([0.0, 1e-300, np.inf]), 0.0).tolist() == [True, False, False]
     assert tied(np.inf, np.inf)
+
+
+def test_a_criterion_in_its_own_loss_is_told_as_a_loss():
+    """AIC is minimised beside a score: its numbers are not turned over."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    grid = {"C": [0.01, 1, 100]}
+    model = LogisticRegression()
+    search = tr.HonestSearchCV(model, grid, scoring="neg_log_loss", cv="aic", outer=4).fit(X, y)
+    assert search.risk_.value < 0 < search.selected_risk_.value
+    assert not search.selected_risk_.greater_is_better
+    assert all(fold.inner_risk > 0 > fold.risk for fold in search.outer_)
+    found = tr.assess({"line": (model, grid)}, X, y, scoring="neg_log_loss", cv="aic", outer=4)
+    assert "selected: the risk that tuning minimised (aic" in str(found)
+
+
+@pytest.mark.parametrize("scoring", ["squared", "neg_mean_squared_error"])
+def test_a_criterion_in_the_unit_of_the_score_is_on_its_scale(scoring):
+    """So that the optimism is told, whatever sign the score has."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.normal(size=60)
+    grid = {"alpha": [0.1, 10.0]}
+    search = tr.HonestSearchCV(Ridge(), grid, scoring=scoring, cv="gcv", outer=4).fit(X, y)
+    sign = 1 if scoring == "squared" else -1
+    assert sign * search.selected_risk_.value > 0
+    gap = sign * (search.risk_.value - search.selected_risk_.value)
+    assert search.optimism_ == pytest.approx(gap)
+
+
+def test_further_scores_as_losses_have_names_of_losses():
+    """Also where the best score is below 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+
+    def raw(estimator, X, y):
+        return 2 * estimator.score(X, y) - 5
+
+    scoring = {"roc_auc": "roc_auc", "neg_log_loss": "neg_log_loss", "raw": raw}
+    loss = tr.estimate_risk(LogisticRegression(), X, y, scoring=scoring).as_loss()
+    assert list(loss.scores) == ["log_loss", "-3 - raw"]
+    metrics = loss.to_metrics()
+    assert metrics["log_loss"] > 0
+    assert metrics["1 - roc_auc"] == pytest.approx(loss.value)

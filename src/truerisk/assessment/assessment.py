@@ -148,7 +148,7 @@ class Assessment(Bounded, TestedLearners):
         tested = f"({present.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.rule}"
         scale = self.scale
-        selected = f"{scale.selected} ({tuning})"
+        selected = f"{self.selected_scale.selected} ({tuning})"
         honest = present.honest_risk(scale.noun, self.tested_by, tuned=self.tuned)
         return (
             *([selected] if self.tuned else []),

@@ -140,6 +140,12 @@ class TestedLearners(Record):
         return self.best_learner.risk.scale
 
     @property
+    def selected_scale(self) -> Scale:
+        """The scale of what tuned the best learner: a criterion has a loss of its own."""
+        selected = self.best_learner.selected
+        return self.scale if selected is None else selected.scale
+
+    @property
     def named_scoring(self) -> str:
         """The loss, with the class that it speaks of."""
         return self.best_learner.risk.named_scoring

@@ -321,7 +321,7 @@ def apart_findings(
     if mixed.kind == "groups" or risks is None or value is None:
         return
     error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
-    if lost <= max(SHARE * value, (ERRORS if mixed.alike else UNTOLD) * error):
+    if lost <= max(SHARE * abs(value), (ERRORS if mixed.alike else UNTOLD) * error):
         return
     saw = "later ones" if mixed.kind == "time" else "the rows beside"
     have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"

@@ -177,7 +177,7 @@ def risk_findings(
         )
     noise = honest.std_error or (0.0 if interval is None else interval.width / 4)
     remedy = "splits that keep such rows apart" if mixes else "more rows or fewer settings"
-    if value - claimed > max(LARGE * value, noise / 2):
+    if value - claimed > max(LARGE * abs(value), noise / 2):
         yield Finding(
             "optimism-large",
             f"The claimed {noun} {number(scale.value(claimed))} is {number(value - claimed)} "

@@ -189,12 +189,16 @@ class Run:
     @property
     def outer(self) -> tuple[OuterFold, ...]:
         """What happened in each outer split, on the scale that was asked for."""
-        scale = self.problem.loss.scale
+        problem, inner = self.problem, getattr(self.testing, "inner_method", None)
+        scale = inside = problem.loss.scale
+        if inner is not None:  # a criterion chooses in a loss of its own
+            asked = problem.loss_asked
+            inside = inner.loss_of(problem.data, problem.loss, asked=asked).scale
         return tuple(
             OuterFold(
                 params=dict(self.problem.family.candidates[unit.candidate]),
                 risk=scale.value(unit.risk),
-                inner_risk=scale.value(unit.inner_risk),
+                inner_risk=inside.value(unit.inner_risk),
                 best_index=unit.candidate,
                 repeat=unit.repeat,
                 fold=unit.fold,

@@ -123,7 +123,7 @@ class Criterion(Method):
                 f"method '{self.word}' reports in loss '{own.word}' and not in '{loss.word}': "
                 f"leave scoring out, or {INSTEAD}."
             )
-        return own
+        return loss if asked and type(loss) is type(own) else own
 
     @abstractmethod
     def _own_loss(self, data: Data) -> Loss:

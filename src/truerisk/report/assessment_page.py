@@ -194,7 +194,7 @@ def _legend(document: Assessment) -> list[str]:
     if not document.tuned:
         return ["selected: nothing, since every learner has one setting", honest, *best]
     return [
-        f"{scale.selected} ({tuning})",
+        f"{document.selected_scale.selected} ({tuning})",
         *([SELECTED_SCORE] if document.best_learner.risk.scores else []),
         honest,
         *best,

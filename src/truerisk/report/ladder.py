@@ -55,7 +55,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
         text = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
         _honest(drawing, choice, len(shown) + 0.5, text)
     scale, tuned = document.scale, document.tuned
-    selected = f"{scale.selected.capitalize()}. " if tuned else ""
+    selected = f"{document.selected_scale.selected.capitalize()}. " if tuned else ""
     way = "left to right" if scale.perfect is None else "right to left"
     return Figure(
         name="ladder",
@@ -275,7 +275,7 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
         caption=(
             "Each outer split chose its own setting. The filled part is the share of splits that "
             "chose the setting of all rows; each further part is another setting. Where few agree, "
-            "the setting is arbitrary, and the honest risk takes that into account."
+            "the setting is arbitrary, and the honest number takes that into account."
         ),
         table=_table_of_choices(tuned),
         keys=(Key("s0", "the setting chosen on all rows", "cell"), Key("other", "others", "cell")),

@@ -139,8 +139,8 @@ class RiskEstimate(OnScale, Bounded, Record):
         >>> loss.scoring, loss.greater_is_better, round(auc.value + loss.value, 9)
         ('1 - roc_auc', False, 1.0)
         """
-        scores = {name: score.as_loss() for name, score in self.scores.items()}
-        is_same = all(scores[name] is self.scores[name] for name in scores)
+        scores = {_as_loss(name, each): each.as_loss() for name, each in self.scores.items()}
+        is_same = all(scores.get(name) is each for name, each in self.scores.items())
         estimate = self if is_same else replace(self, scores=scores)
         if self.perfect is None:
             return estimate
@@ -303,7 +303,9 @@ class RiskCurve(Bounded, Record):
 
     def as_loss(self) -> RiskCurve:
         """Return the same curve as losses, of which less is better; see `RiskEstimate.as_loss`."""
-        scores = {name: curve.as_loss() for name, curve in self.scores.items()}
+        scores = {
+            _as_loss(name, curve.common): curve.as_loss() for name, curve in self.scores.items()
+        }
         procedure = None if self.procedure is None else self.procedure.as_loss()
         estimates = tuple(estimate.as_loss() for estimate in self)
         return replace(self, estimates=estimates, procedure=procedure, scores=scores)
@@ -444,7 +446,11 @@ def name_of_loss(scoring: str, perfect: float) -> str:
     """
     if perfect == 0 and scoring.startswith("neg_"):
         return scoring.removeprefix("neg_")
-    return f"{perfect:g} - {scoring}" if 0 < perfect < inf else f"-{scoring}"
+    return f"{perfect:g} - {scoring}" if perfect != 0 and perfect < inf else f"-{scoring}"
+
+
+def _as_loss(name: str, estimate: RiskEstimate) -> str:
+    return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
 
 
 def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:

@@ -28,7 +28,8 @@ QUANTITIES = {
     "rmse": "root mean squared error of the estimate",
     "seconds": "seconds per estimate",
 }
-OF_MODELS = ("truth", "value")  # quantities on the scale of the study's scoring
+OF_SCORES = {"truth": "truth_is_score", "value": "value_is_score"}
+"""Quantities that may be scores, and what says so: a criterion reports in a loss of its own."""
 Replications = Mapping[int, Mapping[str, Any]]  # replicate -> row
 
 
@@ -57,10 +58,22 @@ def compare_study(
     cells = _cells_compared(results, competitors, where)
     scores = _scores(results, cells, competitors, by)
     quantity = QUANTITIES[by]
-    if by in OF_MODELS and any(row.get("greater_is_better") for row in results.rows):
+    if by in OF_SCORES and _are_scores(results, cells, OF_SCORES[by]):
         terms, quantity = {"better": "higher", **terms}, quantity.replace("risk", "score")
     comparison = compared(scores, RankTerms(**terms), quantity)
     return replace(comparison, name=results.name)
+
+
+def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: str) -> bool:
+    """Return True if larger numbers are better in these cells; refuse losses beside scores."""
+    keys = {_key(cell) for cell in cells}
+    found = {bool(row.get(named)) for row in results.rows if _key(row) in keys}
+    if len(found) > 1:
+        raise BadArgument(
+            "some of these methods report in a loss of their own and others in the score of the "
+            "study, which do not compare: give by='rmse'."
+        )
+    return found == {True}
 
 
 def _competitors(results: Replicates, of: str | None) -> str:

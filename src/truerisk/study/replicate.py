@@ -95,7 +95,8 @@ def replicate(
         "engine": risk.engine,
         "target": risk.target,
         "notes": list(dict.fromkeys(notes))[:NOTES],
-        "greater_is_better": risk.greater_is_better,
+        "value_is_score": risk.greater_is_better,
+        "truth_is_score": problem.loss.scale.perfect is not None,
         "seconds": seconds,
     }
 

@@ -1,9 +1,9 @@
 """What a study found: one row per replicate, and per cell bias, RMSE, coverage and cost.
 
-Of estimate v of a risk t the bias is the mean of v − t, the RMSE the root of the mean of (v − t)².
-Which t is a matter of the method's target: for "Err_XY" the true risk of the rule of that very
-replicate, for "Err" its mean over the replicates. For other targets there is no t. Besides that of
-the target, coverage is told of both.
+Of estimate v of a risk or score t the bias is the mean of v − t, the RMSE the root of the mean of
+(v − t)². Which t is a matter of the method's target: for "Err_XY" the true risk of the rule of that
+very replicate, for "Err" its mean over the replicates. For other targets there is no t. Besides
+that of the target, coverage is told of both.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from truerisk.study.versions import refuse_fits
 
 FOUND = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
-    "engine", "target", "notes", "greater_is_better",
+    "engine", "target", "notes", "value_is_score",
+    "truth_is_score",
 )  # fmt: skip
 ROWS_OF_TABLES = "rows of tables"
 PLACE = ("problem", "size", "learner", "method")

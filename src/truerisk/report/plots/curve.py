@@ -199,7 +199,7 @@ def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[
 
 # quantity -> its standard error in the summary, what the axis says
 QUANTITIES: Mapping[str, tuple[str | None, str]] = {
-    "bias": ("bias_error", "bias (estimate − true risk)"),
+    "bias": ("bias_error", "bias (estimate − truth)"),
     "rmse": (None, "root mean squared error"),
     "coverage": ("coverage_error", "coverage"),
     "seconds": (None, "seconds per estimate"),
