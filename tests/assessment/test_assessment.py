@@ -349,3 +349,13 @@ def test_the_time_of_every_fit_is_told():
 
     one = tr.assess({"slow": Slow()}, X, Y, **QUICK).learners["slow"]
     assert one.seconds >= 0.1 * one.n_fits
+
+
+def test_each_score_is_listed_once():
+    """The score that chooses has the table of learners, and the card holds the others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    found = tr.assess({"bayes": GaussianNB()}, X, y, scoring=["roc_auc", "neg_log_loss"])
+    assert {row[0] for row in found._card} == {"neg_log_loss"}
+    assert "\nroc_auc of 1" not in str(found)

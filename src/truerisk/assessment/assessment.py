@@ -119,7 +119,7 @@ class Assessment(Bounded, TestedLearners):
         A score is named, and which way it is better, once.
         """
         rows, last = [], None
-        further = (score for score in self.told_scores() if score[0] != self.scoring)
+        further = (score for score in self.told_scores() if score[0] != self.named_scoring)
         for name, learner, selected, honest in further:
             head = ["", ""] if name == last else [present.clean(name, 40), honest.scale.better]
             chosen = None if selected is None else selected.value
