@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -140,3 +142,17 @@ def test_the_replicates_reach_the_hierarchical_test():
     ]
     assert many.compare().pairs[0].hierarchical == hierarchical(apart, [0.0] * 3, 0.01)
     assert many.compare(by="value").pairs[0].hierarchical is None
+
+
+def test_methods_in_a_loss_of_their_own_do_not_compare_with_a_score():
+    """By their estimates; the truth of every learner is in the score of the study."""
+    found = results(learners=("knn",), methods=("5-fold", "bic"))
+    rows = tuple(
+        {**row, "truth_is_score": True, "value_is_score": row["method"] == "5-fold"}
+        for row in found.rows
+    )
+    mixed = replace(found, rows=rows)
+    with pytest.raises(BadArgument, match="loss of their own and others in the score .*'truth'"):
+        mixed.compare(by="value")
+    assert mixed.compare(by="truth").terms.better == "higher"
+    assert found.compare(by="value").terms.better == "lower"

@@ -71,7 +71,7 @@ def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: 
     if len(found) > 1:
         raise BadArgument(
             "some of these methods report in a loss of their own and others in the score of the "
-            "study, which do not compare: give by='rmse'."
+            "study, and the two do not compare: give by='truth', or leave one kind out."
         )
     return found == {True}
 
