@@ -130,3 +130,13 @@ def test_require_refuses_bounds_that_say_nothing(bounds, error, words):
     """An unknown name, no number, or a value that no score can have."""
     with pytest.raises(error, match=words):
         result("estimate_risk").require(**bounds)
+
+
+def test_a_name_that_is_no_argument_is_quoted():
+    """The loss behind a score is called "1 - auc": the message writes what can be typed."""
+    loss = tr.estimate_risk(MODEL, *rows(), scoring="auc").as_loss()
+    with pytest.raises(BadArgument, match=r"require\(\*\*\{'1 - auc': 0\.2\}\)"):
+        loss.require()
+    with pytest.raises(UnknownName, match="Measured are: '1 - auc'"):
+        loss.require(auc=0.5)
+    loss.require(**{"1 - auc": 0.9})

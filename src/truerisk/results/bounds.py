@@ -111,8 +111,8 @@ class Bounded(ABC):
         """
         numbers = self._honest_numbers
         if not bounds:
-            name = next(iter(numbers)).replace("-", "_")
-            raise BadArgument(f"require() was given no bound: write it as in require({name}=0.2).")
+            name = _as_argument(next(iter(numbers)), "0.2")
+            raise BadArgument(f"require() was given no bound: write it as in require({name}).")
         judged = [
             judge(*_checked(numbers, name, bound), f"require({name}={bound:.15g})")
             for name, bound in bounds.items()
@@ -127,6 +127,18 @@ def honest_numbers_of(result: Bounded) -> Mapping[str, HonestNumber]:
     return result._honest_numbers
 
 
+def _as_argument(name: str, bound: str = "") -> str:
+    """Return how a bound of this name is written in a call, or its name alone.
+
+    >>> _as_argument("zero-one", "0.2"), _as_argument("1 - auc", "0.2")
+    ('zero_one=0.2', "**{'1 - auc': 0.2}")
+    """
+    word = re.sub(r"\W", "_", name)
+    if word.isidentifier():
+        return f"{word}={bound}" if bound else word
+    return f"**{{{name!r}: {bound}}}" if bound else repr(name)
+
+
 def _checked(
     numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
@@ -137,8 +149,8 @@ def _checked(
     if word not in by_keyword:
         raise UnknownName(
             f"require({name}=…): this number was not measured{closest(word, by_keyword) or '.'} "
-            f"Measured are: {', '.join(by_keyword)}. A call measures more scores where it is asked "
-            "for them, as in scoring=['auc', 'log']."
+            f"Measured are: {', '.join(map(_as_argument, numbers))}. A call measures more scores "
+            "where it is asked for them, as in scoring=['auc', 'log']."
         )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
         raise BadArgument(f"require({name}={shown(bound)}): a bound is a finite number.")
