@@ -162,3 +162,39 @@ def test_later_version_is_refused_with_the_advice_to_upgrade() -> None:
         "these results are of version 3 of 'truerisk.outer', and this truerisk reads versions 1 "
         "to 2: upgrade truerisk to read them."
     )
+
+
+def test_permutations_of_a_score_are_converted() -> None:
+    """Version 1 wrote the losses behind them; of a loss nothing changes."""
+    old = {"schema": "truerisk.permutation-test/1", "observed": 0.25, "null": [0.5, 0.75]}
+    read = earlier_versions.CONVERSIONS["truerisk.permutation-test/1"]
+    assert read({**old, "perfect": 1.0}) == {
+        **old, "perfect": 1.0, "observed": 0.75, "null": [0.5, 0.25]
+    }  # fmt: skip
+    assert read({**old, "perfect": None}) == {**old, "perfect": None}
+
+
+def test_a_comparison_of_scores_is_converted() -> None:
+    """Its ends change places; the probabilities say who is better, and stay."""
+    old = {"difference": 0.25, "statistic": 2.0, "interval": {"low": -0.5, "high": 1.0}}
+    read = earlier_versions.CONVERSIONS["truerisk.comparison/1"]
+    assert read({**old, "better": 0.125, "is_score": True}) == {
+        "difference": -0.25, "statistic": -2.0, "interval": {"low": -1.0, "high": 0.5},
+        "better": 0.125, "greater_is_better": True,
+    }  # fmt: skip
+    assert read({**old, "is_score": False}) == {**old, "greater_is_better": False}
+
+
+def test_subgroups_and_risks_over_time_of_a_score_are_converted() -> None:
+    """Values and what they were shrunken to; the band, whose ends change places, and the slope."""
+    whole = {"value": 0.25, "interval": {"low": 0.0, "high": 0.5}, "shrunken": 0.125, "perfect": 1}
+    read = earlier_versions.CONVERSIONS["truerisk.subgroups/1"]
+    (risks,) = read({"risks": [{"whole": whole, "levels": [whole]}]})["risks"]
+    assert risks["whole"] == risks["levels"][0] == {
+        "value": 0.75, "interval": {"low": 0.5, "high": 1.0}, "shrunken": 0.875, "perfect": 1
+    }  # fmt: skip
+    over_time = {"values": [0.25], "low": [0.0], "high": [0.5], "slope": 0.125, "perfect": 1.0}
+    learner = {"risk": {"perfect": 1.0}, "over_time": over_time}
+    read = earlier_versions.CONVERSIONS["truerisk.assessment/1"]
+    told = read({"best": "a", "learners": {"a": learner}})["learners"]["a"]["over_time"]
+    assert told == {"values": [0.75], "low": [0.5], "high": [1.0], "slope": -0.125, "perfect": 1.0}
