@@ -64,7 +64,7 @@ def tested(
 
 
 def risks_of(rule: LinearDiscriminantAnalysis, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """What a rule has on fresh rows: losses, and AUC."""
+    """Return the losses and the AUC of a rule on fresh rows."""
     from sklearn.metrics import roc_auc_score
 
     p = rule.predict_proba(X)[:, 1]

@@ -151,9 +151,9 @@ class TunedLearner(Record):
 
     @property
     def optimism(self) -> float | None:
-        """By how much the selected value flatters; None if the two are not comparable.
+        """The amount by which the selected value is better than the honest one.
 
-        They are of two losses, or of two averages, then.
+        It is None where the two are of different scores or averages.
         """
         selected = self.selected
         if selected is None or selected.scoring != self.risk.scoring:

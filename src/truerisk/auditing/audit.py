@@ -274,7 +274,7 @@ def _outcome(
     params = dict(claim.best_params)
     shown, name = scale.shown, scale.called
     claimed = Stated(
-        scale.told(claim.score),
+        scale.reported(claim.score),
         f"{claim.search}: {claim.name}",
         params=params,
         scoring=name,
@@ -324,7 +324,7 @@ def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
     means = claim.means
     if means is None:
         return ()
-    return tuple(scale.told(m) if np.isfinite(m) else None for m in means)
+    return tuple(scale.reported(m) if np.isfinite(m) else None for m in means)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ Number = Annotated[float, FINITE]
 
 @dataclass(frozen=True)
 class Stated(OnScale, Record):
-    """What the search's own scores state: no row was seen, so there is no interval.
+    """A number that a search states by its own scores: without rows there is no interval.
 
     `value` and `perfect` are those of the score of the search, as in `RiskEstimate`.
     """
@@ -63,7 +63,7 @@ class Stated(OnScale, Record):
 
 @dataclass(frozen=True, eq=False)
 class Audit(Bounded, Record):
-    """What `tr.audit` gives, on the scale of the score of the search.
+    """The result of `tr.audit`, on the scale of the score of the search.
 
     `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` by how
     much the claim is better. At level "scores" `honest` is the rough correction of Tibshirani and
@@ -126,7 +126,7 @@ class Audit(Bounded, Record):
 
     @property
     def optimism(self) -> float | None:
-        """By how much the claim is better than the honest risk; None without an honest risk."""
+        """The amount by which the claim is better than the honest number; None without that."""
         honest = None if self.honest is None else self.honest.value
         return self.scale.optimism_of(honest, self.claimed.value)
 

@@ -226,7 +226,7 @@ class PermutationTest(Record):
 
     @property
     def n_as_good(self) -> int:
-        """How many permutations are as good as the observed order, ties included."""
+        """The number of permutations as good as the observed order, ties included."""
         sign = 1.0 if self.perfect is None else -1.0
         return int(np.count_nonzero(tied(sign * self.null, sign * self.observed)))
 

@@ -8,7 +8,7 @@ from truerisk.auditing.outcome import Audit, Stated
 from truerisk.core.present import number, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
-from truerisk.results.interval import Told
+from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
 
 ROW, TOP, LEFT = 40, 14, 92
@@ -63,7 +63,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     )
 
 
-def _rung(drawing: Drawing, name: str, own: Told, y: float, noun: str) -> None:
+def _rung(drawing: Drawing, name: str, own: WithInterval, y: float, noun: str) -> None:
     assert own.value is not None
     drawing.row(y, name)
     if own.interval is not None:
@@ -73,7 +73,7 @@ def _rung(drawing: Drawing, name: str, own: Told, y: float, noun: str) -> None:
     drawing.point(own.value, y, look, _label(name, own, noun), shape=shape, size=size)
 
 
-def _label(name: str, own: Told, noun: str) -> str:
+def _label(name: str, own: WithInterval, noun: str) -> str:
     text = f"{name} {noun} {number(own.value)}"
     return text if own.interval is None else f"{text}, interval {own.interval}"
 

@@ -20,7 +20,7 @@ from truerisk.core.present import (
 )
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
-from truerisk.results.interval import Told
+from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
 
 ROW = 34
@@ -108,7 +108,7 @@ def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
         drawing.point(apparent, y, "hollow muted", tip, size=3)
 
 
-def _honest(drawing: Drawing, estimate: Told, y: float, tip: str) -> None:
+def _honest(drawing: Drawing, estimate: WithInterval, y: float, tip: str) -> None:
     if estimate.value is None:
         return
     tip += f" {number(estimate.value)}"

@@ -11,7 +11,7 @@ from truerisk.core.present import clean, listed, number, setting_text
 from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import value_of
 from truerisk.report.learning import ends_of
-from truerisk.results.interval import Interval, Told
+from truerisk.results.interval import Interval, WithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.checklists.study_words import cautions
 from truerisk.validation.measures import Measured
@@ -218,7 +218,7 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def value_and_interval(estimate: Told | Measured) -> str:
+def value_and_interval(estimate: WithInterval | Measured) -> str:
     """A risk in a sentence, with its interval and the word of that."""
     interval = estimate.interval
     word = "" if interval is None else f", {clean(interval.method, 40)}"

@@ -112,7 +112,7 @@ class Comparison(Record):
         return -self.difference if self.greater_is_better else self.difference
 
     def of_scores(self, greater_is_better: bool = True) -> Comparison:
-        """The difference of two losses as that of the scores that they come from.
+        """Return the difference of two losses as that of the scores behind them.
 
         The probabilities stay: they say who is better.
         """
@@ -139,7 +139,7 @@ class Comparison(Record):
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
     def by_t(self, error: float, df: float, asked: Equivalence, interval: str) -> Comparison:
-        """Told by Student's t of this error about the difference: test, interval and posterior."""
+        """Return the same with test, interval and posterior by Student's t of this error."""
         from scipy.special import stdtr, stdtrit
 
         mean, of_losses, rope = self.difference, self._loss_difference, asked.rope

@@ -14,7 +14,7 @@ from truerisk.core.present import clean
 from truerisk.results.json_values import JsonValue, schema_of
 
 RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
-"""Entries of a breakdown that are risks themselves, and no weights, differences or counts."""
+"""Entries of a breakdown that are risks: all others are weights, differences or counts."""
 
 Conversion = Callable[[Mapping[str, Any]], Any]
 

@@ -137,7 +137,7 @@ class Breakdown(Mapping[str, float], Shown):
         return len(self.numbers)
 
     def on(self, scale: Scale) -> Breakdown:
-        """The same with its risks on another scale; an optimism stays what the data flatter by.
+        """Return the same with its risks on another scale; optimism, weights and counts stay.
 
         >>> print(
         ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on(Scale(1.0))
@@ -159,7 +159,7 @@ class Breakdown(Mapping[str, float], Shown):
         return [str(v) if isinstance(v, int) else present.number(v) for v in self.values()]
 
 
-class Told:
+class WithInterval:
     """A value with its interval, of which either may be missing."""
 
     value: float | None
@@ -182,7 +182,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Reported(Told):
+class Reported(WithInterval):
     """A value with its interval alone; `better` is "larger" or "lower"."""
 
     value: float | None
@@ -253,28 +253,28 @@ class Scale:
     def value(self, risk: float | None) -> float | None: ...
 
     def value(self, risk: float | None) -> float | None:
-        """A risk on this scale; and the risk of what is on it, for this is its own inverse."""
+        """Return a risk on this scale. Applied to a value on this scale, it returns the risk."""
         if risk is None or self.perfect is None:
             return risk
         return self._origin - risk
 
     def values(self, risks: np.ndarray) -> np.ndarray:
-        """The same of several; NaN stays."""
+        """Return several risks on this scale; NaN stays."""
         return risks if self.perfect is None else self._origin - risks
 
     def interval(self, interval: Interval | None) -> Interval | None:
-        """An interval of a risk on this scale, and back."""
+        """Return the interval of a risk on this scale. Applied again, it returns the first one."""
         if interval is None or self.perfect is None:
             return interval
         return interval.below(self._origin)
 
     @property
     def _origin(self) -> float:
-        """What a risk of 0 is on the scale of a score."""
+        """The score of a risk of 0."""
         return self.perfect if self.perfect is not None and self.perfect < inf else 0.0
 
     def optimism_of(self, honest: float | None, selected: float | None) -> float | None:
-        """By how much the selected value is better than the honest one; None without both.
+        """Return by how much the selected value is better than the honest one; None without both.
 
         >>> Scale(1.0).optimism_of(0.75, 0.875), Scale().optimism_of(0.25, 0.125)
         (0.125, 0.125)
@@ -291,7 +291,7 @@ class Scale:
 ERROR = Scale()
 
 
-class OnScale(Told):
+class OnScale(WithInterval):
     """A number on the scale that was asked for; `perfect` as in `Scale`."""
 
     perfect: float | None
@@ -317,7 +317,7 @@ class OnScale(Told):
         return self.scale.interval(self.interval)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
-        """The same number on another scale, under other names."""
+        """Return the same number on another scale, with other fields replaced."""
         stated: dict[str, Any] = {
             "value": scale.value(self.loss_value),
             "interval": scale.interval(self.loss_interval),

@@ -118,7 +118,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         return present.of_class(self.scoring, self.positive)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
-        """The same number on another scale, under other names."""
+        """Return the same estimate on another scale, with other fields replaced."""
         table = None if self.table is None else self.table.on(self.scale).on(scale)
         return super().on_scale(scale, table=table, **names)
 
@@ -450,6 +450,7 @@ def name_of_loss(scoring: str, perfect: float) -> str:
 
 
 def _as_loss(name: str, estimate: RiskEstimate) -> str:
+    """Return the name of a further score once its estimate is a loss."""
     return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
 
 

@@ -238,10 +238,10 @@ class ScoreScale:
     """How the score of a search becomes a risk, for computing: risk = perfect − score.
 
     `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
-    their mean over a test set is the risk there; `whole` is the loss of a whole test set.
-    `by_rows` is False for scores that are no mean over rows, such as AUC. An unknown score keeps
-    its own scale with the sign turned (`perfect` is then 0). `word` is what the risk is called,
-    `name` what the score is; `errors` says that the search speaks of errors, which are then told.
+    their mean over a test set is the risk there; `whole` is the loss of a whole test set. `by_rows`
+    is False for scores that are no mean over rows, such as AUC. An unknown score keeps its own
+    scale with the sign turned (`perfect` is then 0). `word` is what the risk is called, `name` what
+    the score is; `errors` is True where the search scores by an error, which results then hold.
     """
 
     word: str
@@ -260,8 +260,8 @@ class ScoreScale:
     def score(self, risk: Any) -> Any:
         return self.perfect - risk
 
-    def told(self, score: float) -> float:
-        """The score as it is, or as an error where the search speaks of errors."""
+    def reported(self, score: float) -> float:
+        """Return the score, or the error where the search scores by an error."""
         return float(self.risk(score) if self.errors else score)
 
     @property

@@ -80,7 +80,7 @@ def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
     shown, risk = like.scale if alike else scale.shown, float(scale.risk(claim.score))
     return replace(
         like,
-        value=scale.told(claim.score) if shown == scale.shown else shown.value(risk),
+        value=scale.reported(claim.score) if shown == scale.shown else shown.value(risk),
         std_error=None,
         interval=None,
         method=f"{claim.search}: {claim.name}",
