@@ -151,10 +151,13 @@ if TYPE_CHECKING:  # the same names, for type checkers
 if not TYPE_CHECKING:  # which would take every name for one that is there
 
     def __getattr__(name: str) -> Any:
-        if name in _WHERE:
-            return getattr(import_module(_WHERE[name]), name)
-        if name in _PACKAGES:
-            return import_module(_PACKAGES[name])
+        module = _WHERE.get(name) or _PACKAGES.get(name)
+        if module is not None:
+            from truerisk.core.branches import check_present
+
+            check_present(module)
+            found = import_module(module)
+            return getattr(found, name) if name in _WHERE else found
         from truerisk.core.registry import no_attribute
 
         raise no_attribute(__name__, name, __all__)

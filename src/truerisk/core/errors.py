@@ -28,6 +28,7 @@ __all__ = [
     "FittedPartWarning",
     "GroupLeakWarning",
     "LeakWarning",
+    "MissingBranch",
     "MissingExtra",
     "MissingResult",
     "NoEngine",
@@ -143,6 +144,10 @@ class FitFailedTypeError(FitFailed, TypeError):
 
 class MissingExtra(TrueRiskError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
+
+
+class MissingBranch(TrueRiskError, ImportError):
+    """A part of truerisk itself is not installed; the message names it."""
 
 
 class TrueRiskWarning(Printable, UserWarning):

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import UnknownName
 
 Found = TypeVar("Found")
@@ -66,6 +67,7 @@ def lazy(
     def used(name: str) -> Any:
         if name not in places:
             raise no_attribute(module, name, words)
+        check_present(places[name])
         place = import_module(places[name])
         return place if place.__name__ == f"{module}.{name}" else getattr(place, name)
 
@@ -90,6 +92,7 @@ class Line:
 @cache
 def _object_at(where: str) -> Any:
     module, _, attribute = where.partition(":")
+    check_present(module)
     return getattr(import_module(module), attribute)
 
 
