@@ -47,7 +47,7 @@ def out_of_fold(run: Run, keeper: Keeper | None = None) -> OutOfFold | str:
     to rows that it saw, as bootstrap methods ask for besides, are left out. A sentence says why
     there are none.
     """
-    problem, evaluation = run.problem, run.honest.evaluation
+    problem, evaluation = run.problem, run.honest
     tested, winners = evaluation.answers, evaluation.winners
     if problem.data.task != "classification":
         return "answers of a regression are numbers, and have no probabilities."

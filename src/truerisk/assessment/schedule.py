@@ -83,7 +83,7 @@ class Schedule:
         for method, plan in zip(self.methods, self.plans, strict=True):
             tuning = tuning_problem(replace(problem, interval=None), method)
             computations.append(compute(tuning, method, plan=plan, keeper=keeper))
-            count.finish(computations[-1].evaluation.n_fits)
+            count.finish(computations[-1].n_fits)
         return computations
 
     def with_intervals(self, problem: Problem) -> Problem:

@@ -184,7 +184,7 @@ def honest_learner(
     run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
     run = run.test(plan=schedule.nested_plan, keeper=keeper)
     count.finish(run.honest.n_made)
-    curve, evaluation = run.curve, run.honest.evaluation
+    curve, evaluation = run.curve, run.honest
     inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
     claim: RiskEstimate | str = claimed_by(problem, curve[0]) if inside else curve[curve.best]
     if len(curve) == 1 and not inside:
@@ -255,13 +255,6 @@ def apparent_risk(
     terms = Terms(problem.confidence_level, problem.rule, 1)
     tested = tuple(method.reduce(answers, data, problem.loss, terms))
     alone = Family(problem.family.estimator, (problem.family.candidates[candidate],))
-    computed = Computed(
-        replace(problem, family=alone),
-        method,
-        Evaluation(plan, tested, answers.n_fits, answers=answers),
-        asking.engine,
-        asking.refusals,
-        perf_counter() - started,
-        answers.n_fits,
-    )
-    return curve_of(computed)[0]
+    evaluation = Evaluation(plan, tested, answers.n_fits, answers=answers)
+    problem = replace(problem, family=alone)
+    return curve_of(Computed.by(asking, evaluation, problem, method, perf_counter() - started))[0]

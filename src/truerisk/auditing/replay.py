@@ -95,7 +95,7 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     with stage("replaying the search"):
         computed = compute(problem, method, plan=plan)
     if not scale.by_rows:
-        tested, answers = computed.evaluation.tested, computed.answers
+        tested, answers = computed.tested, computed.all_answers
         risks = np.array([t.split_risks for t in tested])
         rows = np.unique(answers.plan.positions[0])
         common = curve_of(computed).common
@@ -133,7 +133,7 @@ def _by_row(
     `weight` is for a scorer that weights the rows: newer versions of scikit-learn hand the
     `sample_weight` of fit on to it, older ones do not, and the scores tell which.
     """
-    answers, data = computed.answers, computed.problem.data
+    answers, data = computed.all_answers, computed.problem.data
     loss = computed.problem.loss
     assert isinstance(loss, RowLoss)
     losses = row_losses(answers, data, loss)

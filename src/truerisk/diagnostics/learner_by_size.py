@@ -197,7 +197,8 @@ def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None)
             each = learner.run(size).test(keeper=keeper).honest
             runs.append(each)
             estimates.append(_estimate(each))
-    rows = np.array([each.answers.plan.train_sizes[each.answers.plan.fit].mean() for each in runs])
+    plans = [each.all_answers.plan for each in runs]
+    rows = np.array([plan.train_sizes[plan.fit].mean() for plan in plans])
     if (np.diff(rows) <= 0).any():
         at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
         raise BadData(
@@ -244,7 +245,9 @@ def _covariance(
     average = learner.method.average_of(loss)
     if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
         return None, f"loss '{loss.word}' has no formula for what a single row does to it"
-    every = [influences_by_row(computed.answers, data, loss, average) for computed in computations]
+    every = [
+        influences_by_row(computed.all_answers, data, loss, average) for computed in computations
+    ]
     influences = np.stack([lines[0] for _, lines in every])
     if data.time is not None or learner.method.respects_time:
         return None, "rows depend on each other in time"

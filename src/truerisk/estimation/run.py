@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,33 +45,61 @@ from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
 from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dress
 
 
-@dataclass(frozen=True, eq=False)
-class Computed:
-    """An evaluation and who made it; `n_made` fits were made, others' answers were known."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Computed(Evaluation):
+    """An evaluation and what made it; `n_made` fits were made, others' answers were known."""
 
     problem: Problem
     method: Method
-    evaluation: Evaluation
     engine: str
     refusals: Mapping[str, str]
     seconds: float
     n_made: int
 
-    @property
-    def answers(self) -> Answers:
-        """The answers that were reduced; only a method that asks once has all of them."""
-        assert self.evaluation.answers is not None
-        return self.evaluation.answers
+    @classmethod
+    def by(
+        cls,
+        asking: Asking,
+        evaluation: Evaluation,
+        problem: Problem,
+        method: Method,
+        seconds: float,
+    ) -> Computed:
+        """Return the evaluation of answers that were asked for in this way."""
+        return cls(
+            **_fields_of(evaluation),
+            problem=problem,
+            method=method,
+            engine=asking.engine,
+            refusals=asking.refusals,
+            seconds=seconds,
+            n_made=evaluation.n_fits - asking.n_known,
+        )
 
     @property
-    def scores(self) -> dict[str, Computed]:
+    def evaluation(self) -> Evaluation:
+        """The evaluation alone, which results keep, without rows, model and executor."""
+        return Evaluation(**_fields_of(self))
+
+    @property
+    def all_answers(self) -> Answers:
+        """The answers that were reduced; only a method that asks once has all of them."""
+        assert self.answers is not None
+        return self.answers
+
+    @property
+    def by_score(self) -> dict[str, Computed]:
         """The same computation in each of its further scores."""
         by_name = {}
-        for name, evaluation in zip(self.problem.scores, self.evaluation.scores, strict=True):
+        for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
             problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
-            by_name[name] = replace(self, problem=problem, evaluation=evaluation)
+            by_name[name] = replace(self, problem=problem, **_fields_of(evaluation))
         return by_name
+
+
+def _fields_of(evaluation: Evaluation) -> dict[str, Any]:
+    return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
 
 
 def compute(
@@ -86,45 +114,59 @@ def compute(
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
 
     Passes whose answers are `known` from an earlier computation make no fit again. Where all tested
-    rows are to be `new_rows` to their model, others are refused; elsewhere there is a warning.
+    rows are to be `new_rows` to their model, others are refused; elsewhere there is a warning. A
+    method that no engine can answer may name another that takes its place.
     """
-    started = time.perf_counter()
-    posed, chosen = checked_method(problem, method)
-    data, loss = posed.data, posed.loss
-    check_scores(chosen, posed.scores, data)
-    if plan is None:
-        plan = chosen.plan(data, Streams(posed.seed))
-    if new_rows:
-        refuse_known_rows(chosen, plan)
-    problem = choose_intervals(posed, chosen, plan)
-    warn_of_leaks(data, chosen, plan)
-    warn_of_fitted_parts(problem.family, chosen)
-    if data.time is not None:
-        warn_of_inner_splits(problem.family)
-    asking = problem.asking(keeper=keeper, known=known)
-    terms = Terms(
-        problem.confidence_level,
-        problem.rule,
-        len(problem.family),
-        interval=problem.interval,
-    )
-    scores = [
-        (each.loss, replace(terms, interval=each.interval)) for each in problem.scores.values()
-    ]
-    terms = replace(terms, scores=tuple(scores))
+    problem, chosen = checked_method(problem, method)
     try:
-        with connections_kept():
-            evaluation = chosen.evaluate(asking, data, loss, plan, terms)
+        return _computed(problem, chosen, plan, new_rows=new_rows, keeper=keeper, known=known)
     except NoEngine as error:
         other = chosen.instead(error.reason)
         if other is None:
             raise
-        computed = compute(posed, other, keeper=keeper)
+        computed = _computed(*checked_method(problem, other), keeper=keeper)
         what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
         return with_note(computed, what)
-    seconds = time.perf_counter() - started
-    made = evaluation.n_fits - asking.n_known
-    return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)
+
+
+def _computed(
+    problem: Problem,
+    method: Method,
+    plan: Plan | None = None,
+    *,
+    new_rows: bool = False,
+    keeper: Keeper | None = None,
+    known: Sequence[Answers | None] = (),
+) -> Computed:
+    """Prepare the plan and the intervals, let an engine answer, and reduce its answers."""
+    started = time.perf_counter()
+    check_scores(method, problem.scores, problem.data)
+    if plan is None:
+        plan = method.plan(problem.data, Streams(problem.seed))
+    if new_rows:
+        refuse_known_rows(method, plan)
+    problem = choose_intervals(problem, method, plan)
+    _warn(problem, method, plan)
+    asking = problem.asking(keeper=keeper, known=known)
+    with connections_kept():
+        evaluation = method.evaluate(asking, problem.data, problem.loss, plan, _terms(problem))
+    return Computed.by(asking, evaluation, problem, method, time.perf_counter() - started)
+
+
+def _warn(problem: Problem, method: Method, plan: Plan) -> None:
+    """Warn where a model may have seen what it is tested on."""
+    warn_of_leaks(problem.data, method, plan)
+    warn_of_fitted_parts(problem.family, method)
+    if problem.data.time is not None:
+        warn_of_inner_splits(problem.family)
+
+
+def _terms(problem: Problem) -> Terms:
+    """Return how a method reduces the answers to a problem, in its loss and in each further one."""
+    level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
+    terms = Terms(level, rule, settings, interval=problem.interval)
+    scores = [(one.loss, replace(terms, interval=one.interval)) for one in problem.scores.values()]
+    return replace(terms, scores=tuple(scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +192,7 @@ class Run:
     def test(self, **options: Any) -> Run:
         """With the risk of the procedure; what `tuned` has answered is not asked again."""
         if self.tuned is not None:
-            options = {"known": [self.tuned.evaluation.answers], **options}
+            options = {"known": [self.tuned.answers], **options}
         problem = replace(self.problem, calibrated=True)
         return replace(self, tested=compute(problem, self.testing, **options))
 
@@ -205,12 +247,12 @@ class Run:
                 n_train=unit.n_train,
                 n_test=unit.n_test,
             )
-            for unit in self.honest.evaluation.units
+            for unit in self.honest.units
         )
 
     def stability(self, best: int) -> Stability:
         """How the outer splits agree with the setting that was chosen on all rows."""
-        units = self.honest.evaluation.units
+        units = self.honest.units
         counts = Counter(unit.candidate for unit in units)
         return Stability(
             agreement=counts[best] / len(units),
@@ -238,40 +280,39 @@ def tuning_problem(problem: Problem, method: Method) -> Problem:
 
 def with_note(computed: Computed, note: str) -> Computed:
     """The same, where every estimate says this first."""
-    evaluation = computed.evaluation
-    tested = tuple(replace(t, notes=(note, *t.notes)) for t in evaluation.tested)
-    procedure = evaluation.procedure
+    tested = tuple(replace(t, notes=(note, *t.notes)) for t in computed.tested)
+    procedure = computed.procedure
     if procedure is not None:
         procedure = replace(procedure, notes=(note, *procedure.notes))
-    return replace(computed, evaluation=replace(evaluation, tested=tested, procedure=procedure))
+    return replace(computed, tested=tested, procedure=procedure)
 
 
 def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
     """The risk curve of a computation; `best` is given where another loss chose."""
-    problem, evaluation = computed.problem, computed.evaluation
+    problem, answers = computed.problem, computed.answers
     best = _best(computed) if best is None else best
-    comparable, answers = None, evaluation.answers
+    comparable = None
     if answers is not None and answers.n_candidates == len(problem.family):  # not winners' alone
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
     candidates, papers = problem.family.candidates, _common(computed)
-    scores = {name: curve_of(scored, best) for name, scored in computed.scores.items()}
+    scores = {name: curve_of(scored, best) for name, scored in computed.by_score.items()}
     return RiskCurve(
-        estimates=DressedRisks(candidates, evaluation.tested, papers, scores),
+        estimates=DressedRisks(candidates, computed.tested, papers, scores),
         best=best,
         rule=problem.rule.word,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
-        evaluation=evaluation,
+        evaluation=computed.evaluation,
         scores=scores,
         comparable=comparable,
     )
 
 
 def _best(computed: Computed) -> int:
-    tested = computed.evaluation.tested
+    tested = computed.tested
     if len(tested) == 1:
         return 0  # a single candidate is not chosen: it is shown even where it failed
-    rule, units = computed.problem.rule, computed.evaluation.units
+    rule, units = computed.problem.rule, computed.units
     if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
         # averaged inner risks have no standard error, so the setting that won most often is taken
         return int(np.bincount([unit.candidate for unit in units]).argmax())
@@ -280,56 +321,69 @@ def _best(computed: Computed) -> int:
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:
     """The honest risk of "tune, then fit", where the method estimates it; it needs no rule."""
-    evaluation, problem = computed.evaluation, computed.problem
-    candidates = problem.family.candidates
-    if evaluation.procedure is None:
+    candidates = computed.problem.family.candidates
+    if computed.procedure is None:
         return None
     params: Mapping[str, Any] = {}
-    if len({unit.candidate for unit in evaluation.units}) == 1:
-        params = candidates[evaluation.units[0].candidate]
+    if len({unit.candidate for unit in computed.units}) == 1:
+        params = candidates[computed.units[0].candidate]
     scores = {}
-    for name, scored in computed.scores.items():
+    for name, scored in computed.by_score.items():
         if (risk := procedure_of(scored)) is not None:
             scores[name] = risk
-    return dress(evaluation.procedure, replace(_common(computed), scores=scores), params)
+    return dress(computed.procedure, replace(_common(computed), scores=scores), params)
 
 
 def _common(computed: Computed) -> RiskEstimate:
     """The papers that all estimates of one computation share."""
-    problem, evaluation = computed.problem, computed.evaluation
-    data, answers, splits = problem.data, evaluation.answers, None
+    problem, answers, splits = computed.problem, computed.answers, None
+    data, method = problem.data, computed.method
     if answers is not None and answers.plan.laws is None:  # drawn train sets have no splits to list
         plan = answers.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
-    return RiskEstimate(
-        value=None,
-        std_error=None,
-        interval=None,
-        method=computed.method.word,
-        target=computed.method.target,
-        bias=computed.method.bias,
-        scoring=problem.loss.word,
-        params={},
-        n_rows=data.n_rows,
-        n_fits=evaluation.n_fits,
+    return blank_estimate(
+        data,
+        problem.loss,
+        method=method.word,
+        target=method.target,
+        bias=method.bias,
+        n_fits=computed.n_fits,
         seconds=computed.seconds,
         engine=computed.engine,
         seed=problem.seed,
-        data_fingerprint=data.fingerprint,
-        plan_fingerprint=evaluation.plan.fingerprint,
+        plan_fingerprint=computed.plan.fingerprint,
         refusals=dict(computed.refusals),
-        versions=dict(versions()),
         splits=splits,
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=(*problem.loss.notes, *(finding.note for finding in problem.findings)),
         findings=problem.findings,
-        perfect=problem.loss.scale.perfect,
         answered=AnsweredRows.of(answers, data),
-        ordered=is_in_time(data, computed.method, answers),
+        ordered=is_in_time(data, method, answers),
         placed=data.places is not None,
-        positive=problem.loss.label(data),
-        pooled=_pools(computed.method, problem.loss),
+        pooled=_pools(method, problem.loss),
+    )
+
+
+def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
+    """Return an estimate on these rows in this loss that has no value yet; `others` are its fields.
+
+    Every estimate comes from here, and `dress` gives it its value.
+    """
+    return RiskEstimate(
+        **{
+            "value": None,
+            "std_error": None,
+            "interval": None,
+            "params": {},
+            "scoring": loss.word,
+            "perfect": loss.scale.perfect,
+            "positive": loss.label(data),
+            "n_rows": data.n_rows,
+            "data_fingerprint": data.fingerprint,
+            "versions": dict(versions()),
+            **others,
+        }
     )
 
 

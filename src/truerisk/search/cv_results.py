@@ -39,7 +39,7 @@ def rate_settings(
     if error_score != "raise":
         computed = _counted(computed, error_score)
     name = run.problem.name if several else "score"
-    scored = {name: computed, **(computed.scores if several else {})}
+    scored = {name: computed, **(computed.by_score if several else {})}
     if not trained:
         return computed, _cv_results(scored, {})
     return computed, _cv_results(scored, dict(zip(scored, scores[-len(scored) :], strict=True)))
@@ -77,7 +77,7 @@ def _cv_results(
     on the rows of the fits themselves.
     """
     computed = next(iter(by_score.values()))
-    answers, candidates = computed.answers, computed.problem.family.candidates
+    answers, candidates = computed.all_answers, computed.problem.family.candidates
     fits = answers.plan.fit
     results: dict[str, Any] = {
         "mean_fit_time": np.nanmean(answers.fit_seconds[:, fits], axis=1),
@@ -93,7 +93,7 @@ def _cv_results(
         )
     results["params"] = [dict(params) for params in candidates]
     for name, each in by_score.items():
-        loss, tested = each.problem.loss, each.evaluation.tested
+        loss, tested = each.problem.loss, each.tested
         scores = loss.score(np.array([t.split_risks for t in tested]))
         results |= {f"split{split}_test_{name}": of for split, of in enumerate(scores.T)}
         means = loss.score(np.array([t.value for t in tested]))
@@ -140,7 +140,8 @@ def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> No
 
     Settings that share a fit have no moment of their own, so all is printed when they are tuned.
     """
-    plan, answers = computed.answers.plan, computed.answers
+    answers = computed.all_answers
+    plan = answers.plan
     n_splits, settings = plan.n_questions, results["params"]
     made = answers.made[:, plan.fit]
     if verbose > 0:
@@ -176,7 +177,7 @@ class FitsFailed(FitFailedWarning, TheirWarning):
 
 def _counted(computed: Computed, error_score: float) -> Computed:
     """The same where failing fits have this score; where all fail, there is nothing to choose."""
-    answers, evaluation = computed.answers, computed.evaluation
+    answers = computed.all_answers
     if not answers.failures:
         return computed
     total, failed = answers.n_fits, len(answers.failures)
@@ -201,9 +202,9 @@ def _counted(computed: Computed, error_score: float) -> Computed:
     losses = computed.problem.losses
     whole, *scores = (
         _with_score(rated, answers.answered, loss.perfect - error_score)
-        for rated, loss in zip((evaluation, *evaluation.scores), losses, strict=True)
+        for rated, loss in zip((computed, *computed.scores), losses, strict=True)
     )
-    return replace(computed, evaluation=replace(whole, scores=tuple(scores)))
+    return replace(computed, tested=whole.tested, scores=tuple(scores))
 
 
 def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:

@@ -186,8 +186,8 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
     place = number_as_given(run.problem.family)
     if place is None or place == curve.best or risk.loss_value is None or risk.ordered:
         return None
-    answers = None if run.tuned is None else run.tuned.evaluation.answers
-    tested = run.honest.evaluation.answers
+    answers = None if run.tuned is None else run.tuned.answers
+    tested = run.honest.answers
     if answers is None or tested is None or not tested.plan.asks_like(answers.plan):
         return None
     usual = curve[place]

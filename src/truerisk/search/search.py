@@ -295,7 +295,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             self.refit_time_ = perf_counter() - started
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
-        self.n_splits_ = selected.evaluation.plan.n_questions
+        self.n_splits_ = selected.plan.n_questions
         return self
 
     def _forget(self) -> None:

@@ -26,9 +26,8 @@ from truerisk.estimation.problem import (
     problem_on,
     refuse_unrated_class,
     settings_seed,
-    versions,
 )
-from truerisk.estimation.run import Run
+from truerisk.estimation.run import Run, blank_estimate
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import Loss
 from truerisk.losses.scorer_losses import are_several
@@ -317,26 +316,19 @@ def selected_risk(
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
     """What is said of a score that the search itself found on all rows."""
     data, loss = problem.data, problem.loss
-    return RiskEstimate(
-        value=None,
-        std_error=None,
-        interval=None,
+    return blank_estimate(
+        data,
+        loss,
         method=f"{type(fitted).__name__}: best_score_",
         target="Err",
         bias="optimistic: the best of several scores",
-        scoring=loss.word,
         params=dict(fitted.best_params_),
-        n_rows=data.n_rows,
         n_fits=1,
         seconds=seconds,
         engine="generic",
         seed=problem.seed,
-        data_fingerprint=data.fingerprint,
         plan_fingerprint="",  # its splits are its own
-        versions=dict(versions()),
         weighted=data.sample_weight is not None and _weighs(fitted),
-        perfect=loss.scale.perfect,
-        positive=loss.label(data),
     )
 
 

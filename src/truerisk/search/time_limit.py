@@ -46,7 +46,7 @@ class Tried:
     def known_answers(self, selected: Computed) -> tuple[Answers | None, ...]:
         """What testing need not ask; its first pass repeats the search where both ask the same."""
         first, rest = self.testing[:1], self.testing[1:]
-        return (first[0] if first and first[0] is not None else selected.evaluation.answers, *rest)
+        return (first[0] if first and first[0] is not None else selected.answers, *rest)
 
     def tuned(self, computed: Computed) -> Computed:
         """The search, with its seconds and with what was left out."""

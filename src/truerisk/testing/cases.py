@@ -20,6 +20,7 @@ from truerisk.core.present import plain
 from truerisk.data.data import Data
 from truerisk.data.rows import digest
 from truerisk.engines.generic import Generic
+from truerisk.estimation.run import blank_estimate
 from truerisk.losses.row_losses import Loss, Squared, ZeroOne
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import Blocks
@@ -185,21 +186,16 @@ def contents_of(evaluation: Evaluation) -> dict[str, Any]:
 
 def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEstimate]:
     """The results a user would get."""
-    common = RiskEstimate(
-        value=None,
-        std_error=None,
-        interval=None,
+    common = blank_estimate(
+        case.data,
+        case.loss,
         method=method.word,
         target=method.target,
         bias=method.bias,
-        scoring=case.loss.word,
-        params={},
-        n_rows=case.data.n_rows,
         n_fits=evaluation.n_fits,
         seconds=0.0,
         engine="generic",
         seed=0,
-        data_fingerprint=case.data.fingerprint,
         plan_fingerprint=evaluation.plan.fingerprint,
     )
     return [dress(tested, common, {}) for tested in all_tested(evaluation)]

@@ -53,7 +53,7 @@ class HonestRun:
         problem = untested.problem if richest is None else asking_besides(untested.problem, richest)
         tested = replace(untested, problem=problem).test()
         risk, honest = tested.risk, tested.honest
-        if risk.value is None or honest.evaluation.winners is None:
+        if risk.value is None or honest.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
         answered = risk.answered
         if answered is None:
@@ -68,9 +68,9 @@ class HonestRun:
             run=untested,
             risk=risk,
             answered=answered,
-            winners=honest.evaluation.winners.candidate,
+            winners=honest.winners.candidate,
             best=best,
-            pair_answers=honest.evaluation.shaken,
+            pair_answers=honest.shaken,
         )
 
     @property

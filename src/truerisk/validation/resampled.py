@@ -80,7 +80,7 @@ def resampled(
     _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
         told = compute(asking_besides(problem, wanted), method)
-    found = told.evaluation.answers
+    found = told.answers
     if found is None:
         raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
     answers = next(one for one in (found, *found.also) if one.response == wanted.response)
@@ -89,9 +89,7 @@ def resampled(
     if not len(questions):
         raise Refusal("the procedure failed in every bootstrap sample.")
     values = np.array([answers.of(int(q))[0] for q in questions])
-    return Resampled(
-        times_drawn(plan, questions), values, n_samples - len(questions), told.evaluation.n_fits
-    )
+    return Resampled(times_drawn(plan, questions), values, n_samples - len(questions), told.n_fits)
 
 
 def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
