@@ -13,10 +13,12 @@ from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.contracts import Engine
 from truerisk.core.errors import BadArgument, Refusal, TrueRiskError, UnknownName
+from truerisk.core.identity import known_class
 from truerisk.core.registry import Line, Registry
 from truerisk.engines import choice
 from truerisk.engines.generic import Generic
@@ -24,6 +26,7 @@ from truerisk.engines.linear import elastic_net
 from truerisk.engines.logistic import stops as logistic
 from truerisk.engines.support_vectors import stepping as svm
 from truerisk.engines.trees import recipes as trees
+from truerisk.engines.trees.packages import PACKAGES
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.arange(12) % 2
@@ -87,7 +90,7 @@ def test_auto_takes_the_next_and_remembers_why(monkeypatch) -> None:
     assert found.refusals["shy"] == "it is shy."
     assert "generic" not in found.refusals
     monkeypatch.setattr(table, "load", lambda w: Shy)
-    with pytest.raises(Refusal, match=r"no engine can answer: shy, knn, .*generic: it is shy\.$"):
+    with pytest.raises(Refusal, match=r"no engine can answer: shy, generic: it is shy\.$"):
         estimate("auto")
 
 
@@ -95,9 +98,82 @@ def test_an_engine_without_coefficients_is_not_asked_for_rules() -> None:
     """A plan that asks for linear rules goes to an engine that gives them."""
     model, options = LinearDiscriminantAnalysis(), {"cv": "bee", "engine": "auto"}
     found = tr.estimate_risk(model, X, Y, **options)
-    assert found.refusals["knn"] == "it does not give the coefficients of its models."
+    assert found.refusals["discriminant"] == "it does not give the coefficients of its models."
     with pytest.raises(Refusal, match="engine 'knn' cannot answer: it does not give the coeff"):
         tr.estimate_risk(model, X, Y, cv="bee", engine="knn")
+
+
+def test_table_of_learners_names_the_classes_that_engines_serve():
+    """An engine whose line lacks a class would never be asked by `auto` about it."""
+    assert choice.registry.keys() - choice.LEARNERS.keys() == {"generic"}
+    for word in choice.LEARNERS:
+        served = set(choice.registry.load(word)().learners())  # which imports them
+        assert {known_class(place) for place in choice.places_of(word)} - {None} == served, word
+
+
+def test_table_of_learners_names_every_class_of_the_booster_packages():
+    """Their classes are served once they are imported, wherever they are installed."""
+    packaged = {place for place in choice.places_of("ensemble") if "sklearn.ens" not in place}
+    assert packaged == set(PACKAGES)
+
+
+ESTIMATED = """
+import numpy as np, truerisk as tr
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+class Own(KNeighborsClassifier): ...
+
+X, y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+found = tr.estimate_risk({model}, X, y, cv="3-fold")
+print(found.engine, found.value, found.refusals)
+"""
+IMPORTED = """
+print(*{name.split(".")[2] for name in sys.modules if name.startswith("truerisk.engines.")})
+"""
+WORD = """
+from truerisk.core.errors import MissingBranch
+
+try:
+    tr.estimate_risk(KNeighborsClassifier(3), X, y, cv="3-fold", engine="knn")
+except MissingBranch as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "families"),
+    [
+        ("GaussianNB()", set()),
+        ("Own(3)", set()),
+        ("KNeighborsClassifier(3)", {"neighbours"}),
+        ("make_pipeline(StandardScaler(), LogisticRegression())", {"logistic"}),
+    ],
+)
+def test_auto_imports_only_engines_of_the_learner(model, families):
+    """An engine that serves other classes could only refuse."""
+    said, imported = output_without(code=ESTIMATED.format(model=model) + IMPORTED)
+    kinds = {line.module.split(".")[2] for line in choice.registry.values()} - {"generic"}
+    assert kinds & set(imported.split()) == families
+    assert said.endswith("{}")
+
+
+def test_auto_leaves_learners_of_a_missing_engine_to_the_generic_one():
+    """The number is the same, the result says what is missing, and the word is refused."""
+    code = ESTIMATED.format(model="KNeighborsClassifier(3)")
+    there = output_without(code=code + WORD)
+    absent = output_without("truerisk.engines.neighbours", code=code + WORD)
+    value = there[0].split()[1]
+    assert there == [f"knn {value} {{}}"]
+    missing = "'truerisk.engines.neighbours.knn is missing from this installation.'"
+    sentence = (
+        "this call needs truerisk.engines.neighbours, which is missing from this installation; "
+        "install truerisk anew."
+    )
+    assert absent == [f"generic {value} {{'knn': {missing}}}", sentence]
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a", 1]], ids=["equal", "of two kinds"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from truerisk.core.branches import is_present
 from truerisk.core.registry import no_attribute
 from truerisk.kernels import why_not
 
@@ -56,7 +57,8 @@ def off() -> tuple[list[str], str | None]:
     if reason is None:
         return [], None
     registry = import_module("truerisk.engines.choice").registry
-    return [word for word in registry if registry.load(word).compiled], reason
+    there = (word for word, line in registry.items() if is_present(line.module))
+    return [word for word in there if registry.load(word).compiled], reason
 
 
 def __getattr__(name: str) -> Callable[..., Engine]:  # one that has no line above

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
+from inspect import cleandoc
 from typing import Any
 
 from truerisk.contracts import Engine, Request
 from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.branches import is_present
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
+from truerisk.core.identity import known_class
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
@@ -48,6 +51,47 @@ registry = Registry(
     """,
     ),
 )
+
+LEARNERS = {
+    "knn": "sklearn.neighbors: KNeighborsClassifier KNeighborsRegressor",
+    "interval": "truerisk.models.interval_classifier: IntervalClassifier",
+    "tree": """
+        sklearn.tree: DecisionTreeClassifier DecisionTreeRegressor
+        sklearn.tree: ExtraTreeClassifier ExtraTreeRegressor
+        """,
+    "discriminant": """
+        sklearn.discriminant_analysis: LinearDiscriminantAnalysis
+        truerisk.models.discriminant_analysis: LinearDiscriminant
+        """,
+    "quadratic": """
+        sklearn.discriminant_analysis: QuadraticDiscriminantAnalysis
+        truerisk.models.discriminant_analysis: QuadraticDiscriminant
+        """,
+    "fisher": "truerisk.models.fisher_classifier: FisherClassifier",
+    "logistic-path": """
+        sklearn.linear_model: LogisticRegression
+        truerisk.models.logistic_path: LogisticPath
+        """,
+    "svm": "sklearn.svm: SVC",
+    "ensemble": """
+        sklearn.ensemble: RandomForestClassifier RandomForestRegressor
+        sklearn.ensemble: ExtraTreesClassifier ExtraTreesRegressor
+        sklearn.ensemble: BaggingClassifier BaggingRegressor
+        sklearn.ensemble: AdaBoostClassifier AdaBoostRegressor
+        sklearn.ensemble: GradientBoostingClassifier GradientBoostingRegressor
+        sklearn.ensemble: HistGradientBoostingClassifier HistGradientBoostingRegressor
+        xgboost.sklearn: XGBClassifier XGBRegressor
+        lightgbm.sklearn: LGBMClassifier LGBMRegressor
+        catboost.core: CatBoostClassifier CatBoostRegressor
+        truerisk.models.labelled_xgboost: LabelledXGBClassifier
+        truerisk.models.levelled_lightgbm: LevelledLGBMClassifier LevelledLGBMRegressor
+        truerisk.models.levelled_catboost: LevelledCatBoostClassifier LevelledCatBoostRegressor
+        """,
+    "least-squares": "sklearn.linear_model: LinearRegression Ridge RidgeClassifier",
+    "elastic-net": "sklearn.linear_model: Lasso ElasticNet",
+    "kernel-ridge": "sklearn.kernel_ridge: KernelRidge",
+}
+"""The classes of learners that an engine serves; one without a line may serve any."""
 
 LACKING = {
     "laws": "it knows no closed form for train sets drawn at random.",
@@ -105,7 +149,10 @@ def _first_willing(
     family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
     refusals: dict[str, str] = {}
-    for word in registry:
+    for word in _serving(type(family.last)):
+        if not is_present(registry[word].module):
+            refusals[word] = f"{registry[word].module} is missing from this installation."
+            continue
         engine: Engine = registry.load(word)()
         reason = _reason(engine, family, data, plan, request)
         reason = reason or _reason_to_fit(engine, family, data, plan)
@@ -120,6 +167,22 @@ def _first_willing(
         words.setdefault(reason.rstrip("."), []).append(word)
     reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
     raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
+
+
+def _serving(learner: type) -> list[str]:
+    """Return the words of the engines that serve this very class; none is imported for it."""
+    return [
+        word
+        for word in registry
+        if word not in LEARNERS or any(known_class(place) is learner for place in places_of(word))
+    ]
+
+
+@cache
+def places_of(word: str) -> tuple[str, ...]:
+    """Return the classes in the line of an engine, each as "module:Class"."""
+    rows = (row.split() for row in cleandoc(LEARNERS[word]).splitlines())
+    return tuple(module + name for module, *names in rows for name in names)
 
 
 @cache
