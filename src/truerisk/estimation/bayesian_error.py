@@ -16,7 +16,7 @@ from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
 from truerisk.results.writing import Shown
 

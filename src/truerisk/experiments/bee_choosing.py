@@ -44,7 +44,8 @@ from truerisk.methods.kfold import KFold, LeaveOneOut
 from truerisk.methods.parts.procedure import by_rule
 from truerisk.models.logistic_path import LogisticPath
 from truerisk.models.logistic_places import TIE
-from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.answers import Answers
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.evaluation import Tested
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))

@@ -34,7 +34,7 @@ from truerisk.experiments.bee_choosing import (
 from truerisk.experiments.experiment import Draws, Experiment, paragraphs, stream
 from truerisk.experiments.figures import Findings, Parts
 from truerisk.experiments.statements import Statement
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 
 FEWEST, MOST = 0, -1  # places of the smallest and of the largest training sets
 LEAST = 2  # rows of each class: with one, BEEi has no posterior

@@ -27,8 +27,9 @@ from truerisk.methods.bayesian.priors import (
 from truerisk.methods.bayesian.rule_errors import Credible, RuleErrors, pairwise
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.parts.averages import failure_notes
-from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.answers import Answers
 from truerisk.plan.builder import one_fit
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 

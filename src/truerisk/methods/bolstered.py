@@ -15,9 +15,10 @@ from truerisk.losses.loss import Loss
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.bayesian_error import check_rows, ruled_plan
 from truerisk.methods.parts.averages import failure_notes
-from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL, Moves
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 

@@ -16,7 +16,8 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
 from truerisk.methods.criteria import Criterion, Likelihood, Seen, without_saturated
-from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.answers import Answers
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 

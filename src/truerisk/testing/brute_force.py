@@ -19,7 +19,7 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
 

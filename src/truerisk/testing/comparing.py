@@ -14,7 +14,8 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import FitFailed, TrueRiskError
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.plan.answers import Answers, LinearRules, code_type
+from truerisk.plan.answers import Answers, code_type
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force

@@ -10,7 +10,7 @@ from truerisk.core.errors import BadData
 from truerisk.methods.bayesian.priors import check_prior, class_priors
 from truerisk.methods.bayesian.rule_errors import RuleErrors
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(5, [1, 20, 0.1, 3], size=(12, 4)), 3)

@@ -40,8 +40,8 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import paths_of
 from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
-from truerisk.plan.answers import LinearRules
 from truerisk.plan.blocks import ALL
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
 EXACT = 1e-20  # a squared move: ten digits of the linear predictor

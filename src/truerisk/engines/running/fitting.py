@@ -39,7 +39,8 @@ from truerisk.engines.running.trie import Begun, Tries
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.without_a_row import taken_out
-from truerisk.plan.answers import LinearRules, code_type, told_of_a_row
+from truerisk.plan.answers import code_type, told_of_a_row
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import without_checks
 

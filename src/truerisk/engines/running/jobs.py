@@ -26,7 +26,8 @@ from truerisk.engines.running.fitting import (
 )
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.workers.executors import run_batches
-from truerisk.plan.answers import Answers, Failure, LinearRules, gathered, with_besides
+from truerisk.plan.answers import Answers, Failure, with_besides
+from truerisk.plan.extras.linear_rules import LinearRules, gathered
 from truerisk.plan.plan import Plan
 
 SHARE = 4  # batches for each worker …

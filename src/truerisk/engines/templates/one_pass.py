@@ -35,7 +35,8 @@ from truerisk.engines.settings import (
 )
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels import why_not
-from truerisk.plan.answers import Answers, gathered
+from truerisk.plan.answers import Answers
+from truerisk.plan.extras.linear_rules import gathered
 from truerisk.plan.plan import Plan
 
 

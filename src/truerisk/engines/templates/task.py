@@ -18,7 +18,7 @@ from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.settings import Group
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
 ELSEWHERE = -1

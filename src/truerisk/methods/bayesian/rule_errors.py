@@ -18,7 +18,7 @@ from truerisk.core.errors import Refusal
 from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper, moments, posterior
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
 
 _REACH = 8.5  # standard deviations: beyond lies 1e-17 of a normal

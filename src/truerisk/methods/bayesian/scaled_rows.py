@@ -11,7 +11,8 @@ import numpy as np
 from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
-from truerisk.plan.answers import Answers, LinearRules
+from truerisk.plan.answers import Answers
+from truerisk.plan.extras.linear_rules import LinearRules
 
 
 @dataclass(frozen=True, eq=False)

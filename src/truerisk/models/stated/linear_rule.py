@@ -13,7 +13,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.identity import entry_of
 from truerisk.models.stated.freedom_of_regressions import table
 from truerisk.models.stated.question import INSTEAD, Question, is_a_search, rows_of_last_step
-from truerisk.plan.answers import LinearRules
+from truerisk.plan.extras.linear_rules import LinearRules
 
 
 def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:

@@ -1,0 +1,101 @@
+"""Linear rules of fitted models: coefficients and intercepts of the scores of some candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRules:
+    """The rules of some candidates in one fit.
+
+    `candidates` are their rows in `Answers.values`; `coefficients[i, s]` and `intercepts[i, s]` are
+    score s of the i-th. `codes` are the class codes that the scores speak of, ascending: one score
+    for two classes, positive for the second; with more one per class, of which the largest wins,
+    or (`pairs`) one per pair in the order of `itertools.combinations`, positive for its second.
+    A model for numbers has one score and no codes. `rows` are the training rows as the last step
+    sees them, in the order of `Plan.train_rows`, or None where they are the data's own. Where it
+    is known, no rule has a coefficient outside the columns `among`.
+
+    >>> rules = LinearRules(0, np.array([0]), np.array([[[1.0, 0.5]]]), np.array([[-2.5]]))
+    >>> rules.between(0, 1)
+    (array([[1. , 0.5]]), array([-2.5]))
+    """
+
+    fit: int
+    candidates: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    codes: tuple[int, ...] = (0, 1)
+    pairs: bool = False
+    rows: Any = None
+    among: np.ndarray | None = None
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Columns that some rule uses: some coefficient is not 0."""
+        if self.among is None:
+            return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
+        return self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
+
+    def cut(self, columns: np.ndarray) -> LinearRules:
+        """The same rules for rows that have these columns only."""
+        return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
+
+    def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and intercepts of the score that is positive for code `second`."""
+        places = self.codes.index(first), self.codes.index(second)
+        if len(self.codes) == 2 or self.pairs:
+            number = list(combinations(range(len(self.codes)), 2)).index(places)
+            return self.coefficients[:, number], self.intercepts[:, number]
+        k, m = places
+        slopes = self.coefficients[:, m] - self.coefficients[:, k]
+        return slopes, self.intercepts[:, m] - self.intercepts[:, k]
+
+    def class_pairs(self) -> Iterator[tuple[int, int]]:
+        """Codes of all pairs of classes that the scores speak of."""
+        return combinations(self.codes, 2)
+
+    def shares_rows_with(self, other: LinearRules) -> bool:
+        """Whether both are of one fit and stand over the same rows with the same scores."""
+        if (self.fit, self.codes, self.pairs) != (other.fit, other.codes, other.pairs):
+            return False
+        if self.coefficients.shape[1:] != other.coefficients.shape[1:]:
+            return False
+        return self.rows is other.rows or _equal(self.rows, other.rows)
+
+
+def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
+    """The same rules in as few blocks as they allow, so that equal rows are held once."""
+    groups: list[list[LinearRules]] = []
+    for rule in sorted(rules, key=lambda r: (r.fit, int(r.candidates[0]))):
+        group = next((g for g in groups if g[0].shares_rows_with(rule)), None)
+        if group is None:
+            groups.append([rule])
+        else:
+            group.append(replace(rule, rows=group[0].rows))
+    return tuple(group[0] if len(group) == 1 else _one_block(group) for group in groups)
+
+
+def _one_block(group: list[LinearRules]) -> LinearRules:
+    return replace(
+        group[0],
+        candidates=np.concatenate([r.candidates for r in group]),
+        coefficients=np.concatenate([r.coefficients for r in group]),
+        intercepts=np.concatenate([r.intercepts for r in group]),
+        among=None,
+    )
+
+
+def _equal(first: Any, second: Any) -> bool:
+    if first is None or second is None or type(first) is not type(second):
+        return False
+    if hasattr(first, "tocsr"):
+        return first.shape == second.shape and not (first != second).nnz
+    return bool(np.array_equal(first, second))
