@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import Cost, Loss, registry
+from truerisk.losses.row_losses import Cost, registry
 
 __all__ = ["Drawn", "Rows", "asked", "rated", "without_average"]
 

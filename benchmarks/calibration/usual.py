@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.plan.answers import Answers
 from truerisk.results.evaluation import Tested
 

@@ -13,7 +13,7 @@ from benchmarks.published_intervals.formulas import Found
 from truerisk.contracts import Method, Terms
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import Loss, RowLoss
+from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import no_information
 from truerisk.methods.parts.set_risks import row_losses

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.plan.answers import Answers, Ask, Response
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, RisksByColumn, Target, Tested

@@ -13,7 +13,7 @@ from truerisk.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import AUC
+from truerisk.losses.rank_scores import AUC
 from truerisk.methods import KFold
 from truerisk.methods.parts.set_risks import losses_by_influence, split_risks
 from truerisk.plan.answers import Answers

@@ -7,7 +7,7 @@ import pytest
 
 from truerisk.core.errors import BadArgument
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import ECE
+from truerisk.losses.set_losses import ECE
 
 RNG = np.random.default_rng(6)
 N, K = 40, 3

@@ -14,8 +14,7 @@ from sklearn import metrics
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.data.data import Data
-from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import (
+from truerisk.losses.confusion_scores import (
     MCC,
     BalancedAccuracy,
     FBeta,
@@ -26,6 +25,7 @@ from truerisk.losses.row_losses import (
     Sensitivity,
     Specificity,
 )
+from truerisk.losses.loss_words import as_loss
 
 RNG = np.random.default_rng(11)
 

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.losses.scorer_losses import is_loss_function
+from truerisk.losses.user_losses import is_loss_function
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 

@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.losses.loss import WANT_A_CLASS, PositiveScorer
-from truerisk.losses.row_losses import FBeta
+from truerisk.losses.confusion_scores import FBeta
+from truerisk.losses.scorer_losses import WANT_A_CLASS, PositiveScorer
 from truerisk.study.keeping import content_of
 
 RNG = np.random.default_rng(5)

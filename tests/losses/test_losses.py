@@ -12,7 +12,9 @@ from sklearn.neighbors import KNeighborsRegressor
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import AUC, R2, Absolute, Brier, Cost, Log, Squared, ZeroOne
+from truerisk.losses.rank_scores import AUC
+from truerisk.losses.row_losses import Absolute, Brier, Cost, Log, Squared, ZeroOne
+from truerisk.losses.set_losses import R2
 
 RNG = np.random.default_rng(7)
 N = 40

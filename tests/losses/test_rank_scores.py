@@ -13,7 +13,7 @@ from sklearn import metrics
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import AUC, AveragePrecision
+from truerisk.losses.rank_scores import AUC, AveragePrecision
 
 
 def ranked(n, levels, seed):

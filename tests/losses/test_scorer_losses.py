@@ -13,8 +13,10 @@ from sklearn.svm import LinearSVC
 import truerisk as tr
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.data.data import Data
+from truerisk.losses.confusion_scores import FBeta
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import AUC, FBeta, ZeroOne
+from truerisk.losses.rank_scores import AUC
+from truerisk.losses.row_losses import ZeroOne
 from truerisk.losses.scorer_losses import same_as_scorer
 
 RNG = np.random.default_rng(2)

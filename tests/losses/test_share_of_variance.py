@@ -8,7 +8,7 @@ from sklearn import metrics
 
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import R2
+from truerisk.losses.set_losses import R2
 
 RNG = np.random.default_rng(5)
 N = 30

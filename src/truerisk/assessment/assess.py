@@ -23,7 +23,7 @@ from truerisk.estimation.checking import with_equal_checks
 from truerisk.estimation.outer_splits import goes_forward
 from truerisk.estimation.problem import Problem, as_seed
 from truerisk.estimation.run import Run
-from truerisk.losses.scorer_losses import are_several
+from truerisk.losses.loss_words import are_several
 from truerisk.methods.words import as_method, listed_splits
 from truerisk.results.finding import warn_of_findings
 from truerisk.search.stored_search import StoredSearch, check_store, open_store

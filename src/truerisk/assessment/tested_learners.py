@@ -15,10 +15,11 @@ from truerisk.comparison.paired import check_asked, difference, of_score
 from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.identity import is_a
 from truerisk.core.registry import check_known
 from truerisk.data.data import TaskWord
 from truerisk.estimation.problem import Problem
-from truerisk.losses.row_losses import AUC, AveragePrecision
+from truerisk.losses.loss import AUC, AVERAGE_PRECISION
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import joined
@@ -286,12 +287,12 @@ class TestedLearners(Record):
         if self.problem is None:
             return {}
         losses = {name: score.loss for name, score in self.problem.scores.items()}
-        kinds = {"auc": AUC, "average-precision": AveragePrecision}
+        kinds = {"auc": AUC, "average-precision": AVERAGE_PRECISION}
         return {
             word: name
             for name, loss in {**losses, self.scoring: self.problem.loss}.items()
             for word, kind in kinds.items()
-            if isinstance(loss, kind)
+            if is_a(loss, kind)
         }
 
     @cached_property

@@ -25,8 +25,8 @@ from truerisk.data.data import Data
 from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, procedure_of
+from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import Loss
 from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
 from truerisk.methods.words import as_method
 from truerisk.plan.answers import Answers, Ask

@@ -22,7 +22,7 @@ from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, compute, curve_of
 from truerisk.intervals.bootstrapped_choice import Corrected, corrected_by_bootstrap
 from truerisk.intervals.form import NO_SPREAD, dependence
-from truerisk.losses.row_losses import RowLoss
+from truerisk.losses.loss import RowLoss
 from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.splitter import Splitter

@@ -20,7 +20,7 @@ from truerisk.diagnostics.learner_by_size import (
     usual_sizes,
 )
 from truerisk.estimation.problem import pose
-from truerisk.losses.scorer_losses import are_several
+from truerisk.losses.loss_words import are_several
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method

@@ -14,7 +14,7 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.plan.answers import Answers, Response, filled
 from truerisk.plan.plan import Plan
 

@@ -25,10 +25,8 @@ from truerisk.engines.settings import response_refusal
 from truerisk.engines.workers.executors import executor_of
 from truerisk.estimation.fit_params import params_of_fits
 from truerisk.intervals import as_form
-from truerisk.losses.loss import class_named
-from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import Loss
-from truerisk.losses.scorer_losses import Scoring, by_scoring
+from truerisk.losses.loss import Loss, class_named
+from truerisk.losses.loss_words import Scoring, as_loss, by_scoring
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.words import as_method

@@ -36,7 +36,8 @@ from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import executor_of, run_batches, workers_of
 from truerisk.experiments import registry
 from truerisk.experiments.figures import Findings, Parts, Report
-from truerisk.losses.row_losses import Loss, ZeroOne
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import PlanBuilder

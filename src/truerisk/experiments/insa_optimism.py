@@ -15,7 +15,8 @@ from truerisk.experiments.experiment import Draws, Sample, answered, experiment,
 from truerisk.experiments.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.experiments.insa import data_of, polynomials
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.losses.row_losses import Absolute, Loss, Squared
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import Absolute, Squared
 from truerisk.methods.information_criteria import AIC, AICc
 
 NOISE = 0.5  # its standard deviation

@@ -24,7 +24,8 @@ from truerisk.data.data import Data, TaskWord
 from truerisk.datasets.documents import ozone_level
 from truerisk.experiments.experiment import Draws, answered, evaluated, experiment, plan_of, stream
 from truerisk.experiments.figures import Panel, PaperTable, Parts, Series
-from truerisk.losses.row_losses import AUC, Squared, ZeroOne
+from truerisk.losses.rank_scores import AUC
+from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import GivenSplits

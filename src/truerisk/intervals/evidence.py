@@ -15,7 +15,7 @@ from truerisk.contracts import Terms
 from truerisk.data.data import Data
 from truerisk.data.places import grid_cells, usual_side
 from truerisk.intervals.instability import instabilities, instability_of_pairs
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Influences, Shaken
 from truerisk.results.interval import Interval, normal_quantile, quantile_of_t

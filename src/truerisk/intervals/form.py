@@ -13,7 +13,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.data.data import Data
 from truerisk.intervals.evidence import Evidence
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.results.interval import Basis, Interval
 
 Needs = Mapping[Basis, str]

@@ -1,10 +1,71 @@
-"""Losses and scores: by word, by class, and from what users write as `scoring=`."""
+"""Losses and scores: by word, by class, and from what users write as `scoring=`.
 
-from typing import TYPE_CHECKING
+Scores of whole test sets are imported when their names are used.
+"""
 
-from truerisk.losses.row_losses import *  # noqa: F403  its `__all__` is the one list of names
-from truerisk.losses.row_losses import __all__ as __all__
+from typing import TYPE_CHECKING, Any
+
+from truerisk.core.registry import no_attribute
+from truerisk.losses.loss import Loss, RowLoss
+from truerisk.losses.row_losses import (
+    Absolute,
+    Brier,
+    Cost,
+    Log,
+    Squared,
+    ZeroOne,
+    names,
+    registry,
+)
+
+if TYPE_CHECKING:
+    from truerisk.losses.confusion_scores import (
+        MCC,
+        BalancedAccuracy,
+        FBeta,
+        GMean,
+        Kappa,
+        Precision,
+        Recall,
+        Sensitivity,
+        Specificity,
+    )
+    from truerisk.losses.rank_scores import AUC, AveragePrecision
+    from truerisk.losses.set_losses import ECE, R2
+
+__all__ = [
+    "AUC",
+    "ECE",
+    "MCC",
+    "R2",
+    "Absolute",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "Brier",
+    "Cost",
+    "FBeta",
+    "GMean",
+    "Kappa",
+    "Log",
+    "Loss",
+    "Precision",
+    "Recall",
+    "RowLoss",
+    "Sensitivity",
+    "Specificity",
+    "Squared",
+    "ZeroOne",
+    "names",
+    "registry",
+]
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-    from truerisk.losses.row_losses import __dir__ as __dir__
-    from truerisk.losses.row_losses import __getattr__ as __getattr__
+
+    def __getattr__(name: str) -> Any:
+        if name in (lines := registry.by_name()):
+            return lines[name].load()
+        raise no_attribute("truerisk.losses", name, __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *registry.by_name()})

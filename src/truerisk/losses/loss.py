@@ -5,17 +5,12 @@ error. One that only rates a whole test set (AUC, F1, a scorer) can be given one
 what each row does to it (`tells_influences`).
 
 Scores of one class: the positive one, by default the greater of two labels.
-
-scikit-learn's own scorers take the label 1 for it: they refuse text, and of the classes 1 and 2
-they rate the first.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -32,6 +27,13 @@ Average = Literal["pooled", "fold", "rows by fold"]
 
 "rows by fold" is the mean over folds for losses of rows, and for other losses their usual one.
 """
+
+IN_TIME: tuple[TaskWord, ...] = ("survival",)
+ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
+
+AUC = "truerisk.losses.rank_scores:AUC"
+AVERAGE_PRECISION = "truerisk.losses.rank_scores:AveragePrecision"
+"""Places of scores of ranks, by which a loss is compared with them without importing them."""
 
 NO_PREDICTIONS = (
     "{} compares answers with y, and this model makes no predictions of y: rate it by scoring=, a "
@@ -227,23 +229,6 @@ class RowLoss(Loss):
         return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
 
 
-WANT_A_CLASS = frozenset(
-    {
-        "average_precision",
-        "d2_brier_score",
-        "f1",
-        "jaccard",
-        "neg_brier_score",
-        "neg_negative_likelihood_ratio",
-        "positive_likelihood_ratio",
-        "precision",
-        "recall",
-        "roc_auc",
-    }
-)
-"""The words of scikit-learn that rate one of two classes."""
-
-
 def class_named(positive: Any, data: Data) -> int:
     """The code of the class of y that `positive=` names; another label is refused."""
     if data.task != "classification":
@@ -258,65 +243,3 @@ def class_named(positive: Any, data: Data) -> int:
         raise UnknownName(
             f"positive={shown(positive)} is no class of y, which has {listed}."
         ) from None
-
-
-@dataclass(frozen=True)
-class PositiveScorer:
-    """scikit-learn's scorer of a word, where 1 stands for the positive class and 0 for the other.
-
-    It hands the scorer labels and a model that speak of 1 and 0, so every score of one class, of
-    labels or of probabilities, is that which its metric gives with ``pos_label=positive``.
-    """
-
-    word: str
-    positive: Any
-
-    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-        from sklearn.metrics import get_scorer
-
-        ones = _ones(y, self.positive)
-        return get_scorer(self.word)(_Recoded(estimator, self.positive), X, ones, **options)
-
-    def __str__(self) -> str:
-        return self.word
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments that make an equal scorer: a store builds its key from them."""
-        return {"word": self.word, "positive": self.positive}
-
-
-class _Recoded:
-    """A fitted classifier whose labels are 1 for the positive class and 0 for the other."""
-
-    def __init__(self, model: Any, positive: Any) -> None:
-        self._model, self._positive = model, positive
-
-    @property
-    def classes_(self) -> np.ndarray:
-        return np.sort(_ones(self._model.classes_, self._positive))
-
-    def predict(self, X: Any) -> np.ndarray:
-        return _ones(self._model.predict(X), self._positive)
-
-    def __getattr__(self, name: str) -> Any:
-        member = getattr(self._model, name)
-        if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
-            return member
-
-        @wraps(member)  # scikit-learn reads its name
-        def turned(X: Any) -> Any:
-            return _TURNED[name](member(X))
-
-        return turned
-
-
-_TURNED: dict[str, Callable[[Any], Any]] = {
-    "predict_proba": np.fliplr,
-    "predict_log_proba": np.fliplr,
-    "decision_function": np.negative,
-}
-"""What a model says of two classes, as it is told where these are in the other order."""
-
-
-def _ones(labels: Any, positive: Any) -> np.ndarray:
-    return (np.asarray(labels) == positive).astype(np.int64)

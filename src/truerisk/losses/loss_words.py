@@ -1,85 +1,27 @@
-"""From what a user writes as `scoring=` to a Loss: a word, a loss, a callable, a scorer.
+"""From what a user writes as `scoring=` to losses: words, losses, functions and scorers.
 
-Where scikit-learn has a score of that name, the word means it (`same_as_scorer`). A score of whole
-test sets is the mean over folds; with " pooled" behind its word it is of all answers.
+Where scikit-learn has a score of that name, the word means it. A score of whole test sets is the
+mean over folds; with " pooled" behind its word it is of all answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import real_array, refuse_class, shown
-from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
+from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.branches import check_present
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.identity import is_from
-from truerisk.core.present import clean
-from truerisk.core.registry import closest
+from truerisk.core.present import clean, of_class
 from truerisk.data.data import Data
-from truerisk.losses.loss import NO_PREDICTIONS, WANT_A_CLASS, PositiveScorer
-from truerisk.losses.row_losses import Log, Loss, RowLoss, registry
-from truerisk.losses.scorer_losses import (
-    ScorerLoss,
-    Scoring,
-    is_loss_function,
-    loss_of_scorer,
-    same_as_scorer,
-)
-from truerisk.losses.survival_losses import AT, at_horizon
-
-
-class CallableLoss(RowLoss):
-    """`function(y_true, y_pred)` that returns one loss per row."""
-
-    tasks = ("classification", "regression")
-    lower = None
-
-    def __init__(self, function: Callable[..., Any], data: Data) -> None:
-        self.function = function
-        self.word = getattr(function, "__name__", type(function).__name__)
-        self.response = "label" if data.task == "classification" else "value"
-
-    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = [_call(self, data, rows, row) for row in answers]
-        for each in losses:
-            if np.shape(each) != (len(rows),):
-                raise Refusal(
-                    f"loss {self.word} gave shape {np.shape(each)} for {len(rows)} rows; "
-                    "it must give one loss per row, as it did for all of y."
-                )
-        return np.array(losses)
-
-
-class RatedLoss(Loss):
-    """`function(y_true, y_pred)` that returns one number for a whole test set."""
-
-    per_row = False
-    tasks = ("classification", "regression")
-
-    def __init__(self, function: Callable[..., Any], data: Data) -> None:
-        self.function = function
-        self.word = getattr(function, "__name__", type(function).__name__)
-        self.response = "label" if data.task == "classification" else "value"
-
-    def of_set(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        if weights is not None:
-            raise Refusal(
-                f"loss {self.word} rates a whole test set, so truerisk cannot weight its rows; "
-                "return one loss per row instead."
-            )
-        rated = [_call(self, data, rows, row) for row in answers]
-        if any(np.shape(each) != () for each in rated):
-            raise Refusal(
-                f"loss {self.word} gave shape {np.shape(rated[0])} for {len(rows)} rows; "
-                "it must give one number for them all, as it did for all of y."
-            )
-        return np.array(rated)
-
+from truerisk.losses.loss import NO_PREDICTIONS, Loss, RowLoss
+from truerisk.losses.row_losses import Log, registry
 
 USUAL = {"classification": "zero-one", "regression": "squared", "survival": "concordance"}
 
@@ -105,7 +47,7 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
         resolved = resolved.of_class(positive)
     resolved.check(data)
     if isinstance(loss, RowLoss) and not is_from(loss, "truerisk"):
-        _try_rows(loss, data)
+        _user_losses().try_rows(loss, data)
     return resolved
 
 
@@ -152,11 +94,10 @@ def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
             f"scoring={text} is neither a word ({', '.join(registry)}), a function "
             f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
-    return (
-        _from_function(loss, data)
-        if is_loss_function(loss)
-        else loss_of_scorer(loss, data, positive)
-    )
+    functions = _user_losses()
+    if functions.is_loss_function(loss):
+        return functions.loss_of_function(loss, data)
+    return scorer_losses().loss_of_scorer(loss, data, positive)
 
 
 def _by_word(word: str, data: Data, positive: Any) -> Loss:
@@ -165,28 +106,35 @@ def _by_word(word: str, data: Data, positive: Any) -> Loss:
     in_time = at_horizon(word)
     if in_time is not None:
         return in_time
-    if word in AT:
+    if word in AT_HORIZON:
         raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
     if f"{word}-".startswith(CLIPPED):
         return _clipped_log(word)
     if word in registry:
         loss: Loss = registry.load(word)()
         return loss
-    same = same_as_scorer(word, data.n_classes, positive)
-    if same is not None:
-        return same
-    from sklearn.metrics import get_scorer, get_scorer_names
+    return scorer_losses().loss_of_name(word, data, positive)
 
-    if word in WANT_A_CLASS and data.n_classes == 2:
-        label = data.label(1) if positive is None else positive
-        return ScorerLoss(PositiveScorer(word, label), word, data)
-    if word in get_scorer_names():
-        return ScorerLoss(get_scorer(word), word, data)
-    nearest = closest(word, [*registry, *get_scorer_names()]) or "."
-    raise UnknownName(
-        f"there is no scoring {shown(word)}{nearest} "
-        f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
-    )
+
+AT_HORIZON = ("brier-at", "auc-at")
+"""Words of losses at one time of an outcome in time."""
+
+
+def at_horizon(word: str) -> Loss | None:
+    """Return the loss of a word that names its horizon, ``brier-at-5``; None for another word.
+
+    >>> at_horizon("brier-at-2.5").horizons, at_horizon("brier-at")
+    ((2.5,), None)
+    """
+    kind, _, number = word.rpartition("-")
+    if kind not in AT_HORIZON:
+        return None
+    made = registry.load(kind)
+    try:
+        loss: Loss = made(float(number))
+    except ValueError:
+        return None
+    return loss
 
 
 CLIPPED = "log-clip-"
@@ -203,70 +151,136 @@ def _clipped_log(word: str) -> Loss:
         ) from error
 
 
-def _from_function(function: Callable[..., Any], data: Data) -> Loss:
-    """Probed once, with y against itself: one value per row, or one for all."""
-    if data.task == "survival":
-        raise Refusal(
-            "a loss of (y_true, y_pred) is not defined for outcomes in time; use concordance, "
-            "integrated-brier or a scorer of (estimator, X, y)."
+@dataclass(frozen=True)
+class Scoring:
+    """A member of `scoring=`: it becomes a loss once there is a y to try it on.
+
+    Parameters
+    ----------
+    score : str, Loss or callable
+        A name of scikit-learn, a word of ours, a loss, or a function of the user.
+    name : str, default ""
+        The name that the user gave it; results call it by that name.
+    """
+
+    score: Any
+    name: str = ""
+
+    def on(self, data: Data, positive: Any) -> Any:
+        """Return the loss that the score stands for, or a word that is left to `as_loss`.
+
+        It is the distance to the score of a rule without error, or minus the score if that is not
+        known. A name is scikit-learn's where there is such a score, else a word of ours.
+        """
+        refuse_class("scoring", self.score)
+        if callable(self.score) and not _user_losses().is_loss_function(self.score):
+            return scorer_losses().own_score_of(self.score, data, positive)
+        if not isinstance(self.score, str) or _is_ours(self.score):
+            return self.score
+        scorers = scorer_losses()
+        if data.task == "other":  # a density has no right or wrong answers
+            return scorers.own_score_named(self.score) or self.score
+        return scorers.same_as_scorer(self.score, data.n_classes, positive) or self.score
+
+
+OF_BOTH = ("f1", "precision", "recall", "r2")
+"""Words of ours that are names of scikit-learn, too."""
+
+
+def _is_ours(word: str) -> bool:
+    """Return True for a word of ours that scikit-learn does not know."""
+    if word.rpartition("-")[0] in AT_HORIZON or f"{word}-".startswith(CLIPPED):
+        return True
+    return word in registry and word not in OF_BOTH
+
+
+def scorer_losses() -> ModuleType:
+    """Import what makes losses of scikit-learn's scorers and of their names."""
+    check_present("truerisk.losses.scorer_losses")
+    from truerisk.losses import scorer_losses as branch
+
+    return branch
+
+
+def _user_losses() -> ModuleType:
+    """Import what makes losses of functions, and tries losses that are not ours."""
+    check_present("truerisk.losses.user_losses")
+    from truerisk.losses import user_losses as branch
+
+    return branch
+
+
+def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
+    """Return the score that chooses, and the further ones.
+
+    Parameters
+    ----------
+    scoring : str, Loss, callable, list or dict, or None
+        What a user asks for; None is the usual loss of the data.
+    chooser : str, optional
+        Name of the score that chooses among several; by default it is the first one.
+
+    Returns
+    -------
+    Scoring or None
+        The score that chooses.
+    list of Scoring
+        The further scores, in their order.
+    """
+    if scoring is None or isinstance(scoring, Scoring):
+        return scoring, []
+    if not are_several(scoring):
+        return Scoring(scoring), []
+    each, is_dict = named(scoring), isinstance(scoring, Mapping)
+    first = chooser if isinstance(chooser, str) and chooser in each else next(iter(each))
+    chosen = Scoring(each.pop(first), first if is_dict else "")
+    return chosen, [
+        Scoring(score, name if is_dict or isinstance(score, str) else "")
+        for name, score in each.items()
+    ]
+
+
+def are_several(scoring: Any) -> bool:
+    """Return True for several scores: a list, a tuple, a set or a dict of them."""
+    return isinstance(scoring, list | tuple | set | Mapping)
+
+
+def named(scoring: Any) -> dict[str, Any]:
+    """Return the scores by their names, those of losses and functions being their own.
+
+    An empty list, None in it, other names than text and a name twice are refused.
+
+    >>> named(["accuracy", "roc_auc"])
+    {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
+    """
+    members = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
+    is_dict = isinstance(scoring, Mapping)
+    each = [scoring[member] for member in members] if is_dict else members
+    names = members if is_dict else [_name(score) for score in members]
+    is_named = names and all(isinstance(n, str) and n for n in names)
+    if not is_named or not all(map(_is_score, each)):
+        is_matrix = any(isinstance(each_one, list | tuple) for each_one in each)
+        hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
+        raise BadArgument(
+            f"scoring={shown(scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or a "
+            f"dict of scores by name, and at least one.{hint}"
         )
-    word = getattr(function, "__name__", type(function).__name__)
-    with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
-        itself = function(data.y, data.y)
-    shape = np.shape(itself)
-    if np.iscomplexobj(itself):
-        raise Refusal(f"loss {word} gave complex numbers, which have no order: give real ones.")
-    if shape == (data.n_rows,):
-        return CallableLoss(function, data)
-    if shape == () and itself == 1:
-        raise Refusal(
-            f"loss {word} is 1 for right answers, as a score is, and would be minimised: give it "
-            "as sklearn.metrics.make_scorer(...), which says that larger is better, or by its name."
-        )
-    if shape == ():
-        return RatedLoss(function, data)
-    raise Refusal(
-        f"loss {function!r} gave shape {shape} for {data.n_rows} rows; "
-        "return one loss per row, or one number for the whole set."
-    )
+    if len(set(names)) < len(names):
+        raise BadArgument(f"scoring={shown(scoring)} names a score twice: name each once.")
+    return dict(zip(names, each, strict=True))
 
 
-def _try_rows(loss: RowLoss, data: Data) -> None:
-    """Try a loss that a user made with y against itself, where y is such an answer."""
-    if loss.response not in ("label", "value"):
-        return
-    rows = np.arange(data.n_rows)
-    truth = data.y if loss.response == "value" else data.class_codes
-    with _own_code(f"loss {loss.word} failed on y against itself ({data.n_rows} rows)"):
-        losses = loss.of_rows(data, rows, truth[None])
-    if np.iscomplexobj(losses):
-        raise Refusal(
-            f"loss {loss.word} gave complex numbers, which have no order: give real ones."
-        )
-    if np.shape(losses) != (1, data.n_rows):
-        raise Refusal(
-            f"loss {loss.word} gave shape {np.shape(losses)} for one model's answers about "
-            f"{data.n_rows} rows: of_rows must give a line for each model, with one loss per row."
-        )
+def _is_score(score: Any) -> bool:
+    return isinstance(score, str | Loss) or (callable(score) and not isinstance(score, type))
 
 
-def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    if data.classes is not None:
-        if (answers < 0).any():
-            raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
-        answers = data.classes[answers]
-    with _own_code(f"loss {loss.word} failed on {len(rows)} rows, the first of them row {rows[0]}"):
-        return real_array(loss.function(data.y[rows], answers))
-
-
-@contextmanager
-def _own_code(what: str) -> Iterator[None]:
-    """A user's function may raise anything: what it raises is said with what it was given."""
-    try:
-        yield
-    except TrueRiskError:
-        raise
-    except BaseException as error:
-        if not is_failure(error):
-            raise
-        raise FitFailed.of(error, what) from error
+def _name(score: Any) -> str | None:
+    """Return the name of a member of a list; None for what is no score."""
+    if not _is_score(score):
+        return None
+    if isinstance(score, str):
+        return score
+    if isinstance(score, Loss):
+        return of_class(score.word, score.positive)
+    name: str = scorer_losses().scorer_word(score)
+    return name

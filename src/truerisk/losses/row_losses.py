@@ -1,58 +1,21 @@
-"""Losses of single rows, and the words of all losses; R² and the calibration error of test sets.
+"""Losses of single rows, and the words of all losses.
 
-Scores of counted labels and of ranks stand in `confusion_scores.py` and `rank_scores.py`.
+Scores of whole test sets stand in other files, which are imported when a word or a name asks for
+them.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_clip, check_count, shown
+from truerisk.core.arguments import as_array, check_clip, shown
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.registry import Registry, lines_of, no_attribute
+from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
-from truerisk.losses.confusion_scores import (
-    MCC,
-    BalancedAccuracy,
-    FBeta,
-    GMean,
-    Kappa,
-    Precision,
-    Recall,
-    Sensitivity,
-    Specificity,
-)
-from truerisk.losses.loss import Loss, RowLoss
-from truerisk.losses.rank_scores import AUC, AveragePrecision
-
-__all__ = [
-    "AUC",
-    "ECE",
-    "MCC",
-    "R2",
-    "Absolute",
-    "AveragePrecision",
-    "BalancedAccuracy",
-    "Brier",
-    "Cost",
-    "FBeta",
-    "GMean",
-    "Kappa",
-    "Log",
-    "Loss",
-    "Precision",
-    "Recall",
-    "RowLoss",
-    "Sensitivity",
-    "Specificity",
-    "Squared",
-    "ZeroOne",
-    "names",
-    "registry",
-]
+from truerisk.losses.loss import RowLoss
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # what a mean of some rows of y may be off by
 
@@ -78,8 +41,8 @@ registry = Registry(
     mcc  confusion_scores:MCC  1 - Matthews' correlation
     kappa  confusion_scores:Kappa  1 - Cohen's kappa
     g-mean  confusion_scores:GMean  1 - geometric mean of the classes' recalls
-    r2  row_losses:R2  1 - R^2
-    ece  row_losses:ECE  expected calibration error
+    r2  set_losses:R2  1 - R^2
+    ece  set_losses:ECE  expected calibration error
     concordance  survival_losses:Concordance  1 - Harrell's C, of outcomes in time (their default)
     uno  survival_losses:Uno  1 - Uno's C
     integrated-brier  survival_losses:IntegratedBrier  mean Brier score over time
@@ -184,7 +147,7 @@ class Brier(RowLoss):
         self.upper = 1.0 if data.n_classes == 2 else 2.0
 
 
-def _error_sizes(size: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
+def error_sizes(size: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the squares or absolute values of the errors, by np.square or np.abs.
 
     An error that may be rounding alone counts as 0. Settings that fit y exactly then tie, whichever
@@ -205,7 +168,7 @@ class Squared(RowLoss):
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = _error_sizes(np.square, answers, data.y[rows])
+        losses = error_sizes(np.square, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
@@ -216,120 +179,5 @@ class Absolute(RowLoss):
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = _error_sizes(np.abs, answers, data.y[rows])
+        losses = error_sizes(np.abs, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
-
-
-class R2(Loss):
-    """1 − R² = Σ (y − f)² / Σ (y − ȳ)², the mean over targets where there are several.
-
-    A row has the influence ((y − f)² − m (y − ȳ)²)/S about the loss m, with S the variance of y.
-    """
-
-    word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
-    is_biased_on_small_sets = True
-    tasks = ("regression",)
-    tells_influences = True
-
-    def of_set(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        errors, spread, share = self._squares(data, rows, answers, weights)
-        ratios = np.einsum("i,cit->ct", share, errors) / (share @ spread)
-        return np.asarray(ratios.mean(axis=1))
-
-    def influences(
-        self,
-        data: Data,
-        rows: np.ndarray,
-        answers: np.ndarray,
-        weights: np.ndarray | None,
-        about: np.ndarray,
-    ) -> np.ndarray:
-        errors, spread, share = self._squares(data, rows, answers, weights)
-        variance = share @ spread
-        of_targets = np.einsum("i,cit->ct", share, errors) / variance
-        of_targets += (about - of_targets.mean(axis=1))[:, None]
-        by_target = (errors - of_targets[:, None] * spread) / variance
-        return np.asarray(by_target.mean(axis=2))
-
-    def _squares(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(y − f)² by candidate, (y − ȳ)², with an axis of targets, and the rows' shares."""
-        y = data.y[rows].reshape(len(rows), -1)
-        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
-            raise Refusal(
-                f"loss '{self.word}' needs several values of y in every test set, and one of "
-                f"{len(rows)} rows holds a single one; use fewer folds, or 'r2 pooled', which "
-                "takes all answers as one set."
-            )
-        share = w / w.sum()
-        errors = _error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)
-        return errors, (y - share @ y) ** 2, share
-
-
-class ECE(Loss):
-    r"""`Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over `bins` equally wide bins of the confidence p.
-
-    p is the largest of a row's probabilities, and hit_i whether that class came (Naeini, Cooper and
-    Hauskrecht, 2015; Guo et al., 2017). With few rows a bin it is too large, even of a model whose
-    probabilities are right. A row has the influence ±(hit_i − p_i) − ECE, with the sign of its bin.
-    """
-
-    word, response, per_row, upper = "ece", "probability", False, 1.0
-    usual_average = "pooled"
-    tells_influences = True
-    grows_with_few_rows = True
-    notes = ("of few rows it is too large, even of a model whose probabilities are right",)
-
-    def __init__(self, bins: int = 10) -> None:
-        check_count("bins", bins)
-        self.bins = bins
-
-    def of_set(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        gaps, signs, share = self._gaps(data, rows, answers, weights)
-        return np.asarray((gaps * signs) @ share)
-
-    def influences(
-        self,
-        data: Data,
-        rows: np.ndarray,
-        answers: np.ndarray,
-        weights: np.ndarray | None,
-        about: np.ndarray,
-    ) -> np.ndarray:
-        gaps, signs, _ = self._gaps(data, rows, answers, weights)
-        return np.asarray(gaps * signs - about[:, None])
-
-    def _gaps(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hit minus confidence of every row, the sign of the mean of these in its bin, shares."""
-        share = np.full(len(rows), 1 / len(rows))
-        if weights is not None:
-            share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-        confidence = answers.max(axis=2)
-        gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
-        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # bins exclude their lower edge
-        bins = np.clip(inside, 0, self.bins - 1).astype(np.int64)
-        signs = [
-            np.sign(np.bincount(b, share * gap, self.bins))[b]
-            for b, gap in zip(bins, gaps, strict=True)
-        ]
-        return gaps, np.array(signs), share
-
-
-if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        if name in (lines := registry.by_name()):
-            return lines[name].load()
-        raise no_attribute("truerisk.losses", name, __dir__())
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *registry.by_name()})

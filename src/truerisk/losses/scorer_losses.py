@@ -1,73 +1,60 @@
-"""`scoring=` and scorers of scikit-learn: as losses of ours that mean the same, or as they are."""
+"""Scorers of scikit-learn, and of users: as losses of ours that mean the same, or as they are.
+
+A scorer of one class takes the label 1 for it: scikit-learn's refuse text, and of the classes 1 and
+2 they rate the first.
+"""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import wraps
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.errors import BadArgument, Refusal, UnknownName, is_failure
-from truerisk.core.present import of_class
+from truerisk.core.arguments import shown
+from truerisk.core.errors import Refusal, UnknownName, is_failure
+from truerisk.core.registry import closest
 from truerisk.data.data import Data
-from truerisk.losses.confusion_scores import OfOneClass
-from truerisk.losses.loss import Events, PositiveScorer, class_named
-from truerisk.losses.row_losses import (
-    AUC,
-    MCC,
-    R2,
-    Absolute,
-    AveragePrecision,
-    BalancedAccuracy,
-    Brier,
-    FBeta,
-    Log,
-    Loss,
-    Precision,
-    Recall,
-    Squared,
-    ZeroOne,
-)
+from truerisk.losses.loss import Events, Loss, class_named
+from truerisk.losses.row_losses import registry
 from truerisk.results.interval import Scale
 
 _TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
-_SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
-    "accuracy": (_CLASSES, ZeroOne),
-    "average_precision": (_TWO, AveragePrecision),
-    "balanced_accuracy": (_CLASSES, BalancedAccuracy),
-    "f1": (_TWO, FBeta),
-    "f1_macro": (_CLASSES, partial(FBeta, average="macro")),
-    "f1_weighted": (_CLASSES, partial(FBeta, average="weighted")),
-    "matthews_corrcoef": (_CLASSES, MCC),
-    "neg_brier_score": (_CLASSES, Brier),
-    "neg_log_loss": (_CLASSES, Log),
-    "neg_mean_absolute_error": (_NUMBERS, Absolute),
-    "neg_mean_squared_error": (_NUMBERS, Squared),
-    "precision": (_TWO, Precision),
-    "precision_macro": (_CLASSES, partial(Precision, average="macro")),
-    "precision_weighted": (_CLASSES, partial(Precision, average="weighted")),
-    "r2": (_NUMBERS, R2),
-    "recall": (_TWO, Recall),
-    "recall_macro": (_CLASSES, partial(Recall, average="macro")),
-    "recall_weighted": (_CLASSES, partial(Recall, average="weighted")),
-    "roc_auc": (_TWO, AUC),
-    "roc_auc_ovr": (_CLASSES, partial(AUC, average="macro")),
-    "roc_auc_ovr_weighted": (_CLASSES, partial(AUC, average="weighted")),
+_SCORERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "accuracy": (_CLASSES, "zero-one", {}),
+    "average_precision": (_TWO, "average-precision", {}),
+    "balanced_accuracy": (_CLASSES, "balanced-accuracy", {}),
+    "f1": (_TWO, "f1", {}),
+    "f1_macro": (_CLASSES, "f1", {"average": "macro"}),
+    "f1_weighted": (_CLASSES, "f1", {"average": "weighted"}),
+    "matthews_corrcoef": (_CLASSES, "mcc", {}),
+    "neg_brier_score": (_CLASSES, "brier", {}),
+    "neg_log_loss": (_CLASSES, "log", {}),
+    "neg_mean_absolute_error": (_NUMBERS, "absolute", {}),
+    "neg_mean_squared_error": (_NUMBERS, "squared", {}),
+    "precision": (_TWO, "precision", {}),
+    "precision_macro": (_CLASSES, "precision", {"average": "macro"}),
+    "precision_weighted": (_CLASSES, "precision", {"average": "weighted"}),
+    "r2": (_NUMBERS, "r2", {}),
+    "recall": (_TWO, "recall", {}),
+    "recall_macro": (_CLASSES, "recall", {"average": "macro"}),
+    "recall_weighted": (_CLASSES, "recall", {"average": "weighted"}),
+    "roc_auc": (_TWO, "auc", {}),
+    "roc_auc_ovr": (_CLASSES, "auc", {"average": "macro"}),
+    "roc_auc_ovr_weighted": (_CLASSES, "auc", {"average": "weighted"}),
 }
-"""scikit-learn's names of scores that a loss of ours is made of, and what y they are for."""
+"""scikit-learn's names of scores: for what y, our word of the same loss, and its arguments."""
 
 
-_METRICS: dict[str, Callable[..., OfOneClass]] = {
-    "f1_score": FBeta,
-    "fbeta_score": FBeta,
-    "precision_score": Precision,
-    "recall_score": Recall,
+_METRICS = {
+    "f1_score": "f1",
+    "fbeta_score": "f1",
+    "precision_score": "precision",
+    "recall_score": "recall",
 }
 """Functions of scikit-learn that rate one class, or all of them in turn, from labels."""
 
@@ -83,17 +70,56 @@ def same_as_scorer(word: str, n_classes: int, positive: Any = None) -> Loss | No
     >>> loss.word, loss.usual_average, same_as_scorer("f1", 3)
     ('f1', 'fold', None)
     """
-    of_what, made = _SCORERS.get(word, ("", None))
+    if word not in _SCORERS:
+        return None
+    of_what, own_word, arguments = _SCORERS[word]
     has_two = n_classes == 2 or (n_classes > 2 and positive is not None)
     fits = {_TWO: has_two, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
-    if made is None or not fits[of_what]:
-        return None
-    return _as_scorer(made(), word)
+    return _as_scorer(registry.load(own_word)(**arguments), word) if fits[of_what] else None
 
 
 def _as_scorer(loss: Loss, word: str) -> Loss:
     loss.word, loss.usual_average, loss.is_score = word, "fold", True
     return loss
+
+
+def loss_of_name(word: str, data: Data, positive: Any) -> Loss:
+    """Return the loss that a name of scikit-learn stands for; an unknown name is refused."""
+    same = same_as_scorer(word, data.n_classes, positive)
+    if same is not None:
+        return same
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if word in WANT_A_CLASS and data.n_classes == 2:
+        label = data.label(1) if positive is None else positive
+        return ScorerLoss(PositiveScorer(word, label), word, data)
+    if word in get_scorer_names():
+        return ScorerLoss(get_scorer(word), word, data)
+    nearest = closest(word, [*registry, *get_scorer_names()]) or "."
+    raise UnknownName(
+        f"there is no scoring {shown(word)}{nearest} "
+        f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
+    )
+
+
+def own_score_of(score: Any, data: Data, positive: Any) -> Loss:
+    """Return the loss of a scorer, or minus its score if that of a perfect rule is not known."""
+    word = scorer_word(score)
+    if data.task in ("other", "survival"):
+        return OwnScore(score, word)
+    try:
+        return loss_of_scorer(score, data, positive)
+    except Refusal:
+        if getattr(score, "_response_method", None) == "predict":
+            raise  # it sees y and predictions alone, and fails for models as well
+        return OwnScore(score, word)
+
+
+def own_score_named(word: str) -> OwnScore | None:
+    """Return minus the score that scikit-learn has by this name; None for an unknown one."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    return OwnScore(get_scorer(word), word) if word in get_scorer_names() else None
 
 
 def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
@@ -127,9 +153,10 @@ def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
     label = options.pop("pos_label", 1 if positive is None else positive)
     if word == "average_precision":  # of the lesser label it reads other numbers than we do
         return same_as_scorer(word, data.n_classes) if labels[1:] == [label] else None
-    made, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
-    if made is None or options.keys() - {"beta"}:
+    own_word, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
+    if own_word is None or options.keys() - {"beta"}:
         return None
+    made = registry.load(own_word)
     if average in ("macro", "weighted"):
         loss: Loss = made(**options, average=average)
         return _as_scorer(loss, loss.word.replace("-", "_"))
@@ -260,158 +287,80 @@ class OwnScore(Loss):
         return -answers
 
 
+WANT_A_CLASS = frozenset(
+    {
+        "average_precision",
+        "d2_brier_score",
+        "f1",
+        "jaccard",
+        "neg_brier_score",
+        "neg_negative_likelihood_ratio",
+        "positive_likelihood_ratio",
+        "precision",
+        "recall",
+        "roc_auc",
+    }
+)
+"""The words of scikit-learn that rate one of two classes."""
+
+
 @dataclass(frozen=True)
-class Scoring:
-    """A member of `scoring=`: it becomes a loss once there is a y to try it on.
+class PositiveScorer:
+    """scikit-learn's scorer of a word, where 1 stands for the positive class and 0 for the other.
 
-    Parameters
-    ----------
-    score : str, Loss or callable
-        A name of scikit-learn, a word of ours, a loss, or a function of the user.
-    name : str, default ""
-        The name that the user gave it; results call it by that name.
+    It hands the scorer labels and a model that speak of 1 and 0, so every score of one class, of
+    labels or of probabilities, is that which its metric gives with ``pos_label=positive``.
     """
 
-    score: Any
-    name: str = ""
+    word: str
+    positive: Any
 
-    def on(self, data: Data, positive: Any) -> Any:
-        """Return the loss that the score stands for, or a word that is left to `as_loss`.
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        from sklearn.metrics import get_scorer
 
-        It is the distance to the score of a rule without error, or minus the score if that is not
-        known. A name is scikit-learn's where there is such a score, else a word of ours.
-        """
-        refuse_class("scoring", self.score)
-        if callable(self.score) and not is_loss_function(self.score):
-            return self._by_function(data, positive)
-        if not isinstance(self.score, str):
-            return self.score
-        if data.task == "other":  # a density has no right or wrong answers
-            from sklearn.metrics import get_scorer, get_scorer_names
+        ones = _ones(y, self.positive)
+        return get_scorer(self.word)(_Recoded(estimator, self.positive), X, ones, **options)
 
-            known = self.score in get_scorer_names()
-            return OwnScore(get_scorer(self.score), self.score) if known else self.score
-        same = same_as_scorer(self.score, data.n_classes, positive)
-        return self.score if same is None else same
+    def __str__(self) -> str:
+        return self.word
 
-    def _by_function(self, data: Data, positive: Any) -> Loss:
-        word = scorer_word(self.score)
-        if data.task in ("other", "survival"):
-            return OwnScore(self.score, word)
-        try:
-            return loss_of_scorer(self.score, data, positive)
-        except Refusal:
-            if getattr(self.score, "_response_method", None) == "predict":
-                raise  # it sees y and predictions alone, and fails for models as well
-            return OwnScore(self.score, word)
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments that make an equal scorer: a store builds its key from them."""
+        return {"word": self.word, "positive": self.positive}
 
 
-OF_SCORERS = ("est", "model", "clf", "classif", "reg", "search", "pipe", "self", "fitted")
-"""Beginnings of the names that the first parameter of a scorer has."""
+class _Recoded:
+    """A fitted classifier whose labels are 1 for the positive class and 0 for the other."""
+
+    def __init__(self, model: Any, positive: Any) -> None:
+        self._model, self._positive = model, positive
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return np.sort(_ones(self._model.classes_, self._positive))
+
+    def predict(self, X: Any) -> np.ndarray:
+        return _ones(self._model.predict(X), self._positive)
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._model, name)
+        if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
+            return member
+
+        @wraps(member)  # scikit-learn reads its name
+        def turned(X: Any) -> Any:
+            return _TURNED[name](member(X))
+
+        return turned
 
 
-def is_loss_function(function: Callable[..., Any]) -> bool:
-    """Return True for a loss of (y_true, y_pred), and False for a scorer of (estimator, X, y).
-
-    A scorer of models that need no y takes (estimator, X). A function that takes two arguments or
-    three is told by the names of the first two; where they say nothing, it is refused, since either
-    would be called in the place of the other.
-    """
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    try:
-        given = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return True  # a function in C may have no signature, and scorers are no such functions
-    named = [one for one in given if one.kind in kinds]
-    required = sum(one.default is inspect.Parameter.empty for one in named)
-    has_more = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in given)
-    if required > 3 or (len(named) < 2 and not has_more):
-        raise UnknownName(
-            f"scoring={shown(function)} takes {required} arguments; a loss takes (y_true, y_pred), "
-            "and a scorer (estimator, X, y)."
-        )
-    first, second = [*(one.name.lower() for one in named), "", ""][:2]
-    if first.startswith(OF_SCORERS) or second == "x" or second.startswith("feature"):
-        return False
-    if required > 2 or (len(named) < 3 and not has_more):
-        return required < 3
-    if first.startswith("y") or "tru" in first or "pred" in second:
-        return True
-    raise BadArgument(
-        f"scoring={shown(function)} may be called with two arguments or three: a loss names them "
-        "(y_true, y_pred) and a scorer (estimator, X, y). Name them so, or use "
-        "sklearn.metrics.make_scorer."
-    )
+_TURNED: dict[str, Callable[[Any], Any]] = {
+    "predict_proba": np.fliplr,
+    "predict_log_proba": np.fliplr,
+    "decision_function": np.negative,
+}
+"""What a model says of two classes, as it is told where these are in the other order."""
 
 
-def by_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
-    """Return the score that chooses, and the further ones.
-
-    Parameters
-    ----------
-    scoring : str, Loss, callable, list or dict, or None
-        What a user asks for; None is the usual loss of the data.
-    chooser : str, optional
-        Name of the score that chooses among several; by default it is the first one.
-
-    Returns
-    -------
-    Scoring or None
-        The score that chooses.
-    list of Scoring
-        The further scores, in their order.
-    """
-    if scoring is None or isinstance(scoring, OwnScore | Scoring):
-        return scoring, []
-    if not are_several(scoring):
-        return Scoring(scoring), []
-    each, is_dict = named(scoring), isinstance(scoring, Mapping)
-    first = chooser if isinstance(chooser, str) and chooser in each else next(iter(each))
-    chosen = Scoring(each.pop(first), first if is_dict else "")
-    return chosen, [
-        Scoring(score, name if is_dict or isinstance(score, str) else "")
-        for name, score in each.items()
-    ]
-
-
-def are_several(scoring: Any) -> bool:
-    """Return True for several scores: a list, a tuple, a set or a dict of them."""
-    return isinstance(scoring, list | tuple | set | Mapping)
-
-
-def named(scoring: Any) -> dict[str, Any]:
-    """Return the scores by their names, those of losses and functions being their own.
-
-    An empty list, None in it, other names than text and a name twice are refused.
-
-    >>> named(["accuracy", "roc_auc"])
-    {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
-    """
-    members = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
-    is_dict = isinstance(scoring, Mapping)
-    each = [scoring[member] for member in members] if is_dict else members
-    names = members if is_dict else [_name(score) for score in members]
-    is_named = names and all(isinstance(n, str) and n for n in names)
-    if not is_named or not all(map(_is_score, each)):
-        is_matrix = any(isinstance(each_one, list | tuple) for each_one in each)
-        hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
-        raise BadArgument(
-            f"scoring={shown(scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or a "
-            f"dict of scores by name, and at least one.{hint}"
-        )
-    if len(set(names)) < len(names):
-        raise BadArgument(f"scoring={shown(scoring)} names a score twice: name each once.")
-    return dict(zip(names, each, strict=True))
-
-
-def _is_score(score: Any) -> bool:
-    return isinstance(score, str | Loss) or (callable(score) and not isinstance(score, type))
-
-
-def _name(score: Any) -> str | None:
-    """Return the name of a member of a list; None for what is no score."""
-    if not _is_score(score):
-        return None
-    if isinstance(score, str):
-        return score
-    return of_class(score.word, score.positive) if isinstance(score, Loss) else scorer_word(score)
+def _ones(labels: Any, positive: Any) -> np.ndarray:
+    return (np.asarray(labels) == positive).astype(np.int64)

@@ -13,18 +13,14 @@ import numpy as np
 
 from truerisk.core.arguments import check_number
 from truerisk.core.errors import Refusal
-from truerisk.data.data import Data, TaskWord
+from truerisk.data.data import Data
 from truerisk.data.survival import follow_up
-from truerisk.losses.loss import Events, Loss, RowLoss
+from truerisk.losses.loss import ANY_TIME, IN_TIME, Events, Loss, RowLoss
 from truerisk.losses.rank_scores import AUC
 from truerisk.plan.answers import Response
 
 CELLS = 2**22  # pairs that are looked at in one go
 STEPS = 50  # of the trapezoid rule
-ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
-
-
-IN_TIME: tuple[TaskWord, ...] = ("survival",)
 
 
 class Concordance(Loss):
@@ -295,19 +291,3 @@ def _wrong(told: np.ndarray, first: np.ndarray) -> np.ndarray:
     """1 where a later row is told a larger risk than the first of its pair, ½ where the same."""
     larger: np.ndarray = (1 + np.sign(told - told[first, None])) / 2
     return larger
-
-
-AT = {"brier-at": BrierAt, "auc-at": AUCAt}
-
-
-def at_horizon(word: str) -> Loss | None:
-    """The loss of a word that names its horizon: ``brier-at-5``; None for another word.
-
-    >>> at_horizon("brier-at-2.5").horizons, at_horizon("brier-at")
-    ((2.5,), None)
-    """
-    kind, _, number = word.rpartition("-")
-    try:
-        return AT[kind](float(number)) if kind in AT else None
-    except ValueError:
-        return None

@@ -13,7 +13,7 @@ from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.intervals import NO_SPREAD
 from truerisk.intervals.bootstrapped_choice import corrected_in_any_order
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.methods.kfold import KFold
 from truerisk.plan.answers import Ask
 from truerisk.plan.plan import Plan

@@ -15,7 +15,7 @@ from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.evidence import SampleEvidence
 from truerisk.intervals.form import dependence, if_independent
-from truerisk.losses.row_losses import Loss, RowLoss
+from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
 from truerisk.methods.parts.caveats import infinite_findings

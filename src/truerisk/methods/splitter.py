@@ -16,8 +16,7 @@ from truerisk.core.arguments import as_array, is_count, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, is_failure, said_by
 from truerisk.core.present import clean
 from truerisk.data.data import Data
-from truerisk.losses.loss import Average, check_average
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
 from truerisk.plan.builder import split_plan
 from truerisk.plan.plan import Plan

@@ -11,8 +11,7 @@ from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
-from truerisk.losses.loss import Average
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Average, Loss
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.plan.builder import PlanBuilder

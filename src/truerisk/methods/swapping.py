@@ -11,7 +11,8 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_number
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import Loss, ZeroOne
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import flip_each

@@ -20,13 +20,12 @@ from truerisk.core.errors import (
     said_by,
 )
 from truerisk.core.family import Family
-from truerisk.core.identity import is_exactly
+from truerisk.core.identity import is_a, is_exactly
 from truerisk.core.present import clean
 from truerisk.data.data import Data
-from truerisk.losses.loss import class_named
-from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import AUC, Loss
-from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer, named, perfect_rule
+from truerisk.losses.loss import AUC, Loss, class_named
+from truerisk.losses.loss_words import as_loss, named
+from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer, perfect_rule
 from truerisk.methods.splitter import row_numbers
 from truerisk.models.stated.question import usual_score
 from truerisk.plan.builder import split_plan
@@ -366,7 +365,7 @@ def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: An
             f"positive={shown(positive)} names a class, and the score of this search "
             f"({scale.name}) is not of one class: leave positive out."
         )
-    if rated != named and not isinstance(scale.whole, AUC):  # the AUC is the same for both classes
+    if rated != named and not is_a(scale.whole, AUC):  # the AUC is the same for both classes
         raise BadArgument(
             f"positive={shown(positive)}: the search scores by {scale.name} of class "
             f"{shown(rated)}. Give the search the scorer of the class that you mean, "

@@ -14,7 +14,7 @@ from truerisk.core.errors import Refusal, is_failure
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
-from truerisk.losses.row_losses import Loss
+from truerisk.losses.loss import Loss
 from truerisk.results.finding import without_checks
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, known_by, scale_of

@@ -10,11 +10,12 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
 from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Run
-from truerisk.losses.row_losses import AUC, RowLoss
+from truerisk.losses.loss import AUC, RowLoss
 from truerisk.plan.answers import Response
 from truerisk.results.interval import ERROR, Scale, tied
 from truerisk.results.results import RiskCurve
@@ -94,7 +95,7 @@ class Constant:
 def constant_risk(problem: Problem) -> Constant | None:
     """The best constant on all rows; None where the loss (a scorer) has no use for one."""
     data, loss = problem.data, problem.loss
-    if type(loss) is AUC:
+    if is_exactly(loss, AUC):
         return Constant(0.5, RULES["score"], None)
     if loss.response not in ("label", "probability", "value"):
         return None

@@ -28,9 +28,8 @@ from truerisk.estimation.problem import (
     settings_seed,
 )
 from truerisk.estimation.run import Run, blank_estimate
-from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import Loss
-from truerisk.losses.scorer_losses import are_several
+from truerisk.losses.loss import Loss
+from truerisk.losses.loss_words import are_several, as_loss
 from truerisk.methods.nested import Nested, Pairs
 from truerisk.methods.words import as_method, is_of_scikit_learn
 from truerisk.models.stated.question import tunes_inside

@@ -18,8 +18,8 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.present import clean
 from truerisk.engines.generic import Generic
-from truerisk.losses.row_losses import Loss
-from truerisk.losses.scorer_losses import OwnScore, are_several, by_scoring, named
+from truerisk.losses.loss import Loss
+from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
 from truerisk.methods.nested import Nested
 from truerisk.methods.racing import Racing
 from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
@@ -270,11 +270,12 @@ def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
         )
 
 
-def own_score(estimator: Any) -> OwnScore:
+def own_score(estimator: Any) -> Loss:
     """The estimator's own `score`."""
     from sklearn.metrics import check_scoring
 
-    return OwnScore(check_scoring(estimator), "own score")
+    loss: Loss = scorer_losses().OwnScore(check_scoring(estimator), "own score")
+    return loss
 
 
 def makes_predictions(estimator: Any) -> bool:

@@ -15,8 +15,7 @@ from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.data.data import Data
 from truerisk.data.named_columns import without_columns
 from truerisk.engines.running.answering import answers_of
-from truerisk.losses.row_losses import Loss
-from truerisk.losses.survival_losses import IN_TIME
+from truerisk.losses.loss import IN_TIME, Loss
 from truerisk.search.search_words import makes_predictions
 
 Answering = TypeVar("Answering", bound=Callable[..., Any])

@@ -21,7 +21,8 @@ from truerisk.data.data import Data
 from truerisk.data.rows import digest
 from truerisk.engines.generic import Generic
 from truerisk.estimation.run import blank_estimate
-from truerisk.losses.row_losses import Loss, Squared, ZeroOne
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import Blocks
 from truerisk.plan.plan import Plan

@@ -14,7 +14,7 @@ from truerisk.estimation.problem import Problem, Score
 from truerisk.estimation.run import Run, curve_of
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.survival_losses import BrierAt
+from truerisk.losses.row_losses import registry
 from truerisk.methods.external import External
 from truerisk.methods.nested import Pairs
 from truerisk.methods.parts.interval_choice import choose
@@ -135,7 +135,7 @@ def asking_besides(problem: Problem, request: Request) -> Problem:
     """The problem with a score whose answers are those wanted, unless one of its own has them."""
     if request.response in {loss.response for loss in problem.losses}:
         return problem
-    in_time = [BrierAt(horizon) for horizon in problem.data.horizons[:1]]
+    in_time = [registry.load("brier-at")(horizon) for horizon in problem.data.horizons[:1]]
     loss = as_loss((*in_time, LOSSES[request.response])[0], problem.data)
     return replace(problem, scores={**problem.scores, loss.word: Score(loss)})
 

@@ -18,7 +18,8 @@ from truerisk.core import present
 from truerisk.core.errors import Brief
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, class_named
-from truerisk.losses.survival_losses import AT
+from truerisk.losses.loss_words import AT_HORIZON
+from truerisk.losses.row_losses import registry
 from truerisk.plan.answers import Answers, Response
 from truerisk.results.evaluation import AnsweredRows
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
@@ -247,8 +248,11 @@ class Event:
 
         Its interval counts how the censoring weights vary, which a score of two classes does not.
         """
-        kind = AT.get(f"{word}-at")
-        return None if kind is None or self.horizon is None else kind(self.horizon)
+        kind = f"{word}-at"
+        if self.horizon is None or kind not in AT_HORIZON:
+            return None
+        loss: Loss = registry.load(kind)(self.horizon)
+        return loss
 
     @property
     def by_order(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from truerisk.core.arguments import as_array, check_clip, check_count, check_num
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data
-from truerisk.losses.survival_losses import ANY_TIME
+from truerisk.losses.loss import ANY_TIME
 from truerisk.splitting.samples import given_samples
 from truerisk.validation.outcomes import Event
 from truerisk.validation.subgroups import Levels, levels_of

@@ -17,7 +17,8 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.listed_draws import drawn_sets
-from truerisk.losses.row_losses import AUC, ZeroOne
+from truerisk.losses.rank_scores import AUC
+from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods import Complete
 from truerisk.plan.blocks import Law
 from truerisk.plan.partitions import draw_every

@@ -18,7 +18,7 @@ from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.templates.task import fits_ranked_by_rounding
-from truerisk.losses.row_losses import AUC
+from truerisk.losses.rank_scores import AUC
 from truerisk.methods.kfold import KFold
 from truerisk.models import FisherClassifier
 

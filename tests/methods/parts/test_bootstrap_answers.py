@@ -11,7 +11,8 @@ from sklearn.metrics import fbeta_score
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
-from truerisk.losses.row_losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
+from truerisk.losses.rank_scores import AUC
+from truerisk.losses.row_losses import Absolute, Brier, Cost, Log, Squared, ZeroOne
 from truerisk.methods.parts.bootstrap_answers import directions, jackknife_error, no_information
 
 RNG = np.random.default_rng(0)

@@ -43,7 +43,7 @@ from truerisk.engines.running.listed_draws import law_refusal
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
-from truerisk.losses.row_losses import RowLoss
+from truerisk.losses.loss import RowLoss
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import Plan
 

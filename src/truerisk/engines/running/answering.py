@@ -26,7 +26,6 @@ from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.data.rows import copied, take_columns
-from truerisk.losses.loss import PositiveScorer
 from truerisk.models.stated.question import rows_behind
 from truerisk.plan.answers import code_type
 from truerisk.plan.plan import Plan
@@ -391,10 +390,13 @@ def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[Non
             vars(model).pop(name, None)
 
 
+POSITIVE_SCORER = "truerisk.losses.scorer_losses:PositiveScorer"
+
+
 def asks_plainly(request: Request) -> bool:
     """Whether nothing but predictions is asked: by a loss of ours, by scikit-learn's scorers."""
     scorer = request.scorer
-    if request.response != "scored" or isinstance(scorer, PositiveScorer):
+    if request.response != "scored" or is_a(scorer, POSITIVE_SCORER):
         return True
     from sklearn.metrics import get_scorer
 

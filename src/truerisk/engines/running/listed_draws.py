@@ -17,7 +17,7 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.losses.row_losses import RowLoss
+from truerisk.losses.loss import RowLoss
 from truerisk.plan.answers import Answers, Failure
 from truerisk.plan.blocks import ALL, Law
 from truerisk.plan.builder import PlanBuilder

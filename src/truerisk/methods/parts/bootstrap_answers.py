@@ -27,9 +27,10 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
-from truerisk.losses.loss import Loss, RowLoss
-from truerisk.losses.row_losses import AUC, Brier, Cost, Log, Squared, ZeroOne
+from truerisk.losses.loss import AUC, Loss, RowLoss
+from truerisk.losses.row_losses import Brier, Cost, Log, Squared, ZeroOne
 from truerisk.methods.parts.set_risks import row_losses, split_risks
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import times_drawn
@@ -39,7 +40,7 @@ MOST_SHIFTS = 500
 
 def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
     """γ of each candidate from its answers about these rows."""
-    if type(loss) is AUC:
+    if is_exactly(loss, AUC):
         return np.full(len(answers), 0.5)
     if not isinstance(loss, RowLoss):
         return _over_shifts(loss, data, rows, answers)

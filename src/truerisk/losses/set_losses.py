@@ -1,0 +1,114 @@
+"""Losses of whole test sets that are no scores of classes: R² and the calibration error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.arguments import check_count
+from truerisk.core.errors import Refusal
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.losses.row_losses import error_sizes
+
+
+class R2(Loss):
+    """1 − R² = Σ (y − f)² / Σ (y − ȳ)², the mean over targets where there are several.
+
+    A row has the influence ((y − f)² − m (y − ȳ)²)/S about the loss m, with S the variance of y.
+    """
+
+    word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
+    is_biased_on_small_sets = True
+    tasks = ("regression",)
+    tells_influences = True
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        errors, spread, share = self._squares(data, rows, answers, weights)
+        ratios = np.einsum("i,cit->ct", share, errors) / (share @ spread)
+        return np.asarray(ratios.mean(axis=1))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        errors, spread, share = self._squares(data, rows, answers, weights)
+        variance = share @ spread
+        of_targets = np.einsum("i,cit->ct", share, errors) / variance
+        of_targets += (about - of_targets.mean(axis=1))[:, None]
+        by_target = (errors - of_targets[:, None] * spread) / variance
+        return np.asarray(by_target.mean(axis=2))
+
+    def _squares(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(y − f)² by candidate, (y − ȳ)², with an axis of targets, and the rows' shares."""
+        y = data.y[rows].reshape(len(rows), -1)
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
+            raise Refusal(
+                f"loss '{self.word}' needs several values of y in every test set, and one of "
+                f"{len(rows)} rows holds a single one; use fewer folds, or 'r2 pooled', which "
+                "takes all answers as one set."
+            )
+        share = w / w.sum()
+        errors = error_sizes(np.square, answers.reshape(len(answers), *y.shape), y)
+        return errors, (y - share @ y) ** 2, share
+
+
+class ECE(Loss):
+    r"""`Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over `bins` equally wide bins of the confidence p.
+
+    p is the largest of a row's probabilities, and hit_i whether that class came (Naeini, Cooper and
+    Hauskrecht, 2015; Guo et al., 2017). With few rows a bin it is too large, even of a model whose
+    probabilities are right. A row has the influence ±(hit_i − p_i) − ECE, with the sign of its bin.
+    """
+
+    word, response, per_row, upper = "ece", "probability", False, 1.0
+    usual_average = "pooled"
+    tells_influences = True
+    grows_with_few_rows = True
+    notes = ("of few rows it is too large, even of a model whose probabilities are right",)
+
+    def __init__(self, bins: int = 10) -> None:
+        check_count("bins", bins)
+        self.bins = bins
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        gaps, signs, share = self._gaps(data, rows, answers, weights)
+        return np.asarray((gaps * signs) @ share)
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        gaps, signs, _ = self._gaps(data, rows, answers, weights)
+        return np.asarray(gaps * signs - about[:, None])
+
+    def _gaps(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Hit minus confidence of every row, the sign of the mean of these in its bin, shares."""
+        share = np.full(len(rows), 1 / len(rows))
+        if weights is not None:
+            share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+        confidence = answers.max(axis=2)
+        gaps = (answers.argmax(axis=2) == data.codes_of(rows)) - confidence
+        inside = np.nan_to_num(np.ceil(confidence * self.bins) - 1)  # bins exclude their lower edge
+        bins = np.clip(inside, 0, self.bins - 1).astype(np.int64)
+        signs = [
+            np.sign(np.bincount(b, share * gap, self.bins))[b]
+            for b, gap in zip(bins, gaps, strict=True)
+        ]
+        return gaps, np.array(signs), share
