@@ -68,7 +68,8 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from tests.adversary.faces import face_wrong
-from truerisk.experiments.experiment import Experiment, reproduce
+from truerisk.experiments import reproduce
+from truerisk.experiments.experiment import Experiment
 from truerisk.experiments.figures import Findings
 
 folder = tempfile.mkdtemp()

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from truerisk.experiments import registry
-from truerisk.experiments.experiment import draw_replicates
+from truerisk.experiments.reproducing import draw_replicates
 
 REPLICATES = {  # of seed 0; not here are those that need files or take minutes
     "wallman-table-1": 40,

@@ -21,8 +21,8 @@ from truerisk.experiments.bee_real import (
     RealSet,
     RealSetsFigure,
 )
-from truerisk.experiments.experiment import draw_replicates
 from truerisk.experiments.figures import Panel
+from truerisk.experiments.reproducing import draw_replicates
 
 X, Y = make_four_class(120, random_state=0)
 ONE = RealSet("toy", (12, 40), 93, names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC"))

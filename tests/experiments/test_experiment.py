@@ -16,16 +16,10 @@ from truerisk.core.errors import BadData, BadStore, StudyIncomplete, TrueRiskErr
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
 from truerisk.experiments import bee_real, colon_table_1, mehta
-from truerisk.experiments.experiment import (
-    Experiment,
-    draw_replicates,
-    experiment,
-    reproduce,
-    stored_replicates,
-    stream,
-)
+from truerisk.experiments.experiment import Experiment, experiment, stream
 from truerisk.experiments.figures import Findings, PaperTable
 from truerisk.experiments.insa_ozone import _forecasts
+from truerisk.experiments.reproducing import draw_replicates, reproduce, stored_replicates
 from truerisk.study import versions
 from truerisk.study.store import Store
 

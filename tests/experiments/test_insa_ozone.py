@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from truerisk.experiments import insa_ozone as module
-from truerisk.experiments.experiment import reproduce
 from truerisk.experiments.insa_ozone import LEARNERS, ozone_family
+from truerisk.experiments.reproducing import reproduce
 
 FEW = ("linear", "tree")
 

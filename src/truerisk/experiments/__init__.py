@@ -1,7 +1,8 @@
 """The experiments of the documents, run again: our numbers beside theirs.
 
-experiment.py   `Experiment`: replicates that depend on (seed, number) alone, drawn in batches,
-                here or on an executor, or kept in a store; samples to learn and to measure
+experiment.py   `Experiment`: replicates that depend on (seed, number) alone; samples to learn and
+                to measure
+reproducing.py  `reproduce`: replicates drawn in batches, here or on an executor, or kept in a store
 statements.py   sentences of a document judged by tests: holds, does not hold, undecided
 figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
 
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 from truerisk.core.registry import Registry, lazy, lines_of
 
 if TYPE_CHECKING:
-    from truerisk.experiments.experiment import reproduce
+    from truerisk.experiments.reproducing import reproduce
 
 __all__ = ["names", "registry", "reproduce"]
 
@@ -106,4 +107,4 @@ def names() -> list[str]:
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-    __getattr__, __dir__ = lazy(__name__, __all__, {"reproduce": "truerisk.experiments.experiment"})
+    __getattr__, __dir__ = lazy(__name__, __all__, {"reproduce": f"{__name__}.reproducing"})

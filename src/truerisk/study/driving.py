@@ -16,13 +16,13 @@ import numpy as np
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
 from truerisk.engines.workers.crews import Shared, versions
-from truerisk.engines.workers.executors import crew_of
+from truerisk.engines.workers.executors import crew_of, one_thread
 from truerisk.engines.workers.scheduler import BatchRun
 from truerisk.study.limits import end_child, run_batch, run_here
 from truerisk.study.queue import USUAL, Queue, Rules
 from truerisk.study.schema import Fate
 from truerisk.study.store import Cell, Store
-from truerisk.study.tasks import Order, Work, one_thread
+from truerisk.study.tasks import Order, Work
 
 COMMIT_EVERY = 0.2  # seconds; results that came in between share a transaction
 COMMIT_SIZE = 1_000

@@ -22,10 +22,11 @@ from typing import Any
 
 from truerisk.core.errors import Refusal
 from truerisk.engines.workers.crews import Shared
+from truerisk.engines.workers.executors import one_thread
 from truerisk.engines.workers.parcels import Parcel, opened, path_of
 from truerisk.engines.workers.processes import end_with_parent
 from truerisk.study.schema import Fate
-from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_task
+from truerisk.study.tasks import Batch, Limits, Order, failed, run_task
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 STARTING = 120.0  # seconds that a child may take to start and to import

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -98,10 +97,3 @@ def worded(error: BaseException) -> str:
     """The last lines of a traceback, the kind and the sentence of the error at its end."""
     text = "".join(traceback.format_exception(error)).strip()
     return text[-LONGEST_TRACE:]
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """One thread for BLAS: workers share the cores, and sums are added in one order."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
 from numbers import Integral
 from typing import Any
@@ -197,3 +197,10 @@ def _death(error: BaseException | None, where: str = "") -> FitFailed:
         f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
         "crashed it. Use fewer workers, or n_jobs=None to see where."
     )
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread: workers share the cores, and sums are added in one order."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
