@@ -4,11 +4,12 @@ Each is given as an object where its word would stand: `cv=`, `interval=`, `scor
 `truerisk.testing` checks methods and engines as it checks ours.
 """
 
-from truerisk.contracts import Method, Request, Streams, Terms
-from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskError
+from truerisk.contracts import Method, Request, Rule, Streams, Terms
+from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.present import Block
 from truerisk.data.data import Data
+from truerisk.engines.asking import Asking
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
@@ -16,16 +17,21 @@ from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import OF_A_MEAN, IntervalForm, Needs, Sureness
 from truerisk.losses.loss import Average, Loss, RowLoss
 from truerisk.methods.parts.averages import Averaged, tested_by_average
+from truerisk.methods.parts.procedure import chosen_candidate
 from truerisk.plan import ALL, Plan, PlanBuilder
 from truerisk.plan.answers import Answers
-from truerisk.results.evaluation import Target, Tested
+from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis, Interval
-from truerisk.results.records import Column, Range, Record
+from truerisk.results.records import UNWRITTEN, Column, Range, Record
+from truerisk.results.writing import Written
 
 __all__ = [
     "ALL",
     "OF_A_MEAN",
+    "UNWRITTEN",
     "Answers",
+    "Asking",
     "Average",
     "Averaged",
     "BadArgument",
@@ -34,10 +40,12 @@ __all__ = [
     "Block",
     "Column",
     "Data",
+    "Evaluation",
     "Family",
     "Group",
     "Interval",
     "IntervalForm",
+    "LinearRules",
     "Loss",
     "Method",
     "Needs",
@@ -50,6 +58,7 @@ __all__ = [
     "Request",
     "RowEvidence",
     "RowLoss",
+    "Rule",
     "Shown",
     "Streams",
     "Sureness",
@@ -58,5 +67,8 @@ __all__ = [
     "Terms",
     "Tested",
     "TrueRiskError",
+    "TrueRiskWarning",
+    "Written",
+    "chosen_candidate",
     "tested_by_average",
 ]

@@ -9,7 +9,7 @@ import pytest
 
 from truerisk.core.errors import BadData, Refusal
 from truerisk.datasets import make_difficult, make_highleyman, make_simple
-from truerisk.datasets.gaussian import GaussianProblem, linear_risks
+from truerisk.datasets.gaussian import GaussianProblem
 
 PROBLEMS = [make_simple, make_difficult, make_highleyman, make_highleyman.rotated(45)]
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: p.name)
@@ -80,11 +80,12 @@ def test_many_linear_rules_have_their_risks_at_once(problem: GaussianProblem) ->
     """Each its own; a rule that says the same everywhere is wrong for one class."""
     slopes = np.array([[1.0, -0.4], [-2.0, 0.1], [0.0, 0.0], [0.0, 0.0]])
     starts = np.array([-0.7, 1.0, 0.0, 3.0])
-    risks = linear_risks(problem, slopes, starts)
+    risks = problem.true_risks_linear(slopes, starts)
     assert risks.tolist() == [problem.true_risk_linear(*one) for one in zip(slopes, starts)]
     assert risks[2:].tolist() == [0.5, 0.5]
     assert len(set(risks)) == 3
-    unknown = linear_risks(problem, np.array([[np.nan, 1.0], [np.inf, 1.0]]), np.zeros(2))
+    slopes = np.array([[np.nan, 1.0], [np.inf, 1.0]])
+    unknown = problem.true_risks_linear(slopes, np.zeros(2))
     assert np.isnan(unknown).all()
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 import truerisk as tr
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.family import Family
-from truerisk.datasets import make_four_class, make_simple
+from truerisk.datasets import make_four_class, make_simple, make_sparse_gaussian
 from truerisk.experiments.bee_choosing import (
     BAYES,
     COSTS,
@@ -52,6 +52,18 @@ TEST = make_four_class(400, random_state=1)
 def of_rows(X, y):
     """The errors of rules among these rows."""
     return lambda _, rules: errors_on(X, y, rules)
+
+
+def test_draw_gives_classes_in_turn_with_the_moments_of_the_problem():
+    """Means and covariances of 40,000 rows are those that the problem names."""
+    X, y, _ = draw(np.random.default_rng(0), 40_000)
+    assert y[:5].tolist() == [0, 1, 0, 1, 0]
+    for label in (0, 1):
+        rows = X[y == label]
+        off = rows.mean(axis=0) - make_sparse_gaussian.means[label]
+        assert abs(off).max() < 4.5 / np.sqrt(len(rows))
+        gaps = np.cov(rows.T) - make_sparse_gaussian.covariances[label]
+        assert abs(gaps).max() < 4.5 * np.sqrt(2 / len(rows))
 
 
 @pytest.mark.parametrize("family", [logistic(), machines()])

@@ -57,8 +57,9 @@ def test_labels_shares_and_sizes_are_the_model_s(points):
     for row, k in enumerate(KS):
         model = fitted(x, y, k)
         np.testing.assert_array_equal(line.labels[row], model.predict(x[:, None]))
-        counted, shares = line.intervals
-        np.testing.assert_allclose(shares[row], model.predict_proba(x[:, None]))
+        counted, ones = line.intervals
+        shares = model.predict_proba(x[:, None])[:, 1]
+        np.testing.assert_allclose(ones[row] / counted[row], shares)
         sizes = model.counts_.sum(axis=1)[model.apply(x[:, None])]
         np.testing.assert_array_equal(counted[row], sizes)
 
@@ -66,7 +67,7 @@ def test_labels_shares_and_sizes_are_the_model_s(points):
 def test_points_left_out_are_refitted(points):
     """Every point, without its own row."""
     x, y = points
-    left_out, _ = Trial(PROBLEM, x, y, KS).changed
+    left_out = Trial(PROBLEM, x, y, KS).left_out
     for row, k in enumerate(KS):
         for i in range(len(x)):
             rest = np.arange(len(x)) != i
@@ -88,8 +89,8 @@ def test_swaps_are_refitted(points):
 def test_the_penalty_is_its_formula():
     """(2/n) sum p(1−p) of the swaps; at n0 = infinity every p is one half."""
     line = Trial(PROBLEM, X, Y, KS)
-    sizes, shares = line.intervals
-    p = (sizes * shares[..., 1] + 5) / (sizes + 10)
+    sizes, ones = line.intervals
+    p = (ones + 5) / (sizes + 10)
     expected = 2 / 9 * (p * (1 - p) * line.swaps).sum(axis=1)
     np.testing.assert_allclose(line.penalty(), expected)
     np.testing.assert_allclose(line.penalty(1e15), 0.5 * line.swaps.mean(axis=1))

@@ -195,6 +195,11 @@ class Block:
         object.__setattr__(self, "rows", [[visible(cell) for cell in row] for row in self.rows])
 
     @property
+    def text(self) -> str:
+        """The columns under their heads, without the caption."""
+        return text_table(self.head, self.rows)
+
+    @property
     def html(self) -> str:
         """A small table that any notebook shows; every cell is escaped."""
         top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)

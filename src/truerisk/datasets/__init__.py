@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         make_kearns,
         make_simple,
         make_sparse_gaussian,
+        sparse_gaussian,
     )
     from truerisk.readers.table import Table, read_table
 
@@ -54,6 +55,7 @@ __all__ = [
     "names",
     "read_table",
     "registry",
+    "sparse_gaussian",
 ]
 
 
@@ -106,7 +108,7 @@ _PLACES = {
         "datasets.gaussian": "GaussianProblem TrueRisk",
         "readers.table": "Table read_table",
         "datasets.problems": "KearnsProblem make_colon2d make_difficult make_highleyman "
-        "make_kearns make_simple make_sparse_gaussian",
+        "make_kearns make_simple make_sparse_gaussian sparse_gaussian",
     }.items()
     for name in names_of.split()
 }

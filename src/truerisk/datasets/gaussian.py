@@ -17,6 +17,7 @@ from truerisk.datasets.bundle import Bundle
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
+Array = NDArray[np.float64]
 Vector = tuple[float, ...]
 Matrix = tuple[Vector, ...]
 
@@ -128,7 +129,21 @@ class GaussianProblem:
                 "give one coefficient per feature."
             )
         offset = float(np.asarray(intercept, dtype=np.float64).reshape(()).item())
-        return float(linear_risks(self, weights[None], np.array([offset]))[0])
+        return float(self.true_risks_linear(weights[None], np.array([offset]))[0])
+
+    def true_risks_linear(self, coefs: Array, intercepts: Array) -> Array:
+        """The exact risks of many such rules, whose coefficients are the rows of `coefs`."""
+        from scipy.special import ndtr
+
+        errors = []
+        for label, (mean, covariance) in enumerate(zip(*self._laws, strict=True)):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                centres = coefs @ mean + intercepts
+                spreads = np.sqrt((coefs @ covariance * coefs).sum(axis=1))
+                wrong = ndtr(centres / (spreads if label == 0 else -spreads))
+            # without a spread the rule says the same everywhere
+            errors.append(np.where(spreads == 0, (centres > 0) != label, wrong))
+        return np.mean(errors, axis=0)
 
     def true_risk(
         self,
@@ -191,31 +206,6 @@ class GaussianProblem:
         return wrong
 
 
-def alternating(
-    problem: GaussianProblem, n_rows: int, rng: np.random.Generator
-) -> tuple[Array, NDArray[np.int64]]:
-    """Rows and labels, of class 0 and 1 in turn."""
-    X = rng.standard_normal((n_rows, problem.n_features))
-    for label, (mean, covariance) in enumerate(zip(*problem._laws, strict=True)):
-        X[label::2] = mean + X[label::2] @ np.linalg.cholesky(covariance).T
-    return X, np.arange(n_rows) % 2
-
-
-def linear_risks(problem: GaussianProblem, slopes: Array, intercepts: Array) -> Array:
-    """The exact risks of rules `(rule, feature)` that say class 1 where the score is positive."""
-    from scipy.special import ndtr
-
-    errors = []
-    for label, (mean, covariance) in enumerate(zip(*problem._laws, strict=True)):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            centres = slopes @ mean + intercepts
-            spreads = np.sqrt((slopes @ covariance * slopes).sum(axis=1))
-            wrong = ndtr(centres / (spreads if label == 0 else -spreads))
-        # without a spread the rule says the same everywhere
-        errors.append(np.where(spreads == 0, (centres > 0) != label, wrong))
-    return np.mean(errors, axis=0)
-
-
 def prediction_of(rule: Any) -> Callable[[Any], Any]:
     """The labels that a rule gives to rows: its `predict`, or the rule itself."""
     predict: Any = getattr(rule, "predict", rule)
@@ -259,8 +249,6 @@ def _log_density(
 
 _REACHES = (-12, -6, 0, 6, 12)  # standard deviations; beyond them lies 1e-32
 _FLAT = 1e-12
-
-Array = NDArray[np.float64]
 
 
 def quadratic_bayes_risk(difference: Array, first: Array, second: Array) -> float:

@@ -15,7 +15,8 @@ Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py; their parts:
 INSA lecture            insa.py, insa_optimism.py, insa_ozone.py
 Mehta                   mehta.py
 
-To add one: an `Experiment` in the file of its document, and its word and sentence below.
+To add one: an `Experiment` in the file of its document, written with public names alone, and its
+word and sentence below.
 """
 
 from __future__ import annotations

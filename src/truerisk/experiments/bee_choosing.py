@@ -27,26 +27,25 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from truerisk.contracts import Method, Rule
-from truerisk.core.errors import TrueRiskWarning, warn
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.datasets.gaussian import alternating, linear_risks
-from truerisk.datasets.problems import sparse_gaussian
-from truerisk.engines.running.fit_warnings import kept_warnings
+from truerisk.datasets import GaussianProblem, sparse_gaussian
 from truerisk.experiments.experiment import SMALLEST, Draws, answered, evaluated, stream, terms_of
 from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Series, mean_lines, printed
 from truerisk.experiments.statements import BELOW, Quantity, Statement
-from truerisk.losses.row_losses import ZeroOne
-from truerisk.methods.bayesian_error import BayesianError, ruled_plan
-from truerisk.methods.information_criteria import EBIC
-from truerisk.methods.kfold import KFold, LeaveOneOut
-from truerisk.methods.parts.procedure import by_rule
-from truerisk.models.logistic_path import LogisticPath
-from truerisk.models.logistic_places import TIE
-from truerisk.plan.answers import Answers
-from truerisk.plan.extras.linear_rules import LinearRules
-from truerisk.results.evaluation import Tested
+from truerisk.extend import (
+    Answers,
+    Data,
+    Family,
+    LinearRules,
+    Method,
+    Rule,
+    Streams,
+    Tested,
+    TrueRiskWarning,
+    chosen_candidate,
+)
+from truerisk.losses import ZeroOne
+from truerisk.methods import EBIC, BayesianError, KFold, LeaveOneOut
+from truerisk.models import LogisticPath
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
@@ -59,20 +58,30 @@ OF_ANOTHER_GENERATOR = (
 NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
 OF_MACHINES = ("CV-5", "BEEp", "BEEi")
 ORACLE = "oracle"
+TIE = 1e-10  # scores of LogisticPath that differ by less are equal
 SHORT = "stopped short"
 
 # a training set, and the errors of rules that a family has learned from it
 Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
 Learners = Mapping[str, tuple[Family, Mapping[str, Method]]]
 
-_classes = lru_cache(sparse_gaussian)
+
+@lru_cache
+def _classes(n_noise: int) -> tuple[GaussianProblem, list[tuple[np.ndarray, np.ndarray]]]:
+    """Return the problem, and the mean and the root of the covariance of each class."""
+    problem = sparse_gaussian(n_noise)
+    laws = zip(np.array(problem.means), np.array(problem.covariances), strict=True)
+    return problem, [(mean, np.linalg.cholesky(covariance)) for mean, covariance in laws]
 
 
 def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
     """Half of the rows of each class, 14 features and `n_noise` that tell nothing."""
-    problem = _classes(n_noise)
-    X, y = alternating(problem, n_rows, rng)
-    return X, y, lambda _, rules: linear_risks(problem, *rules.between(0, 1))
+    problem, laws = _classes(n_noise)
+    X = rng.standard_normal((n_rows, problem.n_features))
+    for label, (mean, root) in enumerate(laws):
+        X[label::2] = mean + X[label::2] @ root.T
+    y = np.arange(n_rows) % 2
+    return X, y, lambda _, rules: problem.true_risks_linear(*rules.between(0, 1))
 
 
 def synthetic(seed: int, number: int, n_rows: int, n_noise: int = 6) -> Drawn:
@@ -128,7 +137,8 @@ class Trained:
         """One fit, and what is known of its rules."""
         X, y, errors_of = drawn
         data = Data.check(X, y, task="classification")
-        answers = answered(family, data, ZeroOne(), ruled_plan(data.n_rows))
+        plan = BayesianError().plan(data, Streams(0))  # of one fit, which is asked for its rules
+        answers = answered(family, data, ZeroOne(), plan)
         errors, n_features = np.full((2, len(family)), np.nan)
         for rules in answers.rules or ():
             errors[rules.candidates] = errors_of(family, rules)
@@ -147,7 +157,7 @@ class Trained:
     ) -> tuple[float, float, float]:
         """What a method says of its choice, the error of that, and its number of features."""
         tested = self.tested(method, seed, rule)
-        chosen = by_rule(tested, rule)
+        chosen = chosen_candidate(tested, terms_of(self.family, rule))
         return tested[chosen].value, float(self.errors[chosen]), float(self.n_features[chosen])
 
 
@@ -201,17 +211,18 @@ def unconverged() -> Iterator[np.ndarray]:
     An experiment counts them in its findings: a worker process would swallow them. In other threads
     than the main one warnings go their usual way, and it is NaN: not known.
     """
-    heard = threading.current_thread() is threading.main_thread()  # whose filters are put back
-    short = np.array(0.0 if heard else np.nan)
-    with kept_warnings() as warned:
-        if heard:
-            warnings.simplefilter("always")
+    if threading.current_thread() is not threading.main_thread():  # whose filters are put back
+        yield np.array(np.nan)
+        return
+    short = np.array(0.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         yield short
-    for category, text in warned:
-        if issubclass(category, ConvergenceWarning):
+    for said in caught:
+        if issubclass(said.category, ConvergenceWarning):
             short[...] = 1
-        elif not (issubclass(category, TrueRiskWarning) and "folds" in text):
-            warn(text, category)
+        elif not (issubclass(said.category, TrueRiskWarning) and "folds" in str(said.message)):
+            warnings.warn_explicit(said.message, said.category, said.filename, said.lineno)
 
 
 # ---------------------------------------------------------------- reports

@@ -8,8 +8,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from truerisk.data.data import Data
-from truerisk.datasets.four_class import make_four_class
+from truerisk.datasets import make_four_class
 from truerisk.experiments.bee_choosing import (
     LAMBDAS,
     OF_ANOTHER_GENERATOR,  # noqa: F401 - told in docstrings
@@ -36,13 +35,13 @@ from truerisk.experiments.experiment import (
     experiment,
     first_least,
     stream,
+    values_of,
 )
 from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_line
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.losses.row_losses import ZeroOne
-from truerisk.methods.bayesian_error import BayesianError, ruled_plan
-from truerisk.methods.kfold import KFold
-from truerisk.results.evaluation import values_of
+from truerisk.extend import Data, Streams
+from truerisk.losses import ZeroOne
+from truerisk.methods import BayesianError, KFold
 
 # ---------------------------------------------------------------- Figure 1
 
@@ -253,7 +252,8 @@ def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, floa
     """
     X, y = PROBLEM(n_rows, random_state=rng)
     data, loss = Data.check(X, y, task="classification"), ZeroOne()
-    folds, bayesian, whole = KFold(5), BayesianError(standardize=False), ruled_plan(n_rows)
+    folds, bayesian = KFold(5), BayesianError(standardize=False)
+    whole = bayesian.plan(data, Streams(0))
 
     def seconds(task: Callable[..., object], *given: object) -> float:
         started = time.process_time()

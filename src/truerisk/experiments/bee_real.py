@@ -9,8 +9,7 @@ from itertools import chain
 import numpy as np
 from sklearn.base import clone
 
-from truerisk.core.family import Family
-from truerisk.datasets import documents
+from truerisk.datasets import load
 from truerisk.experiments.bee_choosing import (
     NAMES,
     OF_MACHINES,
@@ -34,7 +33,7 @@ from truerisk.experiments.bee_choosing import (
 from truerisk.experiments.experiment import Draws, Experiment, paragraphs, stream
 from truerisk.experiments.figures import Findings, Parts
 from truerisk.experiments.statements import Statement
-from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.extend import Family, LinearRules
 
 FEWEST, MOST = 0, -1  # places of the smallest and of the largest training sets
 LEAST = 2  # rows of each class: with one, BEEi has no posterior
@@ -180,7 +179,7 @@ class RealSetsFigure:
 
 @lru_cache(maxsize=4)
 def _rows(word: str) -> tuple[np.ndarray, np.ndarray]:
-    bundle = getattr(documents, word).bundle()
+    bundle = load(word)
     return bundle.X, bundle.y
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from truerisk.datasets.four_class import FourClassProblem
+from truerisk.datasets import FourClassProblem
 from truerisk.experiments.bee_choosing import (
     NAMES,
     OF_ANOTHER_GENERATOR,  # noqa: F401 - told in docstrings
@@ -37,7 +37,7 @@ from truerisk.experiments.bee_choosing import (
 from truerisk.experiments.experiment import Draws, experiment, stream
 from truerisk.experiments.figures import MeansGrid, Parts
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.selection.rules import OneStandardError
+from truerisk.selection import OneStandardError
 
 # ---------------------------------------------------------------- Table 2: logistic regression
 

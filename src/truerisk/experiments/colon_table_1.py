@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from sklearn.feature_selection import f_classif
 
-from truerisk.datasets.documents import colon
+from truerisk.datasets import load
 from truerisk.experiments.experiment import (
     Draws,
     answered,
@@ -21,8 +21,8 @@ from truerisk.experiments.experiment import (
 )
 from truerisk.experiments.figures import PaperTable, Parts, printed
 from truerisk.experiments.statements import Claim, Statement
-from truerisk.losses.row_losses import Brier
-from truerisk.plan.plan import Plan
+from truerisk.extend import Plan
+from truerisk.losses import Brier
 
 N_TRAIN, N_TEST = 42, 20
 GENES = (2000, 1000, 500, 100)
@@ -63,7 +63,7 @@ def _replicate(seed: int, number: int) -> Draws:
 @lru_cache(maxsize=1)
 def _standardised() -> tuple[np.ndarray, np.ndarray]:
     """Logarithms; each array, then each gene, to mean 0 and variance 1."""
-    data = colon.bundle()
+    data = load("colon")
     X = np.log10(data.X)
     for axis in (1, 0):
         X = (X - X.mean(axis=axis, keepdims=True)) / X.std(axis=axis, keepdims=True)

@@ -6,15 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from truerisk.contracts import Streams
-from truerisk.datasets.problems import make_simple
+from truerisk.datasets import make_simple
 from truerisk.experiments.experiment import Draws, Sample, evaluated, experiment, neighbours, stream
 from truerisk.experiments.figures import Panel, PaperTable, Parts, Series, printed
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.losses.row_losses import ZeroOne
-from truerisk.methods.nested import Nested
-from truerisk.methods.splitter import GivenSplits
-from truerisk.plan.plan import Plan
+from truerisk.extend import Plan, Streams
+from truerisk.losses import ZeroOne
+from truerisk.methods import GivenSplits, Nested
 
 SIZES = (25, 25), (5000, 5000)  # of the classes: rows to learn from, and rows that only measure
 METHOD = Nested(outer="10-fold", inner="loo")

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from truerisk.contracts import Method, Rule, Streams, Terms
-from truerisk.core.errors import (
-    Refusal,
-)
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.asking import Asking
 from truerisk.experiments.figures import Findings, Parts
-from truerisk.losses.loss import Loss
-from truerisk.losses.row_losses import ZeroOne
-from truerisk.methods.parts.set_risks import split_risks
-from truerisk.plan.answers import Answers
-from truerisk.plan.builder import PlanBuilder
-from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Evaluation, values_of
-from truerisk.selection.rules import Minimum
+from truerisk.extend import (
+    Answers,
+    Asking,
+    Data,
+    Evaluation,
+    Family,
+    Method,
+    Plan,
+    PlanBuilder,
+    Refusal,
+    Rule,
+    Streams,
+    Terms,
+    Tested,
+)
+from truerisk.losses import Loss, ZeroOne
+from truerisk.selection import Minimum
 
 SMALLEST = Minimum()
 
@@ -161,8 +163,11 @@ class Sample:
         return answered(family, self.whole, self.loss, plan)
 
     def errors(self, family: Family, *learned: np.ndarray) -> np.ndarray:
-        """The errors of these answers, by candidate and rows learned."""
-        return split_risks(self.answers(family, *learned), self.whole, self.loss)
+        """Return the shares of wrong labels among these answers, by candidate and rows learned."""
+        answers = self.answers(family, *learned)
+        is_wrong = answers.values != self.whole.codes_of(answers.plan.positions[0])
+        shares = is_wrong.reshape(*answers.answered.shape, -1).mean(axis=2)
+        return np.where(answers.answered, shares, np.nan)
 
 
 @lru_cache(maxsize=8)
@@ -205,6 +210,11 @@ def evaluated(
     asking = Asking(family, data, loss, engine=by)
     plan = splits if isinstance(splits, Plan) else method.plan(data, Streams(splits))
     return method.evaluate(asking, data, loss, plan, terms_of(family, rule))
+
+
+def values_of(tested: Sequence[Tested]) -> np.ndarray:
+    """Return the risk of every candidate."""
+    return np.array([one.value for one in tested])
 
 
 def first_least(curve: np.ndarray) -> int:

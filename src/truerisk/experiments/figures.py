@@ -11,10 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from truerisk.core.present import number, seconds, text_table
 from truerisk.experiments.statements import FEWEST, LEVEL, Quantity, Statement, wrapped
-from truerisk.results.records import UNWRITTEN
-from truerisk.results.writing import Written
+from truerisk.extend import UNWRITTEN, Block, Written
 
 CELLS = 40  # of a count of points, along each axis
 REACH = 2.0  # standard errors that a band shows to either side
@@ -193,7 +191,7 @@ class PaperTable:
             ]
             for row in self.rows
         ]
-        return f"{self.title}\n{text_table(head, cells)}"
+        return f"{self.title}\n{Block(self.title, head, cells).text}"
 
 
 @dataclass(frozen=True)
@@ -244,7 +242,7 @@ class MeansGrid:
             ]
             for row in self.rows
         ]
-        return f"{self.title}\n{text_table(['', *self.columns], cells)}"
+        return f"{self.title}\n{Block(self.title, ['', *self.columns], cells).text}"
 
 
 @dataclass(frozen=True)
@@ -291,9 +289,10 @@ class Report(Findings, Written):
     schema: ClassVar[str] = "truerisk.reproduction/2"
 
     def __str__(self) -> str:
+        digits = 2 if self.seconds < 10 else 0
         head = (
             f"{self.title}\n{self.document}\n"
-            f"{self.replicates} {self.unit}, seed {self.seed}, {seconds(self.seconds)}"
+            f"{self.replicates} {self.unit}, seed {self.seed}, {self.seconds:.{digits}f} s"
         )
         parts = [head, *map(str, self.tables)]
         compared = [i for i, table in enumerate(self.tables, 1) if isinstance(table, PaperTable)]
@@ -303,6 +302,13 @@ class Report(Findings, Written):
             parts.append("\n".join(["What the document says", *map(str, self.claims), JUDGED]))
         parts += [wrapped(f"note: {note}", "  ") for note in self.notes]
         return "\n\n".join(parts)
+
+
+def number(value: float | None, digits: int) -> str:
+    """Round a number, or return a dash for one that is not there or not finite."""
+    if value is None or not np.isfinite(value):
+        return "–"
+    return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
 def printed(values: np.ndarray, replicates: int, digits: int) -> float:

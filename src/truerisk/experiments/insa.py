@@ -9,13 +9,11 @@ can turn it over.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
-from truerisk.contracts import Method, Streams
-from truerisk.core.family import Family
-from truerisk.data.data import Data
 from truerisk.experiments.experiment import (
     Draws,
     Sample,
@@ -24,6 +22,7 @@ from truerisk.experiments.experiment import (
     experiment,
     stream,
     terms_of,
+    values_of,
 )
 from truerisk.experiments.figures import (
     MeansGrid,
@@ -36,13 +35,9 @@ from truerisk.experiments.figures import (
     printed,
 )
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.losses.row_losses import Squared
-from truerisk.methods.bootstrap import Bootstrap, Kind
-from truerisk.methods.criteria import GCV, Cp
-from truerisk.methods.information_criteria import AIC, BIC, AICc
-from truerisk.methods.kfold import KFold, LeaveOneOut
-from truerisk.methods.single_fit import Apparent
-from truerisk.results.evaluation import values_of
+from truerisk.extend import Data, Family, Method, Streams
+from truerisk.losses import Squared
+from truerisk.methods import AIC, BIC, GCV, AICc, Apparent, Bootstrap, Cp, KFold, LeaveOneOut
 
 # Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance
 # of 1: chosen so that R2 comes near the lecture's .03, .73 and .874 at degrees 1, 2 and 5.
@@ -205,7 +200,7 @@ N, N_TEST = 50, 1000
 SAMPLES = 50
 SPREAD = 0.5  # of the noise
 LEAF = 3  # rows of a leaf, at least
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, Literal["bootstrap", "oob", ".632"]] = {
     "bootstrap (Err_boot)": "bootstrap",
     "out of bag (Err_oob)": "oob",
     ".632": ".632",

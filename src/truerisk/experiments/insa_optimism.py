@@ -10,14 +10,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from truerisk.contracts import Streams
 from truerisk.experiments.experiment import Draws, Sample, answered, experiment, stream, terms_of
 from truerisk.experiments.figures import Panel, PaperTable, Parts, Series, mean_line
 from truerisk.experiments.insa import data_of, polynomials
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.losses.loss import Loss
-from truerisk.losses.row_losses import Absolute, Squared
-from truerisk.methods.information_criteria import AIC, AICc
+from truerisk.extend import Streams
+from truerisk.losses import Absolute, Loss, Squared
+from truerisk.methods import AIC, AICc
 
 NOISE = 0.5  # its standard deviation
 N = 30  # rows to learn from

@@ -19,17 +19,13 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from truerisk.core.family import Family
-from truerisk.data.data import Data, TaskWord
-from truerisk.datasets.documents import ozone_level
+from truerisk import RocCurve
+from truerisk.datasets import load
 from truerisk.experiments.experiment import Draws, answered, evaluated, experiment, plan_of, stream
 from truerisk.experiments.figures import Panel, PaperTable, Parts, Series
-from truerisk.losses.rank_scores import AUC
-from truerisk.losses.row_losses import Squared, ZeroOne
-from truerisk.methods.kfold import KFold
-from truerisk.methods.nested import Nested
-from truerisk.methods.splitter import GivenSplits
-from truerisk.results.roc import RocCurve
+from truerisk.extend import Data, Family
+from truerisk.losses import AUC, Squared, ZeroOne
+from truerisk.methods import GivenSplits, KFold, Nested
 
 LEARNERS = (
     "linear",
@@ -83,7 +79,7 @@ def _replicate(seed: int, number: int) -> Draws:
 @lru_cache(maxsize=1)
 def _forecasts() -> tuple[np.ndarray, np.ndarray]:
     """The root of the humidity, logarithms of both nitrogen oxides, the rest as it is."""
-    data = ozone_level.bundle()
+    data = load("ozone-level")
     X, names = data.X.copy(), list(data.feature_names)
     X[:, names.index("RMH2O")] **= 0.5
     for name in ("NO", "NO2"):
@@ -162,7 +158,7 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
 }
 
 
-def ozone_family(word: str, task: TaskWord) -> Family:
+def ozone_family(word: str, task: str) -> Family:
     """A learner of `LEARNERS`; its features have mean 0 and variance 1, products too."""
     name, _, interactions = word.partition(", ")
     model, grid = MODELS[task][name]

@@ -1,7 +1,7 @@
 """Kearns' interval problem, every k at once, and Figures 1 and 2 of Daudin and Mary-Huard.
 
-The rule with at most k intervals and least errors is had for every k, every row left out and every
-label flipped by one pass each way (`engines/interval/compiled.py`), so a data set of 500 rows takes
+The rule with at most k intervals and least errors is `IntervalClassifier`. Its engine answers every
+k, every row left out and every label flipped by one pass each way, so a data set of 500 rows takes
 milliseconds.
 """
 
@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 
 import numpy as np
 
-from truerisk.datasets.problems import KearnsProblem
-from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
-from truerisk.engines.interval.interval import rows_of_intervals
-from truerisk.experiments.experiment import Draws, experiment, stream
+from truerisk.datasets import KearnsProblem
+from truerisk.experiments.experiment import Draws, answered, experiment, stream, two_classes
 from truerisk.experiments.figures import (
     Panel,
     PaperTable,
@@ -28,10 +26,19 @@ from truerisk.experiments.figures import (
     printed,
 )
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
-from truerisk.models.interval_classifier import boundaries_between
+from truerisk.extend import Answers, Family, Method, Streams
+from truerisk.losses import ZeroOne
+from truerisk.methods import Apparent, LeaveOneOut, Swapping
+from truerisk.models import IntervalClassifier
 
 N0 = 10  # of the document: how strongly shares are drawn towards one half
 MOST = 60  # intervals of a rule
+
+
+@lru_cache(maxsize=32)
+def interval_rules(ks: tuple[int, ...]) -> Family:
+    """Return the rules with at most k intervals and least errors, for every k."""
+    return Family.of(IntervalClassifier(), {"k": ks})
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,38 +64,40 @@ class Trial:
         return cls(problem, X[order, 0], y[order], ks)
 
     @cached_property
-    def _counts(self) -> np.ndarray:
-        return np.eye(2, dtype=np.int64)[self.y]
+    def _swapping(self) -> Answers:
+        """The labels of all points, then that of each by the rule that was shown its other label.
+
+        It counts the points of each class in the interval of each point, too.
+        """
+        return self._answers(Swapping())
+
+    def _answers(self, method: Method) -> Answers:
+        """Ask the rules of every k what the method asks."""
+        rules, data = interval_rules(tuple(self.ks)), two_classes(self.x[:, None], self.y)
+        return answered(rules, data, ZeroOne(), method.plan(data, Streams(0)))
 
     @cached_property
     def labels(self) -> np.ndarray:
         """The labels of the points by the rule."""
-        return labels_for_every_k(self._counts, self.ks)
+        return self._answers(Apparent()).values
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        """The label of each point by the rule that was not shown it."""
+        return self._answers(LeaveOneOut()).values
 
     @cached_property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many points lie in the interval of each point, and shares of the classes there."""
-        return rows_of_intervals(self.labels, self._counts)
+        """How many points lie in the interval of each point, and how many of them are ones."""
+        counts = self._swapping.counts
+        assert counts is not None
+        return counts.sum(axis=2).round(), counts[..., 1]
 
     @cached_property
-    def changed(self) -> list[np.ndarray]:
-        """The label of each point by the rule that was not shown it, then by that shown the other.
-
-        One pass each way answers both.
-        """
-        n = len(self.x)
-        instead = np.concatenate([np.zeros_like(self._counts), self._counts[:, ::-1]])
-        right = np.zeros(2 * n, dtype=bool)
-        right[1 : n - 1] = boundaries_between(self.x[:-2], self.x[2:]) < self.x[1:-1]
-        each = np.tile(np.arange(n), 2)
-        labels = labels_after_changes(self._counts, self.ks, each, instead, right)
-        return np.split(labels, 2, axis=1)
-
-    @property
     def swaps(self) -> np.ndarray:
         """φ(xᵢ|1) − φ(xᵢ|0): whether the label of a point follows its own, or does the opposite."""
-        _, flipped = self.changed
-        return np.where(self.y == 1, self.labels - flipped, flipped - self.labels)
+        own, flipped = np.split(self._swapping.values.astype(np.int8), 2, axis=1)
+        return np.where(self.y == 1, own - flipped, flipped - own)
 
     @property
     def apparent(self) -> np.ndarray:
@@ -98,13 +107,12 @@ class Trial:
     @property
     def leave_one_out(self) -> np.ndarray:
         """The leave-one-out error."""
-        left_out, _ = self.changed
-        return (left_out != self.y).mean(axis=1)
+        return (self.left_out != self.y).mean(axis=1)
 
     def penalty(self, n0: float = N0) -> np.ndarray:
         """S: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], p drawn towards ½ by n0 rows."""
-        sizes, shares = self.intervals
-        p = (sizes * shares[..., 1] + n0 / 2) / (sizes + n0)
+        sizes, ones = self.intervals
+        p = (ones + n0 / 2) / (sizes + n0)
         return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
     def criterion(self, n0: float = N0) -> np.ndarray:
@@ -119,7 +127,7 @@ class Trial:
     @cached_property
     def true(self) -> np.ndarray:
         """The true risk, exact: boundaries of rules lie midway between points, nowhere else."""
-        ends = boundaries_between(self.x[:-1], self.x[1:])
+        ends = self.x[:-1] / 2 + self.x[1:] / 2
         ones = self.problem.share_of_ones(ends)
         lengths = np.diff(ends, prepend=0.0, append=1.0)
         return self._risk(np.where(self.labels == 1, lengths - ones, ones).sum(axis=1))

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.datasets.documents import spam
-from truerisk.datasets.problems import make_simple
+from truerisk import RocCurve
+from truerisk.datasets import load, make_simple
 from truerisk.experiments.experiment import Draws, Sample, experiment, neighbours, stream
 from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_lines
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.methods.holdout import ThreeWay
-from truerisk.methods.kfold import KFold, LeaveOneOut
+from truerisk.methods import KFold, LeaveOneOut, ThreeWay
 from truerisk.models import Memoriser
-from truerisk.results.roc import RocCurve
 
 # ---------------------------------------------------------------- the three-way split
 
@@ -276,7 +274,7 @@ MODELS = ("GAM", "tree", "weighted tree")
 
 @lru_cache(maxsize=1)
 def _messages() -> tuple[np.ndarray, np.ndarray]:
-    bundle = spam.bundle()
+    bundle = load("spam")
     return np.log(bundle.X + 0.1), bundle.y
 
 

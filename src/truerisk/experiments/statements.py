@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Literal, SupportsFloat
 import numpy as np
 from scipy.special import stdtrit
 
-from truerisk.core.present import plain
-from truerisk.results.records import UNWRITTEN
+from truerisk.extend import UNWRITTEN
 
 LEVEL = 0.99
 FEWEST = 10  # replicates: of nine signs at random all agree once in 256
@@ -33,7 +32,7 @@ Side = Literal["above", "below", "near"]
 class Claim:
     """Where a sentence has a truth: above `null`, below it, or near it, within `tolerance`."""
 
-    side: Side = field(metadata={"key": "claimed"})
+    side: Side
     null: float = 0.0
     tolerance: float = 0.0
 
@@ -74,8 +73,8 @@ class Quantity:
     value: float
     std_error: float
     replicates: int | None
-    claim: Claim = field(default=ABOVE, metadata=UNWRITTEN)
-    digits: int = field(default=4, metadata=UNWRITTEN)
+    claim: Claim = ABOVE
+    digits: int = 4
 
     @classmethod
     def mean(
@@ -189,8 +188,19 @@ class Statement:
     @property
     def tests(self) -> list[dict[str, Any]]:
         """The numbers, what is claimed of each, and whether it is so."""
-        pairs = zip(self.quantities, self.verdicts, strict=True)
-        return [{**plain(one), **plain(one.claim), "verdict": verdict} for one, verdict in pairs]
+        return [
+            {
+                "name": one.name,
+                "value": one.value,
+                "std_error": one.std_error,
+                "replicates": one.replicates,
+                "claimed": one.claim.side,
+                "null": one.claim.null,
+                "tolerance": one.claim.tolerance,
+                "verdict": verdict,
+            }
+            for one, verdict in zip(self.quantities, self.verdicts, strict=True)
+        ]
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from truerisk.contracts import Method
-from truerisk.core.family import Family
-from truerisk.datasets.problems import make_simple
+from truerisk import ErrorPosterior, SelectionBias
+from truerisk.datasets import make_simple
 from truerisk.experiments.experiment import Draws, Sample, experiment, neighbours, stream
 from truerisk.experiments.figures import MeansGrid, Panel, PaperTable, Parts, Series, mean_line
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
 from truerisk.experiments.wallman_comparison import NEAREST, classifiers
-from truerisk.methods.kfold import KFold, LeaveOneOut
-from truerisk.results.error_posterior import ErrorPosterior
-from truerisk.results.selection_bias import RiskMixture, SelectionBias
+from truerisk.extend import Family, Method
+from truerisk.methods import KFold, LeaveOneOut
 
 REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # and the numbers of their equations
     "reported, p_a (6)",
@@ -37,12 +36,12 @@ def bias_of(choices: np.ndarray) -> SelectionBias:
     return SelectionBias(estimates, choices[:, 0].astype(int), true)
 
 
-def errors_of(choices: np.ndarray) -> dict[str, RiskMixture]:
+def errors_of(choices: np.ndarray) -> dict[str, Any]:
     """The distributions of `ERRORS`."""
     return dict(zip(ERRORS, bias_of(choices).parts.values(), strict=True))
 
 
-def mean_of(mixture: RiskMixture) -> Quantity:
+def mean_of(mixture: Any) -> Quantity:
     """Its mean, to stand in a table."""
     error = float("inf") if mixture.std_error is None else mixture.std_error
     return Quantity("", mixture.mean, error, None)

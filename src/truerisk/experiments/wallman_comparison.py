@@ -10,10 +10,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.datasets.gaussian import GaussianProblem
-from truerisk.datasets.problems import make_colon2d, make_difficult, make_highleyman, make_simple
+from truerisk import ErrorPosterior
+from truerisk.datasets import (
+    GaussianProblem,
+    make_colon2d,
+    make_difficult,
+    make_highleyman,
+    make_simple,
+)
 from truerisk.experiments.experiment import (
     Draws,
     Sample,
@@ -25,9 +29,9 @@ from truerisk.experiments.experiment import (
 )
 from truerisk.experiments.figures import REACH, MeansGrid, Panel, PaperTable, Parts, Series
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
-from truerisk.losses.row_losses import ZeroOne
-from truerisk.methods.kfold import ReversedKFold
-from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.extend import Data, Family
+from truerisk.losses import ZeroOne
+from truerisk.methods import ReversedKFold
 
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
@@ -99,8 +103,7 @@ def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
-    from truerisk.models.fisher_classifier import FisherClassifier
-    from truerisk.models.parzen import ParzenClassifier
+    from truerisk.models import FisherClassifier, ParzenClassifier
 
     return (
         Family.of(KNeighborsClassifier(3)),

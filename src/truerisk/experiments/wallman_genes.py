@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.family import Family
 from truerisk.experiments.experiment import Draws, Sample, experiment, stream, two_classes
 from truerisk.experiments.figures import MeansGrid, Panel, Parts, mean_lines
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.methods.kfold import KFold
-from truerisk.methods.single_fit import Apparent
-from truerisk.readers.cells import counted
+from truerisk.extend import Family
+from truerisk.methods import Apparent, KFold
 
 ROWS = N, N_FRESH = 50, 500
 GENES = 500
@@ -91,8 +89,9 @@ def wallman_genes(draws: Draws) -> Parts:
 
 
 def _each(problem: str, gaps: np.ndarray) -> dict[str, np.ndarray]:
-    each = zip(SIZES, gaps.T, strict=False)
-    return {f"{problem}, {counted(k, 'gene')}: true − estimate": of for k, of in each}
+    genes = ("1 gene" if k == 1 else f"{k} genes" for k in SIZES)
+    each = zip(genes, gaps.T, strict=False)
+    return {f"{problem}, {of}: true − estimate": gap for of, gap in each}
 
 
 def _step(k: int, *errors: np.ndarray) -> str:

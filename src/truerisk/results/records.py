@@ -132,7 +132,7 @@ class Record(Written):
             return cls.from_dict(content)
 
     def __str__(self) -> str:
-        return "\n\n".join(present.text_table(b.head, b.rows) for b in self.blocks())
+        return "\n\n".join(block.text for block in self.blocks())
 
     def to_frame(self) -> Any:
         """Its lines as a frame of pandas, or of polars where only that is installed.

@@ -10,7 +10,11 @@ from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Registry, lazy, lines_of
 
-__all__ = ["as_rule", "names", "registry"]
+if TYPE_CHECKING:
+    from truerisk.selection.rules import Minimum as Minimum
+    from truerisk.selection.rules import OneStandardError as OneStandardError
+
+__all__ = ["Minimum", "OneStandardError", "as_rule", "names", "registry"]
 
 registry = Registry(
     "rule",
@@ -46,4 +50,5 @@ def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-    __getattr__, __dir__ = lazy(__name__, __all__)
+    places = dict.fromkeys(("Minimum", "OneStandardError"), f"{__name__}.rules")
+    __getattr__, __dir__ = lazy(__name__, __all__, places)
