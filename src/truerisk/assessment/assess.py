@@ -18,7 +18,7 @@ from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data
 from truerisk.data.named_columns import take_named_columns
-from truerisk.engines.workers.executors import connections_kept
+from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.checking import with_equal_checks
 from truerisk.estimation.outer_splits import goes_forward
 from truerisk.estimation.problem import Problem, as_seed

@@ -21,11 +21,11 @@ import numpy as np
 
 from truerisk.contracts import Engine, Request
 from truerisk.engines.generic import Generic
+from truerisk.engines.running.executors import workers_of
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.settings import groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.workers.executors import workers_of
 from truerisk.estimation.problem import Problem
 from truerisk.plan.plan import Plan
 

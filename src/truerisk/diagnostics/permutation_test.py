@@ -13,7 +13,7 @@ from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
 from truerisk.diagnostics.permutations import SHIFTS, Orders, PermutationTest, Repeated
-from truerisk.engines.workers.executors import workers_of
+from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import as_seed, checked_method
 from truerisk.estimation.run import Run
 from truerisk.methods.nested import Pairs

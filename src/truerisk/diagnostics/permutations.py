@@ -14,7 +14,7 @@ from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.progress import listen, tell
 from truerisk.data.data import Data
-from truerisk.engines.workers.executors import run_batches, workers_of
+from truerisk.engines.running.executors import run_batches, workers_of
 from truerisk.estimation.run import Run
 from truerisk.plan.leaks import order_of
 from truerisk.results.interval import Scale, tied

@@ -20,9 +20,9 @@ from truerisk.core.version import __version__
 from truerisk.data.data import Data
 from truerisk.data.named_columns import take_named_columns
 from truerisk.engines.asking import Asking
+from truerisk.engines.running.executors import executor_of
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
-from truerisk.engines.workers.executors import executor_of
 from truerisk.estimation.fit_params import params_of_fits
 from truerisk.intervals import as_form
 from truerisk.losses.loss import Loss, class_named

@@ -23,7 +23,7 @@ from truerisk.contracts import Keeper, Method, Streams, Terms
 from truerisk.core.errors import NoEngine, Refusal
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.engines.workers.executors import connections_kept
+from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.problem import (
     Problem,

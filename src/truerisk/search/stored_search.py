@@ -13,7 +13,7 @@ from truerisk.contracts import Fits
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
-from truerisk.engines.workers.executors import workers_of
+from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import Problem
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
+from truerisk.engines.running.executors import crew_of, one_thread
 from truerisk.engines.workers.crews import Shared, versions
-from truerisk.engines.workers.executors import crew_of, one_thread
 from truerisk.engines.workers.scheduler import BatchRun
 from truerisk.study.limits import end_child, run_batch, run_here
 from truerisk.study.queue import USUAL, Queue, Rules

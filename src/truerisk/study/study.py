@@ -19,7 +19,7 @@ from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
-from truerisk.engines.workers.executors import executor_of
+from truerisk.engines.running.executors import executor_of
 from truerisk.losses.loss_words import as_loss, by_scoring
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.interval_choice import choose

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed
-from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers.processes import reusable_workers
 
 X = np.random.default_rng(0).normal(size=(60_000, 10))

@@ -14,9 +14,9 @@ from tests.study.clusters import Cluster, free_port
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
+from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers import crews, dask_cluster
 from truerisk.engines.workers.crews import versions
-from truerisk.engines.workers.executors import run_batches
 
 X = np.random.default_rng(0).normal(size=(20_000, 11))
 Y = X[:, 1] + X[:, 2] > 0
@@ -153,7 +153,7 @@ def _plus(shared, batch):
 
 def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
     """One of two workers is killed during a run; a run that loses the other one ends soon."""
-    monkeypatch.setattr("truerisk.engines.workers.executors.PATIENCE", 1.0)
+    monkeypatch.setattr("truerisk.engines.running.executors.PATIENCE", 1.0)
     here = risk(None)
     with Cluster(2) as running:
         threading.Timer(0.6, running.workers[0].kill).start()

@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed
+from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers import parcels
 from truerisk.engines.workers.crews import Shared
-from truerisk.engines.workers.executors import run_batches
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 
 LARGE = np.arange(40_000.0).reshape(-1, 4)
@@ -144,7 +144,7 @@ def test_after_an_error_the_file_is_gone(folder) -> None:
 INTERRUPTED = """
 import os, signal, tempfile, threading, time
 import numpy as np
-from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.running.executors import run_batches
 def look():
     while not os.listdir(tempfile.gettempdir()):
         time.sleep(.05)
@@ -175,7 +175,7 @@ def test_after_ctrl_c_the_file_is_gone(tmp_path) -> None:
 
 KILLED = """
 import sys, time
-from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.running.executors import run_batches
 def nap(started, seconds):
     open(started, "w").close()
     time.sleep(seconds)

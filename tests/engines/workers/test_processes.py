@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -86,7 +86,7 @@ def test_waiting_is_for_the_first_for_all_or_for_seconds() -> None:
 
 AT_STEP = """
 import signal, sys, threading, time
-from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.running.executors import run_batches
 
 step, taken = int(sys.argv[1]), 0
 

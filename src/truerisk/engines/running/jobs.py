@@ -15,6 +15,7 @@ from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning, TrueRisk
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
+from truerisk.engines.running.executors import run_batches
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,
@@ -25,7 +26,6 @@ from truerisk.engines.running.fitting import (
     place_counts,
 )
 from truerisk.engines.running.memory import refuse_too_large
-from truerisk.engines.workers.executors import run_batches
 from truerisk.plan.answers import Answers, Failure, with_besides
 from truerisk.plan.extras.linear_rules import LinearRules, gathered
 from truerisk.plan.plan import Plan

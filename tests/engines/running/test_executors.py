@@ -16,7 +16,7 @@ from sklearn.tree import ExtraTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
-from truerisk.engines.workers.executors import run_batches, workers_of
+from truerisk.engines.running.executors import run_batches, workers_of
 from truerisk.testing.toy_learners import NearestMean
 
 
@@ -188,7 +188,7 @@ def test_a_pool_that_broke_before_is_the_same_sentence() -> None:
 
 INTERRUPTED = """
 import os, signal, threading, time
-from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.running.executors import run_batches
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     list(run_batches(2, time.sleep, (), [20] * 30))
