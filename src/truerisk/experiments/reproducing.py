@@ -32,7 +32,7 @@ from truerisk.core.errors import (
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import clean, listed
 from truerisk.core.progress import listen, stage, tell
-from truerisk.engines.workers.executors import executor_of, one_thread, run_batches, workers_of
+from truerisk.engines.running.executors import executor_of, one_thread, run_batches, workers_of
 from truerisk.experiments import registry
 from truerisk.experiments.experiment import Draws, Experiment, Replicate
 from truerisk.experiments.figures import Findings, Report

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.errors import Refusal
+from truerisk.engines.running.executors import one_thread
 from truerisk.engines.workers.crews import Shared
-from truerisk.engines.workers.executors import one_thread
 from truerisk.engines.workers.parcels import Parcel, opened, path_of
 from truerisk.engines.workers.processes import end_with_parent
 from truerisk.study.schema import Fate

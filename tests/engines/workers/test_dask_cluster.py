@@ -153,7 +153,7 @@ def _plus(shared, batch):
 
 def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
     """One of two workers is killed during a run; a run that loses the other one ends soon."""
-    monkeypatch.setattr("truerisk.engines.running.executors.PATIENCE", 1.0)
+    monkeypatch.setattr("truerisk.engines.workers.listed.PATIENCE", 1.0)
     here = risk(None)
     with Cluster(2) as running:
         threading.Timer(0.6, running.workers[0].kill).start()

@@ -1,28 +1,31 @@
 """Where batches run: in this process, on loky by a number, on Dask, on the user's executor.
 
 Any object with `submit(function, *args) -> Future` will do. Results do not depend on the choice:
-a fit is seeded by its number in the plan, and answers are put back by it.
+a fit is seeded by its number in the plan, and answers are put back by it. Only batches that run
+elsewhere need the package `engines/workers`, and only those on a cluster its file for Dask.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from numbers import Integral
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from truerisk.core.arguments import check_count, shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
-from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
-from truerisk.engines.workers.dask_cluster import Cluster, is_address, is_cluster, parts_of
-from truerisk.engines.workers.processes import Processes
-from truerisk.engines.workers.scheduler import Batches, BatchRun
+from truerisk.core.identity import is_a
 
-SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
-PATIENCE = 60.0  # seconds that a cluster may lack workers
+if TYPE_CHECKING:
+    from truerisk.engines.workers.crews import Crew
+    from truerisk.engines.workers.dask_cluster import Cluster
+
+CLIENT = "distributed:Client"
+SCHEMES = ("dask://", "dask+tls://")
 
 
 def workers_of(executor: Any) -> int | None:
@@ -32,9 +35,7 @@ def workers_of(executor: Any) -> int | None:
     """
     if executor is None:
         return None
-    if is_cluster(executor):
-        if is_address(executor):
-            parts_of(executor)  # one that is none is refused before anything runs
+    if _is_cluster(executor):
         return 2
     if isinstance(executor, (bool, str)):
         raise UnknownName(
@@ -91,34 +92,18 @@ def crew_of(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Crew | None
     workers = workers_of(executor)
     if workers is None:
         yield None
-    elif is_cluster(executor):
-        with _cluster(executor, refusal) as cluster:
+    elif _is_cluster(executor):
+        check_present("truerisk.engines.workers.dask_cluster")
+        from truerisk.engines.workers.dask_cluster import connected
+
+        with connected(executor, refusal, _idle.get()) as cluster:
             yield cluster
     else:
-        own = isinstance(executor, Integral)
-        crew = Processes(workers) if own else UserExecutor(executor, workers)
+        crew = _workers().crew_on(executor, workers)
         try:
             yield crew
         finally:
             crew.close()
-
-
-@contextmanager
-def _cluster(where: Any, refusal: type[TrueRiskError]) -> Iterator[Cluster]:
-    """A cluster, connected to anew where no earlier run of the call has left the connection."""
-    idle = _idle.get()
-    kept = None if idle is None else idle.pop(where, None)
-    cluster = Cluster(where, refusal) if kept is None else kept
-    cluster.missing()  # counts the workers, who come and go between two runs
-    try:
-        yield cluster
-    except BaseException:
-        cluster.close()
-        raise
-    if idle is None or where in idle:
-        cluster.close()
-    else:
-        idle[where] = cluster
 
 
 def run_batches(
@@ -134,69 +119,31 @@ def run_batches(
     `batches` may depend on the number of workers, None in this process. `named` says of a batch
     that ends its workers what it is. Whoever may stop listening closes it: what runs is ended.
     """
+    if executor is None:
+        made = batches(None) if callable(batches) else batches
+        yield from ((number, task(*shared, batch)) for number, batch in enumerate(made))
+        return
     with crew_of(executor, FitFailed) as crew:
-        workers = None if crew is None else crew.workers
-        made = batches(workers) if callable(batches) else batches
-        run = BatchRun(crew, Shared(task, shared), _Listed(made, named))
-        with closing(run.results()) as coming:
-            for numbered, result in coming:
-                if numbered is not None:
-                    yield numbered[0], result
+        yield from _workers().run_listed(crew, task, shared, batches, named)
 
 
-Numbered = tuple[int, Any]
+def _workers() -> ModuleType:
+    """Return the branch that runs batches elsewhere."""
+    check_present("truerisk.engines.workers.listed")
+    from truerisk.engines.workers import listed
+
+    return listed
 
 
-class _Listed(Batches):
-    """Batches that are known beforehand; the error of one is the end of all."""
-
-    def __init__(self, made: Sequence[Any], named: Callable[[Any], str] | None) -> None:
-        self.waiting: deque[Numbered] = deque(enumerate(made))
-        self.alone: deque[Numbered] = deque()
-        self.hit: Counter[int] = Counter()
-        self.named, self.patience = named, PATIENCE
-
-    def __bool__(self) -> bool:
-        return bool(self.waiting or self.alone)
-
-    def next(self) -> Numbered | None:
-        """None while there are suspects: who is guilty is to be known soon."""
-        return self.waiting.popleft() if self.waiting and not self.alone else None
-
-    def next_alone(self) -> Numbered | None:
-        return self.alone.popleft() if self.alone else None
-
-    def content(self, batch: Numbered) -> Any:
-        return batch[1]
-
-    def give_back(self, batch: Numbered, *, alone: bool) -> None:
-        (self.alone if alone else self.waiting).appendleft(batch)
-
-    def blame(
-        self, batch: Numbered, error: BaseException | None, *, deaths: int, alone: bool
-    ) -> None:
-        """It runs again; alone after two deaths, and of another one it is guilty."""
-        number, content = batch
-        if alone:
-            named = "" if self.named is None else f" again and again over {self.named(content)}"
-            raise _death(error, named) from error
-        self.hit[number] += deaths
-        self.give_back(batch, alone=self.hit[number] >= SUSPECT)
-
-    def failed(self, batch: Numbered, error: BaseException, *, alone: bool) -> None:
-        raise error
-
-    def stopped(self, reason: str | BaseException) -> FitFailed:
-        if isinstance(reason, str):
-            return FitFailed(f"{reason}: start workers, or use n_jobs=None.")
-        return _death(reason)
-
-
-def _death(error: BaseException | None, where: str = "") -> FitFailed:
-    return FitFailed(
-        f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
-        "crashed it. Use fewer workers, or n_jobs=None to see where."
-    )
+def _is_cluster(executor: Any) -> bool:
+    """Return True for a Dask cluster: a Client, or the address of a scheduler, which is checked."""
+    if not (isinstance(executor, str) and executor.startswith(SCHEMES)):
+        return is_a(executor, CLIENT)
+    if not executor.partition("://")[2].rpartition(":")[2].isdecimal():
+        raise UnknownName(
+            f"n_jobs={shown(executor)}: write dask://host:port, such as dask://10.0.0.1:8786."
+        )
+    return True
 
 
 def one_thread() -> AbstractContextManager[Any]:

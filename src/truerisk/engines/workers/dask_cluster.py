@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -20,8 +20,6 @@ from truerisk.core.identity import is_a
 from truerisk.data.data import Data
 from truerisk.engines.workers.crews import Crew, Shared
 
-CLIENT = "distributed:Client"
-SCHEMES = ("dask://", "dask+tls://")
 ANSWER = 10.0  # seconds that the scheduler may take to answer a question
 LOOK_EVERY = 5.0  # seconds between looks at how many workers there are
 SEND = 30.0  # seconds that sending to a worker may take, and as much more as the content needs
@@ -29,24 +27,23 @@ SLOWEST = 1e6  # bytes a second
 RECONNECT = 60.0  # seconds that a client tries to find a lost scheduler again
 
 
-def is_address(executor: Any) -> bool:
-    """Whether this is written as the address of a Dask scheduler."""
-    return isinstance(executor, str) and executor.startswith(SCHEMES)
-
-
-def is_cluster(executor: Any) -> bool:
-    """Whether this names a Dask cluster: an address, or a Client."""
-    return is_address(executor) or is_a(executor, CLIENT)
-
-
-def parts_of(address: str) -> tuple[str, str]:
-    """The scheme and the place of an address."""
-    scheme, _, place = address.partition("://")
-    if not place.rpartition(":")[2].isdecimal():
-        raise UnknownName(
-            f"n_jobs={shown(address)}: write dask://host:port, such as dask://10.0.0.1:8786."
-        )
-    return scheme, place
+@contextmanager
+def connected(
+    where: Any, refusal: type[TrueRiskError], idle: dict[Any, Cluster] | None
+) -> Iterator[Cluster]:
+    """A cluster, connected to anew where no earlier run of the call has left it among the idle."""
+    kept = None if idle is None else idle.pop(where, None)
+    cluster = Cluster(where, refusal) if kept is None else kept
+    cluster.missing()  # counts the workers, who come and go between two runs
+    try:
+        yield cluster
+    except BaseException:
+        cluster.close()
+        raise
+    if idle is None or where in idle:
+        cluster.close()
+    else:
+        idle[where] = cluster
 
 
 class Cluster(Crew):
@@ -193,7 +190,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
         from distributed import Client
     except ImportError:
         raise MissingExtra("dask://… needs distributed: pip install 'truerisk[dask]'.") from None
-    scheme, place = parts_of(address)
+    scheme, _, place = address.partition("://")
     wanted = f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{place}"
     try:
         client: Any = Client  # it has no types

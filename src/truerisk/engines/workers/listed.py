@@ -1,0 +1,94 @@
+"""Batches that are known beforehand, run by a crew: worker processes, an executor, a cluster."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from numbers import Integral
+from typing import Any
+
+from truerisk.core.errors import FitFailed
+from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
+from truerisk.engines.workers.processes import Processes
+from truerisk.engines.workers.scheduler import Batches, BatchRun
+
+SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
+PATIENCE = 60.0  # seconds that a cluster may lack workers
+
+
+def crew_on(executor: Any, workers: int) -> Crew:
+    """Return the crew of a number of processes, or of an executor of the user."""
+    own = isinstance(executor, Integral)
+    return Processes(workers) if own else UserExecutor(executor, workers)
+
+
+def run_listed(
+    crew: Crew,
+    task: Callable[..., Any],
+    shared: tuple[Any, ...],
+    batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
+    named: Callable[[Any], str] | None,
+) -> Generator[tuple[int, Any], None, None]:
+    """Yield `(number, task(*shared, batch))` of every batch, as each one is done."""
+    made = batches(crew.workers) if callable(batches) else batches
+    run = BatchRun(crew, Shared(task, shared), _Listed(made, named))
+    with closing(run.results()) as coming:
+        for numbered, result in coming:
+            if numbered is not None:
+                yield numbered[0], result
+
+
+Numbered = tuple[int, Any]
+
+
+class _Listed(Batches):
+    """Batches that are known beforehand; the error of one is the end of all."""
+
+    def __init__(self, made: Sequence[Any], named: Callable[[Any], str] | None) -> None:
+        self.waiting: deque[Numbered] = deque(enumerate(made))
+        self.alone: deque[Numbered] = deque()
+        self.hit: Counter[int] = Counter()
+        self.named, self.patience = named, PATIENCE
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.alone)
+
+    def next(self) -> Numbered | None:
+        """None while there are suspects: who is guilty is to be known soon."""
+        return self.waiting.popleft() if self.waiting and not self.alone else None
+
+    def next_alone(self) -> Numbered | None:
+        return self.alone.popleft() if self.alone else None
+
+    def content(self, batch: Numbered) -> Any:
+        return batch[1]
+
+    def give_back(self, batch: Numbered, *, alone: bool) -> None:
+        (self.alone if alone else self.waiting).appendleft(batch)
+
+    def blame(
+        self, batch: Numbered, error: BaseException | None, *, deaths: int, alone: bool
+    ) -> None:
+        """It runs again; alone after two deaths, and of another one it is guilty."""
+        number, content = batch
+        if alone:
+            named = "" if self.named is None else f" again and again over {self.named(content)}"
+            raise _death(error, named) from error
+        self.hit[number] += deaths
+        self.give_back(batch, alone=self.hit[number] >= SUSPECT)
+
+    def failed(self, batch: Numbered, error: BaseException, *, alone: bool) -> None:
+        raise error
+
+    def stopped(self, reason: str | BaseException) -> FitFailed:
+        if isinstance(reason, str):
+            return FitFailed(f"{reason}: start workers, or use n_jobs=None.")
+        return _death(reason)
+
+
+def _death(error: BaseException | None, where: str = "") -> FitFailed:
+    return FitFailed(
+        f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
+        "crashed it. Use fewer workers, or n_jobs=None to see where."
+    )
