@@ -10,7 +10,7 @@ from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, five_by_two
 from truerisk.contracts import Streams
 from truerisk.data.data import Data
-from truerisk.plan.partitions import leave_out
+from truerisk.plan.builder import leave_out
 from truerisk.plan.plan import Plan
 from truerisk.splitting.folds import fold_numbers
 

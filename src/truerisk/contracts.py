@@ -16,7 +16,15 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.plan.answers import Answers, Ask, Response
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Evaluation, RisksByColumn, Target, Tested
+from truerisk.results.evaluation import (
+    Evaluation,
+    RisksByColumn,
+    Target,
+    Tested,
+    ranks_of,
+    std_errors_of,
+    values_of,
+)
 from truerisk.results.interval import Basis
 
 if TYPE_CHECKING:
@@ -47,6 +55,17 @@ class Rule(ABC):
     @abstractmethod
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
         """Position of the chosen; `std_errors` is NaN where there is none or none is needed."""
+
+
+def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
+    """The rule's candidate, by ranks where all candidates have one.
+
+    A rule that needs standard errors compares values: ranks are on another scale.
+    """
+    if rule.needs_std_errors:
+        return rule.choose(values_of(tested), std_errors_of(tested))
+    ranks, none = ranks_of(tested), np.full(len(tested), np.nan)
+    return rule.choose(values_of(tested) if ranks is None else ranks, none)
 
 
 @dataclass(frozen=True)
@@ -91,6 +110,10 @@ class Method(ABC):
     rates_all: ClassVar[bool] = True  # whether each candidate gets a risk; else a note says why not
     perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
     gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers may give an interval
+    has_given_splits: ClassVar[bool] = False  # whether a user's splits may test training rows
+    spares_fits: ClassVar[bool] = False  # whether some candidates are not fitted in every split
+    tunes_inside: ClassVar[bool] = False  # whether it tests the choice of a candidate (Procedure)
+    shares_folds: ClassVar[bool] = False  # whether the questions that test it also compare
 
     @property
     @abstractmethod
@@ -108,12 +131,35 @@ class Method(ABC):
         """Which way it errs, and why."""
 
     @property
+    def goes_forward(self) -> bool:
+        """Whether rows are tested only by models that saw rows before them."""
+        return self.respects_time
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts of the rows, of which the smallest training set is one or more."""
+        return 2
+
+    @property
+    def outer_method(self) -> Method:
+        """The method that tests: this one, unless it tunes inside its training sets."""
+        return self
+
+    @property
     def resamples(self) -> bool:
         """Whether a procedure can be tuned anew in each of its training sets."""
         return self.splits
 
     def instead(self, reason: str) -> Method | None:
         """The method to use where no engine can answer this one's plan (and why), None for none."""
+        return None
+
+    def giving(self, need: Basis, interval: str) -> Method | None:
+        """Return a method that draws what an interval needs and this one lacks, or None."""
+        return None
+
+    def procedure(self, outer: Method, *, compare: bool) -> Method | None:
+        """Return its own test of a choice by it, or None where any splits may test that."""
         return None
 
     @property

@@ -21,7 +21,7 @@ from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.engines.trees.tree import Trees
 from truerisk.methods.bootstrap import Bootstrap
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.methods.words import as_method
 
 RNG = np.random.default_rng(5)

@@ -9,7 +9,7 @@ from truerisk.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.methods.words import as_method
-from truerisk.plan.nesting import with_training_rows
+from truerisk.plan.builder import with_training_rows
 
 DATA = Data.check(np.arange(24.0)[:, None], np.arange(24) % 2, task="classification")
 

@@ -14,12 +14,11 @@ import truerisk as tr
 from truerisk.contracts import Streams
 from truerisk.data.data import Data
 from truerisk.plan.blocks import ALL, Law
-from truerisk.plan.builder import PlanBuilder, merge_equal_fits
+from truerisk.plan.builder import PlanBuilder, leave_out, merge_equal_fits
 from truerisk.plan.nesting import nest
 from truerisk.plan.partitions import (
     draw_every,
     flip_each,
-    leave_out,
     leave_pairs_out,
     plan_of_samples,
     times_drawn,

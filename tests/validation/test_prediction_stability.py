@@ -83,7 +83,7 @@ def test_further_models_lack_one_fold_more():
 
 def test_rows_that_are_tested_twice_have_no_line():
     """Several repetitions give a row several own models."""
-    from truerisk.methods.nested import Pairs
+    from truerisk.methods.pairs import Pairs
 
     _, _, answers, shaken = told(Pairs("2x5-fold"))
     assert others_of_pairs(answers, shaken) is None

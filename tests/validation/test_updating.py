@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY

@@ -20,7 +20,6 @@ from truerisk.data.data import Data
 from truerisk.data.named_columns import take_named_columns
 from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.checking import with_equal_checks
-from truerisk.estimation.outer_splits import goes_forward
 from truerisk.estimation.problem import Problem, as_seed
 from truerisk.estimation.run import Run
 from truerisk.losses.loss_words import are_several
@@ -165,7 +164,7 @@ def assess(
     if wishes is not None and wishes.horizon is not None:
         problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
     schedule = Schedule.draw(problems, methods, outer)
-    forward = all(map(goes_forward, (*schedule.methods, schedule.nested)))
+    forward = all(m.goes_forward for m in (*schedule.methods, schedule.nested))
     problems = with_equal_checks(problems, checks, forward=forward)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
     curves = planned_curves(learning_curve, problems, schedule)

@@ -21,13 +21,13 @@ from truerisk.core.registry import check_known
 from truerisk.diagnostics.learner_by_size import LearnerBySize, measure, testing, usual_sizes
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates.one_fit import OneFit
-from truerisk.estimation.outer_splits import testing_method, usual_word
+from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.kfold import KFold
+from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.racing import Racing
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.models.stated.question import tunes_inside
 from truerisk.plan.plan import Plan
@@ -66,7 +66,7 @@ class Schedule:
         usual = usual_word(problem.data, word_by_size(problem.data.n_rows))
         chosen = tuple(as_method(method) for method in methods or (usual,))
         for method in chosen:
-            if isinstance(method, Racing):
+            if method.spares_fits:
                 raise Refusal(
                     f"how many fits '{method.word}' takes is known only at its end, and an "
                     "assessment states it beforehand: compare settings by their folds, such as "

@@ -25,7 +25,7 @@ from truerisk.intervals.form import NO_SPREAD, dependence
 from truerisk.losses.loss import RowLoss
 from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.set_risks import row_losses
-from truerisk.methods.splitter import Splitter
+from truerisk.methods.words import by_splitter
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import ORDERED
 from truerisk.plan.plan import Plan
@@ -91,7 +91,7 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     if claim.curve is not None:
         claim.refuse_other_rows(problem.data)
         return _of_kept(claim.curve)
-    method = Splitter(claim.splitter(problem.data.y), average="fold")
+    method = by_splitter(claim.splitter(problem.data.y), average="fold")
     with stage("replaying the search"):
         computed = compute(problem, method, plan=plan)
     if not scale.by_rows:

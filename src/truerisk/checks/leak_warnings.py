@@ -18,8 +18,7 @@ from truerisk.core.errors import (
 from truerisk.core.family import Family
 from truerisk.core.identity import is_a, is_from
 from truerisk.data.data import Data
-from truerisk.methods.splitter import known_rows
-from truerisk.plan.leaks import Leak, leaks_of
+from truerisk.plan.leaks import Leak, known_rows, leaks_of
 from truerisk.plan.plan import Plan
 
 CHOOSERS = (
@@ -74,7 +73,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "as 'blocks-5' or 'buffered'.",
             SpaceLeakWarning,
         )
-    if len(seen := known_rows(method, plan)):
+    if method.has_given_splits and len(seen := known_rows(plan)):
         warn(
             f"{len(seen)} rows (first: row {seen[0]}) are tested by models that were trained on "
             f"them, as '{method.word}' has it: the estimate is too good. Give test rows that are "

@@ -25,12 +25,12 @@ from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, Run, curve_of, procedure_of
-from truerisk.methods.nested import Nested
 from truerisk.methods.parts.averages import Averaged, influences_by_row
 from truerisk.methods.parts.interval_choice import gives
 from truerisk.methods.parts.paired_losses import joint_covariance
-from truerisk.methods.splitter import refuse_known_rows
+from truerisk.methods.parts.procedure import Procedure, nested
 from truerisk.methods.subsampled import Subsampled
+from truerisk.plan.leaks import refuse_known_rows
 from truerisk.plan.plan import Plan
 from truerisk.results.interval import Basis
 from truerisk.results.learning_curve import FEWEST_SIZES, LearningCurve
@@ -56,7 +56,8 @@ class LearnerBySize:
     def whole(self) -> Plan:
         """The splits with all of their training rows, if they test every row equally often."""
         plan = self._drawn(self.method)
-        refuse_known_rows(self.method, plan)
+        if self.method.has_given_splits:
+            refuse_known_rows(self.method.word, plan)
         bases = gives(self.method, self.problem.data, plan)
         if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= bases:
             raise Refusal(
@@ -81,14 +82,14 @@ class LearnerBySize:
         cut = Subsampled(n_train, self.method)
         if self.select_by is None:
             return Run(self.problem, self.method, cut)
-        return Run(self.problem, self.select_by, Nested(cut, self.select_by))
+        return Run(self.problem, self.select_by, nested(cut, self.select_by))
 
     def plans(self, n_train: int) -> list[tuple[Plan, int]]:
         """The plans of fits on so many rows, each with the number of settings it is asked for."""
         problem, method = self.problem, self.run(n_train).testing
         assert method is not None
         plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
-        if not isinstance(method, Nested):
+        if not isinstance(method, Procedure):
             return [(plan, settings)]
         parts = [(plan.part_named("outer"), 1)]
         if method.asks_inside(settings):

@@ -21,7 +21,7 @@ from truerisk.diagnostics.learner_by_size import (
 )
 from truerisk.estimation.problem import pose
 from truerisk.losses.loss_words import are_several
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.learning_curve import LearningCurve

@@ -16,7 +16,7 @@ from truerisk.diagnostics.permutations import SHIFTS, Orders, PermutationTest, R
 from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import as_seed, checked_method
 from truerisk.estimation.run import Run
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import run_of
 

@@ -9,11 +9,10 @@ from truerisk.core.family import Family
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.estimation.checking import all_findings, with_checks
-from truerisk.estimation.outer_splits import goes_forward, usual_word
+from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate
@@ -197,6 +196,7 @@ def _curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
     A rule of standard errors weighs those of a search, which has none calibrated for its settings.
     """
     chosen = as_method(usual_word(problem.data) if cv is None else cv)
-    problem = with_checks(problem, checks, forward=goes_forward(chosen))
-    of_means = isinstance(chosen, Averaged | Procedure) and not problem.rule.needs_std_errors
-    return curve_of(compute(replace(problem, calibrated=of_means), chosen))
+    problem = with_checks(problem, checks, forward=chosen.goes_forward)
+    of_means = isinstance(chosen, Averaged) or chosen.tunes_inside
+    calibrated = of_means and not problem.rule.needs_std_errors
+    return curve_of(compute(replace(problem, calibrated=calibrated), chosen))

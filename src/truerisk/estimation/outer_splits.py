@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from truerisk.contracts import Method
-from truerisk.core.errors import Refusal
 from truerisk.core.present import params_text
-from truerisk.methods.interval_wanted import of_procedure
-from truerisk.methods.nested import Nested, Pairs
-from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.racing import RacedPairs, Racing
-from truerisk.methods.splitter import Splitter
-from truerisk.methods.temporal import Forward
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.records import Count, Share
 
@@ -44,69 +35,8 @@ def n_parts(rows: Any, methods: Iterable[Any]) -> int:
     >>> n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    return max(_n_parts(as_method(usual_word(rows) if word is None else word)) for word in methods)
-
-
-def _n_parts(method: Any) -> int:
-    if isinstance(method, Forward):
-        return method.k + 1
-    if isinstance(method, Splitter) and method.goes_forward:
-        return int(method.splitter.n_splits) + 1
-    if isinstance(method, Nested):
-        return max(_n_parts(method.outer_method), _n_parts(method.inner_method))
-    return 2
-
-
-def goes_forward(method: Any) -> bool:
-    """Return True if the method tests rows by models that saw rows before them alone."""
-    outer = getattr(method, "outer_method", method)
-    return outer.respects_time or (isinstance(outer, Splitter) and outer.goes_forward)
-
-
-def testing_method(
-    outer: Any,
-    select_by: Method,
-    otherwise: Any,
-    interval: str | None = None,
-    *,
-    compare: bool = False,
-) -> Procedure:
-    """Nested validation of tuning by `select_by`: in the pairs of its folds, or by outer splits.
-
-    "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
-    splits), `otherwise` takes their place; where it keeps to the order of time, whose rows cannot
-    be left out in pairs, it is repeated around itself. `compare` as in `Nested`. Where an
-    `interval` is asked for, it is the method that draws what that needs.
-
-    >>> testing_method("pairs", as_method("5-fold"), "10-fold").word
-    'pairs (5-fold)'
-    >>> testing_method("pairs", as_method("aic"), "10-fold").word
-    'nested (10-fold, inner aic)'
-    >>> testing_method("pairs", as_method("forward-3"), "10-fold").word
-    'nested (forward-3, inner forward-3)'
-    """
-    method = _procedure(outer, select_by, otherwise, compare)
-    return method if interval is None else of_procedure(method, interval)
-
-
-def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> Procedure:
-    method = Pairs() if outer is None else as_method(outer)
-    if isinstance(select_by, Racing):
-        if not isinstance(method, Pairs) or method.folds is not None:
-            raise Refusal(
-                f"'{select_by.word}' is tested in the pairs of its own folds, and '{method.word}' "
-                "was asked for: use outer='pairs', or compare by folds, such as '10-fold'."
-            )
-        return RacedPairs(select_by, compare, method.average)
-    if not isinstance(method, Pairs):
-        return Nested(method, select_by, compare)
-    if method.folds is not None:
-        return replace(method, compare=compare)
-    if goes_forward(select_by):
-        return Nested(select_by, select_by, compare)
-    if isinstance(select_by, Averaged) and select_by.has_folds:
-        return replace(method, folds=select_by, compare=compare)
-    return Nested(otherwise, select_by, compare)
+    usual = usual_word(rows)
+    return max(as_method(usual if word is None else word).n_parts for word in methods)
 
 
 @dataclass(frozen=True)

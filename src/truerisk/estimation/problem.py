@@ -27,8 +27,7 @@ from truerisk.estimation.fit_params import params_of_fits
 from truerisk.intervals import as_form
 from truerisk.losses.loss import Loss, class_named
 from truerisk.losses.loss_words import Scoring, as_loss, by_scoring
-from truerisk.methods.interval_wanted import with_interval
-from truerisk.methods.parts.interval_choice import choose
+from truerisk.methods.parts.interval_choice import choose, with_interval
 from truerisk.methods.words import as_method
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding

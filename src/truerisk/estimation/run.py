@@ -19,7 +19,7 @@ from truerisk.checks.leak_warnings import (
     warn_of_inner_splits,
     warn_of_leaks,
 )
-from truerisk.contracts import Keeper, Method, Streams, Terms
+from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
 from truerisk.core.errors import NoEngine, Refusal
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
@@ -36,10 +36,9 @@ from truerisk.estimation.problem import (
 from truerisk.intervals import as_form
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.paired_losses import PairedAnswers
-from truerisk.methods.parts.procedure import Procedure, by_rule
-from truerisk.methods.splitter import refuse_known_rows
+from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import Answers
-from truerisk.plan.leaks import order_of
+from truerisk.plan.leaks import order_of, refuse_known_rows
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
 from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dress
@@ -143,8 +142,8 @@ def _computed(
     check_scores(method, problem.scores, problem.data)
     if plan is None:
         plan = method.plan(problem.data, Streams(problem.seed))
-    if new_rows:
-        refuse_known_rows(method, plan)
+    if new_rows and method.has_given_splits:
+        refuse_known_rows(method.word, plan)
     problem = choose_intervals(problem, method, plan)
     _warn(problem, method, plan)
     asking = problem.asking(keeper=keeper, known=known)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.kfold import ReversedKFold as ReversedKFold
     from truerisk.methods.ncv import NestedInterval as NestedInterval
     from truerisk.methods.nested import Nested as Nested
-    from truerisk.methods.nested import Pairs as Pairs
+    from truerisk.methods.pairs import Pairs as Pairs
     from truerisk.methods.racing import Racing as Racing
     from truerisk.methods.single_fit import Apparent as Apparent
     from truerisk.methods.single_fit import (
@@ -51,13 +51,6 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.words import registry as registry
 
 from truerisk.core.registry import no_attribute
-
-_WITHOUT_WORD = {
-    "BolsteredBySampling": "bolstered",
-    "GivenSplits": "splitter",
-    "Splitter": "splitter",
-    "Subsampled": "subsampled",
-}
 
 __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
@@ -79,14 +72,14 @@ def __getattr__(name: str) -> Callable[..., Method]:  # one that has no line abo
     words = import_module("truerisk.methods.words")  # `from` would ask here again
     if name in ("as_method", "registry"):
         return getattr(words, name)
-    if name in _WITHOUT_WORD:
-        return getattr(import_module(f"truerisk.methods.{_WITHOUT_WORD[name]}"), name)
-    if name in (lines := words.registry.by_name()):
+    lines = {**words.WITHOUT_WORD, **words.registry.by_name()}
+    if name in lines:
         return lines[name].load()
     raise no_attribute(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
     """What completion offers: the functions and every class."""
-    classes = import_module("truerisk.methods.words").registry.by_name()
-    return sorted({*__all__, *_WITHOUT_WORD, *(c for c in classes if c[0].isupper())})
+    words = import_module("truerisk.methods.words")
+    classes = {*words.WITHOUT_WORD, *words.registry.by_name()}
+    return sorted({*__all__, *(c for c in classes if c[0].isupper())})

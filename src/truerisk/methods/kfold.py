@@ -7,20 +7,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Streams, Terms
+from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
+from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
-from truerisk.plan.partitions import leave_out
+from truerisk.plan.builder import PlanBuilder, leave_out
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 from truerisk.splitting.folds import fold_numbers
+
+NESTED_REPEATS = 10  # of nested cross-validation, where a method has fewer
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,27 @@ class KFold(Averaged):
     def bias(self) -> str:
         k = f"{self.k - 1}/{self.k}" if self.folds is None else "a part"
         return f"slightly pessimistic: each model sees {k} of the rows"
+
+    def giving(self, need: Basis, interval: str) -> Method | None:
+        """Return nested cross-validation by these folds, or test sets of their size in halves."""
+        if type(self) is not KFold:  # others test other rows, or reduce in another way
+            return None
+        if need is Basis.PAIRS:
+            nested: Method = registry.load("ncv")(
+                self.k,
+                repeats=max(self.repeats, NESTED_REPEATS),
+                folds=self.folds,
+                bias="bates" if interval == "ncv" else None,
+                stratify=self.stratify,
+            )
+            return nested
+        if need is Basis.HALVES:
+            share = 1 / self.k if self.folds is None else 0.1
+            halves: Method = registry.load("paired-halves")(
+                test_share=share, stratify=self.stratify
+            )
+            return halves
+        return None
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         return leave_out(data.n_rows, self._labels(data, streams))

@@ -18,12 +18,12 @@ from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, RowLoss, check_average
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged, average_weights
 from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, winners_of, with_winners
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.plan.answers import Answers, Ask, filled
-from truerisk.plan.nesting import partitions_of
+from truerisk.plan.pairs import partitions_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
@@ -175,6 +175,7 @@ class Racing(Method):
 
     target: ClassVar[Target] = "Err"
     rates_all: ClassVar[bool] = False
+    spares_fits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_average(self.average)
@@ -195,6 +196,15 @@ class Racing(Method):
     @property
     def tells_scores(self) -> Method:
         return self.method
+
+    def procedure(self, outer: Method, *, compare: bool) -> RacedPairs:
+        """Return the same race in every outer training set of the pairs of its folds."""
+        if not isinstance(outer, Pairs) or outer.folds is not None:
+            raise Refusal(
+                f"'{self.word}' is tested in the pairs of its own folds, and '{outer.word}' "
+                "was asked for: use outer='pairs', or compare by folds, such as '10-fold'."
+            )
+        return RacedPairs(self, compare, outer.average)
 
     @property
     def method(self) -> Averaged:

@@ -11,13 +11,14 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
-from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.parts.averages import tested_by_average
+from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
+from truerisk.results.interval import Basis
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,11 @@ class OutOfBag(Method):
         return replace(builder.build(), out_of_bag=np.zeros(1, dtype=np.int32))
 
     def instead(self, reason: str) -> Method:
-        return Bootstrap("oob")
+        bootstrap: Method = registry.load(".632+")("oob")
+        return bootstrap
+
+    def giving(self, need: Basis, interval: str) -> Method | None:
+        return self.instead(interval) if need is Basis.SAMPLES else None
 
     def average_of(self, loss: Loss) -> Average:
         """Return how a loss is averaged: all rows are one test set."""

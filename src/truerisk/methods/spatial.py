@@ -14,8 +14,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
 from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
-from truerisk.plan.partitions import leave_out
+from truerisk.plan.builder import PlanBuilder, leave_out
 from truerisk.plan.plan import Plan
 from truerisk.results.door import load_from_above
 from truerisk.results.evaluation import Target

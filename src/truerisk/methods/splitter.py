@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Streams
+from truerisk.contracts import Streams
 from truerisk.core.arguments import as_array, is_count, shown
-from truerisk.core.errors import BadArgument, BadData, Refusal, is_failure, said_by
+from truerisk.core.errors import BadArgument, BadData, is_failure, said_by
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
-from truerisk.plan.builder import split_plan
+from truerisk.plan.builder import row_numbers, split_plan
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target
 
@@ -35,6 +35,7 @@ class Splitter(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    has_given_splits: ClassVar[bool] = True
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
@@ -62,6 +63,10 @@ class Splitter(Averaged):
         from sklearn.model_selection import TimeSeriesSplit
 
         return type(self.splitter) is TimeSeriesSplit
+
+    @property
+    def n_parts(self) -> int:
+        return int(self.splitter.n_splits) + 1 if self.goes_forward else 2
 
     @property
     def word(self) -> str:
@@ -104,6 +109,7 @@ class GivenSplits(Averaged):
 
     target: ClassVar[Target] = "Err"
     has_folds: ClassVar[bool] = True
+    has_given_splits: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_average(self.average)
@@ -146,24 +152,6 @@ class GivenSplits(Averaged):
         return loss.averaged(self.average)
 
 
-def known_rows(method: Method, plan: Plan) -> np.ndarray:
-    """Rows that splits of others let models test that were trained on them, ascending."""
-    of_others = isinstance(method, GivenSplits | Splitter)
-    every = range(plan.n_questions if of_others else 0)
-    known = [plan.test_rows(q)[0][plan.seen(q)] for q in every]
-    return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
-
-
-def refuse_known_rows(method: Method, plan: Plan) -> None:
-    """Where the risk is to be an honest one."""
-    if len(known := known_rows(method, plan)):
-        raise Refusal(
-            f"'{method.word}' tests {len(known)} rows (first: row {known[0]}) by models that were "
-            "trained on them, so the risk would not be honest: give splits whose test rows are no "
-            "training rows."
-        )
-
-
 def _repr_of(splitter: Any) -> str:
     """As it prints itself; scikit-learn's without the arguments that are not set.
 
@@ -188,12 +176,6 @@ def _pair(number: int, given: Any) -> tuple[Any, Any]:
             f"split {number} is no (train, test) pair of row numbers: {shown(given)}."
         ) from None
     return train, test
-
-
-def row_numbers(given: Any) -> np.ndarray:
-    """The rows that a splitter names, by their numbers or by a mask."""
-    rows = np.asarray(given)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:

@@ -104,6 +104,10 @@ class Forward(InTime):
             check_span(name, getattr(self, name), may_be_0=name == "gap")
 
     @property
+    def n_parts(self) -> int:
+        return self.k + 1
+
+    @property
     def word(self) -> str:
         return f"forward-{self.k}{said_spans(self, gap=0, window=None, horizon=None)}"
 

@@ -15,7 +15,7 @@ from truerisk.contracts import Method
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import Registry, check_known, closest, lines_of
-from truerisk.methods.splitter import GivenSplits, Splitter
+from truerisk.losses.loss import Average
 
 USUAL_FOLDS = "5-fold"
 """The folds where a user names none: three times the fits of a search, honest risk included."""
@@ -62,12 +62,23 @@ registry = Registry(
     bbc  bbc:BootstrapBiasCorrected
         10-fold, and the risk of choosing by it from bootstrapped answers
     paired-halves  holdout:PairedHalves  random splits of all rows and of halves
-    pairs  nested:Pairs  tune and test on one set of folds, left out alone and in pairs
+    pairs  pairs:Pairs  tune and test on one set of folds, left out alone and in pairs
     racing  racing:Racing  10-fold, where hopeless settings are fitted no further
     nested  nested:Nested  tune inside every outer training set, test outside
     """,
     ),
 )
+
+WITHOUT_WORD = lines_of(
+    "truerisk.methods",
+    """
+    Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
+    GivenSplits  splitter:GivenSplits  given (train, test) pairs of row numbers
+    Subsampled  subsampled:Subsampled  the test sets of a method, by fits on fewer rows
+    BolsteredBySampling  bolstered:BolsteredBySampling  bolstering by drawn points
+    """,
+)
+"""Methods that no word names."""
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
 _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
@@ -81,10 +92,10 @@ def as_method(given: Any) -> Method:
     if isinstance(given, str):
         return method_by(given, {})
     if isinstance(given, Integral) and not isinstance(given, bool):
-        return Splitter(int(given))
+        return by_splitter(int(given))
     refuse_class("cv", given)
     if callable(getattr(given, "split", None)):
-        return Splitter(given)
+        return by_splitter(given)
     if (
         isinstance(given, list | tuple)
         and given
@@ -95,11 +106,22 @@ def as_method(given: Any) -> Method:
             "tr.assess takes several."
         )
     if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
-        return GivenSplits(tuple(given))
+        given_splits: Method = WITHOUT_WORD["GivenSplits"].load()(tuple(given))
+        return given_splits
     raise UnknownName(
         f"cv={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
         "folds, a scikit-learn splitter, nor a list of (train, test) pairs."
     )
+
+
+def by_splitter(splitter: Any, average: Average | None = None) -> Method:
+    """Return the method of a scikit-learn splitter, or of a number of folds as scikit-learn has it.
+
+    >>> by_splitter(5).word
+    '5 unshuffled folds'
+    """
+    method: Method = WITHOUT_WORD["Splitter"].load()(splitter, average)
+    return method
 
 
 def listed_splits(cv: Any) -> list[Any]:
@@ -149,7 +171,7 @@ def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
         return made, (int(k), int(repeats or 1))
     unshuffled = _UNSHUFFLED.fullmatch(word.strip())
     if unshuffled:  # so is a number of folds called in results
-        return Splitter, (int(unshuffled[1]),)
+        return by_splitter, (int(unshuffled[1]),)
     numbered = _NUMBERED.fullmatch(word.strip())
     if numbered and f"{numbered[1]}-K" in registry:
         return registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)

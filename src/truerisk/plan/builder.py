@@ -1,14 +1,19 @@
-"""The builder of plans: blocks in, questions in, a Plan out; equal train sets become one fit."""
+"""The builder of plans: blocks in, questions in, a Plan out; equal train sets become one fit.
+
+`leave_out` makes K-fold plans array by array, `with_training_rows` asks fits about their own rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from truerisk.core.errors import Refusal
 from truerisk.data.rows import mixed
-from truerisk.plan.blocks import ALL, Blocks, Flips, RowSets
+from truerisk.plan.blocks import ALL, Blocks, Flips, RowSets, offsets_of
 from truerisk.plan.plan import Plan
 
 RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
@@ -134,6 +139,77 @@ def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
         seen = (ALL, (held_out,)) if complement else (builder.block(train), ())
         builder.ask(train=seen, test=(held_out, ()), fold=fold)
     return builder.build()
+
+
+def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
+    """For every partition (a label per row) and every label: all rows but its own, tested on these.
+
+    >>> plan = leave_out(4, [np.array([1, 0, 1, 0])])
+    >>> [plan.test_rows(q)[0].tolist() for q in range(2)]
+    [[1, 3], [0, 2]]
+    """
+    orders, sizes, repeats, folds = [], [], [], []
+    for repeat, labels in enumerate(partitions):
+        order, counts = blocks_of(labels)
+        orders.append(order)
+        sizes.append(counts)
+        repeats.append(np.full(len(counts), repeat))
+        folds.append(np.arange(len(counts)))
+    n_blocks = sum(map(len, sizes))
+    each = np.arange(n_blocks, dtype=np.int32)
+    nothing = RowSets(each, np.empty(0, np.int32), np.zeros(n_blocks + 1, np.int64))
+    plan = Plan.of(
+        n_rows=n_rows,
+        blocks=Blocks(np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(sizes))),
+        train=RowSets(np.full(n_blocks, ALL, np.int32), each, np.arange(n_blocks + 1)),
+        test=nothing,
+        fit=each,
+        repeat=np.concatenate(repeats).astype(np.int32),
+        fold=np.concatenate(folds).astype(np.int32),
+    )
+    return plan if len(partitions) == 1 else merge_equal_fits(plan)
+
+
+def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows sorted by label, and how many have each; one row per label needs no sorting."""
+    each = np.arange(len(labels))
+    if labels.dtype.kind in "iu" and np.array_equal(labels, each):
+        return each, np.ones(len(labels), dtype=np.int64)
+    codes = np.unique(labels, return_inverse=True)[1].ravel()
+    return np.argsort(codes, kind="stable"), np.bincount(codes)
+
+
+def with_training_rows(plan: Plan) -> Plan:
+    """The questions of a plan, and after them, in the same order, one about each train set."""
+    if plan.laws is not None or plan.flips is not None:
+        raise Refusal(
+            "a train score is that of rows that a fit was shown as they are, and this method draws "
+            "them at random or shows other labels: use return_train_score=False, or folds."
+        )
+    trained = plan.train.take(plan.fit)
+    test = replace(
+        plan.test,
+        base=np.concatenate([plan.test.base, trained.base]),
+        minus=np.concatenate([plan.test.minus, trained.minus]),
+        offsets=np.concatenate([plan.test.offsets, plan.test.offsets[-1] + trained.offsets[1:]]),
+    )
+    part = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
+    return replace(
+        plan,
+        test=test,
+        fit=np.tile(plan.fit, 2),
+        part=part,
+        repeat=np.tile(plan.repeat, 2),
+        fold=np.tile(plan.fold, 2),
+        unit=np.tile(plan.unit, 2),
+        parts=(*plan.parts, "apparent"),
+    )
+
+
+def row_numbers(given: Any) -> np.ndarray:
+    """The rows that a splitter names, by their numbers or by a mask."""
+    rows = np.asarray(given)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _canonical(rows: RowSet) -> RowSet:

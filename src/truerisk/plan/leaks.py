@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.plan.blocks import ALL, occurrences
 from truerisk.plan.plan import Plan
@@ -31,7 +32,7 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     A model that saw the row itself is asked about it on purpose (the apparent part of .632+, say):
     no other row tells it more. Costs the size of the coded plan, not n per fit.
 
-    >>> from truerisk.plan.partitions import leave_out
+    >>> from truerisk.plan.builder import leave_out
     >>> folds = leave_out(4, [np.array([0, 0, 1, 1])])
     >>> data = Data.check(np.eye(4), range(4), task="regression", groups=[7, 8, 8, 9])
     >>> leaks_of(data, folds, "groups")["groups"]
@@ -123,7 +124,7 @@ def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
 
     NaN where the model saw the row itself, or was made of drawn or of no rows.
 
-    >>> from truerisk.plan.partitions import leave_out
+    >>> from truerisk.plan.builder import leave_out
     >>> plan = leave_out(4, [np.array([0, 0, 1, 1])])
     >>> distances_to_seen(plan, np.array([[0.0], [1.0], [3.0], [4.0]])).tolist()
     [3.0, 2.0, 2.0, 3.0]
@@ -172,6 +173,22 @@ def _tree(places: np.ndarray) -> Any:
     from scipy.spatial import cKDTree
 
     return cKDTree(places)
+
+
+def known_rows(plan: Plan) -> np.ndarray:
+    """Rows that models test which were trained on them, ascending."""
+    known = [plan.test_rows(q)[0][plan.seen(q)] for q in range(plan.n_questions)]
+    return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
+
+
+def refuse_known_rows(word: str, plan: Plan) -> None:
+    """Refuse given splits that test rows of their own training sets: the risk is to be honest."""
+    if len(known := known_rows(plan)):
+        raise Refusal(
+            f"'{word}' tests {len(known)} rows (first: row {known[0]}) by models that were "
+            "trained on them, so the risk would not be honest: give splits whose test rows are no "
+            "training rows."
+        )
 
 
 ORDERED = (

@@ -1,4 +1,4 @@
-"""Plans of many fits at once: every block left out, every label flipped, samples drawn.
+"""Plans of many fits at once: each two blocks left out, every label flipped, samples drawn.
 
 The builder of `builder.py` takes one question at a time; these do the same for thousands, array
 by array.
@@ -11,37 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from truerisk.plan.blocks import ALL, LAWS, Blocks, Flips, Laws, RowSets, offsets_of, spread
-from truerisk.plan.builder import merge_equal_fits
+from truerisk.plan.builder import blocks_of, merge_equal_fits
 from truerisk.plan.plan import Plan
-
-
-def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
-    """For every partition (a label per row) and every label: all rows but its own, tested on these.
-
-    >>> plan = leave_out(4, [np.array([1, 0, 1, 0])])
-    >>> [plan.test_rows(q)[0].tolist() for q in range(2)]
-    [[1, 3], [0, 2]]
-    """
-    orders, sizes, repeats, folds = [], [], [], []
-    for repeat, labels in enumerate(partitions):
-        order, counts = _blocks_of(labels)
-        orders.append(order)
-        sizes.append(counts)
-        repeats.append(np.full(len(counts), repeat))
-        folds.append(np.arange(len(counts)))
-    n_blocks = sum(map(len, sizes))
-    each = np.arange(n_blocks, dtype=np.int32)
-    nothing = RowSets(each, np.empty(0, np.int32), np.zeros(n_blocks + 1, np.int64))
-    plan = Plan.of(
-        n_rows=n_rows,
-        blocks=Blocks(np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(sizes))),
-        train=RowSets(np.full(n_blocks, ALL, np.int32), each, np.arange(n_blocks + 1)),
-        test=nothing,
-        fit=each,
-        repeat=np.concatenate(repeats).astype(np.int32),
-        fold=np.concatenate(folds).astype(np.int32),
-    )
-    return plan if len(partitions) == 1 else merge_equal_fits(plan)
 
 
 def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
@@ -59,7 +30,7 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     blocks, minus, lengths, tests, fits, repeats, codes = ([] for _ in range(7))
     first_block = first_fit = 0
     for repeat, labels in enumerate(partitions):
-        order, counts = _blocks_of(labels)
+        order, counts = blocks_of(labels)
         k = len(counts)
         low, high = np.triu_indices(k, 1)
         without = np.diag(np.arange(k))  # which fit lacks folds i and j
@@ -91,15 +62,6 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         fold=np.concatenate(codes).astype(np.int32),
     )
     return plan if len(partitions) == 1 else merge_equal_fits(plan)
-
-
-def _blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows sorted by label, and how many have each; one row per label needs no sorting."""
-    each = np.arange(len(labels))
-    if labels.dtype.kind in "iu" and np.array_equal(labels, each):
-        return each, np.ones(len(labels), dtype=np.int64)
-    codes = np.unique(labels, return_inverse=True)[1].ravel()
-    return np.argsort(codes, kind="stable"), np.bincount(codes)
 
 
 def flip_each(codes: np.ndarray) -> Plan:

@@ -26,11 +26,9 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, class_named
 from truerisk.losses.loss_words import as_loss, named
 from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer, perfect_rule
-from truerisk.methods.splitter import row_numbers
 from truerisk.models.stated.question import usual_score
-from truerisk.plan.builder import split_plan
+from truerisk.plan.builder import leave_out, row_numbers, split_plan
 from truerisk.plan.leaks import order_of
-from truerisk.plan.partitions import leave_out
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Scale

@@ -14,11 +14,12 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
 from truerisk.core.progress import stage
 from truerisk.estimation.checking import all_findings, with_checks, with_findings
-from truerisk.estimation.outer_splits import goes_forward, usual_word
+from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Run, curve_of
-from truerisk.methods.nested import Nested, Pairs
-from truerisk.methods.words import as_method
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.procedure import nested
+from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.results import RiskEstimate
 from truerisk.search.own_claim import claim_of
 from truerisk.search.repeat import of_clones
@@ -74,7 +75,7 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
     problem, own = problem_and_loss(search, rows, claim, fitted)
     forward = claim is not None and claim.goes_forward
     if search.outer is not None:
-        forward = forward and goes_forward(_testing(search.outer, kind, usual_word(rows.data))[0])
+        forward = forward and _testing(search.outer, kind, usual_word(rows.data))[0].goes_forward
     problem = with_checks(problem, search.checks, forward=forward)
     selected = selected_risk(problem, own, claim, fitted, rows.seconds)
     selected = with_findings(selected, problem.findings)
@@ -114,7 +115,7 @@ def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]
     if isinstance(method, Pairs) and method.folds is not None:
         return method, ()
     if not isinstance(method, Pairs):
-        return Nested(method).outer_method, ()
+        return nested(method, USUAL_FOLDS).outer_method, ()
     note = (
         f"outer splits '{usual}' in the place of pairs of folds: {kind} splits its rows itself, so "
         "there are no fits to share"

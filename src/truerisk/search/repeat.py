@@ -14,12 +14,12 @@ from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.estimation.outer_splits import testing_method, usual_word
+from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, curve_of, procedure_of
-from truerisk.methods.nested import Nested, Pairs
-from truerisk.methods.splitter import Splitter
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.pairs import Pairs, testing_method
+from truerisk.methods.parts.procedure import nested
+from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding, without_checks
 from truerisk.results.results import RiskCurve, RiskEstimate
@@ -139,7 +139,7 @@ def _is_fixed_grid(search: Any) -> bool:
 def _by_grid(
     claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, terms: Mapping[str, Any]
 ) -> RiskEstimate:
-    return _of_grid(claim, scale, X, y, Nested(outer, _inner(claim, y)), terms)
+    return _of_grid(claim, scale, X, y, nested(outer, _inner(claim, y)), terms)
 
 
 def _of_grid(
@@ -181,7 +181,7 @@ SOME_FAILED = (
 
 def _inner(claim: Claim, y: Any) -> Method:
     if hasattr(claim.cv, "split") or claim.cv is None or isinstance(claim.cv, int):
-        return Splitter(claim.splitter(y), average="fold")
+        return by_splitter(claim.splitter(y), average="fold")
     pairs = list(claim.cv)
     if not pairs:
         raise Refusal(USED_UP)

@@ -16,7 +16,7 @@ from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.executors import connections_kept
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.estimation.checking import all_findings, with_checks
-from truerisk.estimation.outer_splits import OuterFold, Stability, goes_forward
+from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.run import Computed, Run, curve_of
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate
@@ -254,7 +254,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
         methods = [method for method in (run.select_by, run.testing) if method is not None]
-        forward = all(map(goes_forward, methods))
+        forward = all(method.goes_forward for method in methods)
         run = replace(run, problem=with_checks(run.problem, self.checks, forward=forward))
         if self.refit:  # known before the fits of the search, which may need no such matrix
             refuse_too_large(run.problem.family, run.problem.data)

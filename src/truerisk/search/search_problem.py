@@ -18,7 +18,7 @@ from truerisk.data.data import Data, TaskWord
 from truerisk.data.named_columns import take_named_columns
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.estimation.fit_params import fit_params_with_weight
-from truerisk.estimation.outer_splits import testing_method, usual_word
+from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import (
     Problem,
     as_seed,
@@ -30,7 +30,8 @@ from truerisk.estimation.problem import (
 from truerisk.estimation.run import Run, blank_estimate
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import are_several, as_loss
-from truerisk.methods.nested import Nested, Pairs
+from truerisk.methods.pairs import Pairs, testing_method
+from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import as_method, is_of_scikit_learn
 from truerisk.models.stated.question import tunes_inside
 from truerisk.results.results import RiskEstimate
@@ -136,7 +137,7 @@ def run_of(
     problem = pose(Family.of(searched), X, y, random_state=random_state, is_event=True, **rows)
     usual = usual_word(problem.data)
     in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
-    return Run(problem, as_method(usual), Pairs() if in_pairs else Nested(usual, usual))
+    return Run(problem, as_method(usual), Pairs() if in_pairs else nested(usual, usual))
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from truerisk.core.present import clean
 from truerisk.engines.generic import Generic
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
-from truerisk.methods.nested import Nested
-from truerisk.methods.racing import Racing
+from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
 from truerisk.models.stated.question import usual_score
 from truerisk.search.claim import Claim, known_word
@@ -81,7 +80,7 @@ def compared_by(search: Any, usual: str) -> Method:
     Scores of whole test sets are means over folds anyway, unless their word ends in " pooled".
     """
     method = as_method(usual if search.cv is None else search.cv)
-    if isinstance(method, Nested):
+    if isinstance(method, Procedure) and not method.shares_folds:
         raise Refusal(
             f"cv='{method.word}' tests what was tuned inside, and rates no setting on all "
             f"rows: use cv='{method.inner_method.word}' with "
@@ -92,7 +91,7 @@ def compared_by(search: Any, usual: str) -> Method:
 
 def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
     """Refuse what would need the fits that a race spares."""
-    if not isinstance(select_by, Racing):
+    if not select_by.spares_fits:
         return
     if return_train_score:
         raise BadArgument(

@@ -21,7 +21,7 @@ from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, Run, tuning_problem, with_note
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import Answers, joined
-from truerisk.plan.nesting import with_training_rows
+from truerisk.plan.builder import with_training_rows
 from truerisk.plan.plan import Plan
 from truerisk.search.stored_search import StoredSearch
 

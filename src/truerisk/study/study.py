@@ -21,8 +21,7 @@ from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import executor_of
 from truerisk.losses.loss_words import as_loss, by_scoring
-from truerisk.methods.interval_wanted import with_interval
-from truerisk.methods.parts.interval_choice import choose
+from truerisk.methods.parts.interval_choice import choose, with_interval
 from truerisk.study.driving import drive
 from truerisk.study.queue import Rules
 from truerisk.study.replicate import (

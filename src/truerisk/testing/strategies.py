@@ -13,9 +13,8 @@ import numpy as np
 from truerisk.core.errors import MissingExtra
 from truerisk.data.data import Data, TaskWord
 from truerisk.plan.blocks import ALL, RowSets
-from truerisk.plan.builder import PlanBuilder, RowSet
-from truerisk.plan.nesting import with_pairs
-from truerisk.plan.partitions import leave_out
+from truerisk.plan.builder import PlanBuilder, RowSet, leave_out
+from truerisk.plan.pairs import with_pairs
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:

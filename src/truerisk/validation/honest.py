@@ -16,7 +16,7 @@ from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import registry
 from truerisk.methods.external import External
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.parts.procedure import Procedure, by_fit
 from truerisk.methods.parts.set_risks import row_losses

@@ -23,7 +23,7 @@ from truerisk.core.family import Family
 from truerisk.core.present import Block, number, text_table
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import Run
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.results.interval import Interval
 from truerisk.results.records import Column, Finite, Record, Share, Size
 from truerisk.results.results import RiskEstimate

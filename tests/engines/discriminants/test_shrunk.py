@@ -28,7 +28,7 @@ from truerisk.engines.discriminants.discriminant import SHARE, LinearDiscriminan
 from truerisk.engines.discriminants.rule import DiscriminantRule
 from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.templates.turned import turned_about_mean
-from truerisk.methods.nested import Pairs
+from truerisk.methods.pairs import Pairs
 from truerisk.models import LinearDiscriminant
 
 ENGINE = LinearDiscriminants()

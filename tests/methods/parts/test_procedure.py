@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk import contracts
-from truerisk.methods.parts.procedure import by_rule
+from truerisk.contracts import by_rule
 from truerisk.selection import as_rule
 
 

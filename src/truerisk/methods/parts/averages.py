@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Terms
+from truerisk.contracts import Method, Terms, by_rule
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
 from truerisk.losses.loss import Average, Loss, RowLoss
@@ -27,7 +27,6 @@ from truerisk.methods.parts.caveats import (
     unseen_note,
 )
 from truerisk.methods.parts.interval_choice import calibrated_word, choose, own_interval
-from truerisk.methods.parts.procedure import by_rule
 from truerisk.methods.parts.set_risks import (
     changes_by_one_row,
     losses_by_influence,

@@ -72,7 +72,7 @@ def apart_note(plan: Plan, data: Data) -> tuple[str, ...]:
     """At which distance from the training places the risk is one; nothing without places.
 
     >>> import numpy as np
-    >>> from truerisk.plan.partitions import leave_out
+    >>> from truerisk.plan.builder import leave_out
     >>> places = np.array([[0.0], [1.0], [3.0], [4.0]])
     >>> data = Data.check(places, [0, 1, 0, 1], task="classification", block=places)
     >>> apart_note(leave_out(4, [np.array([0, 0, 1, 1])]), data)[0][:50]

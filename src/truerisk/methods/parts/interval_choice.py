@@ -12,10 +12,9 @@ from truerisk.data.data import Data
 from truerisk.intervals import as_form, registry
 from truerisk.intervals.form import word_of_dependence
 from truerisk.losses.loss import Loss
-from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.leaks import ORDERED, order_of
 from truerisk.plan.plan import Plan
-from truerisk.results.interval import Basis
+from truerisk.results.interval import OF_PLANS, Basis
 
 
 def choose(
@@ -98,6 +97,21 @@ def calibrated_word(loss: Loss, data: Data) -> str | None:
     return "log-cv" if loss.upper is None else bounded
 
 
+def with_interval(method: Method, word: str) -> Method:
+    """The method that draws the fits which an interval needs; the method itself if there is none.
+
+    That is for K-fold words nested cross-validation or paired halves, for `oob` the bootstrap.
+
+    >>> from truerisk.methods.words import as_method
+    >>> with_interval(as_method("10-fold"), "wald").word
+    '10-fold'
+    >>> with_interval(as_method("10-fold"), "ncv").word
+    'ncv (10x10-fold)'
+    """
+    need = as_form(word).lacking(method.gives | OF_PLANS)
+    return (None if need is None else method.giving(need, word)) or method
+
+
 @dataclass(frozen=True)
 class Own:
     """The `word` of the interval, None for that of plain rows, or why one is `unsure`.
@@ -128,7 +142,7 @@ def own_interval(
 
 def _tester(method: Method, plan: Plan) -> tuple[Method, Plan]:
     """The part that tests of a method that tunes inside, with its part of the plan."""
-    if not isinstance(method, Procedure):
+    if not method.tunes_inside:
         return method, plan
     outer = plan.part_named("outer")
     return method.outer_method, outer if outer.n_questions else plan

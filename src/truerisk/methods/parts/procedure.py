@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Rule, Terms
+from truerisk.contracts import Method, Terms, by_rule
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
+from truerisk.methods.parts.interval_choice import with_interval
+from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import (
@@ -20,10 +22,8 @@ from truerisk.results.evaluation import (
     Target,
     Tested,
     Winners,
-    ranks_of,
-    std_errors_of,
-    values_of,
 )
+from truerisk.results.interval import Basis
 
 
 def inner_risks(
@@ -39,17 +39,6 @@ def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
     if len(tested) == 1:
         return 0
     return by_rule(tested, terms.rule)
-
-
-def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
-    """The rule's candidate, by ranks where all candidates have one.
-
-    A rule that needs standard errors compares values: ranks are on another scale.
-    """
-    if rule.needs_std_errors:
-        return rule.choose(values_of(tested), std_errors_of(tested))
-    ranks, none = ranks_of(tested), np.full(len(tested), np.nan)
-    return rule.choose(values_of(tested) if ranks is None else ranks, none)
 
 
 def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
@@ -98,6 +87,7 @@ class Procedure(Method):
 
     compare: bool
     target: ClassVar[Target] = "Err"
+    tunes_inside: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -118,6 +108,10 @@ class Procedure(Method):
         return self.outer_method.respects_space and self.inner_method.respects_space
 
     @property
+    def goes_forward(self) -> bool:
+        return self.outer_method.goes_forward
+
+    @property
     def tells_scores(self) -> Method:
         return self.outer_method
 
@@ -125,11 +119,6 @@ class Procedure(Method):
     def tested_by(self) -> str:
         """The splits that test, in a word."""
         return self.outer_method.word
-
-    @property
-    @abstractmethod
-    def shares_folds(self) -> bool:
-        """Whether the outer questions are those that compare the candidates on all rows."""
 
     def asks_inside(self, n_candidates: int) -> bool:
         """Whether the inner questions are asked where there are so many candidates."""
@@ -146,6 +135,11 @@ class Procedure(Method):
     def bias(self) -> str:
         return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
 
+    def giving(self, need: Basis, interval: str) -> Method:
+        """Return nested validation whose outer splits give what the interval needs."""
+        outer = with_interval(self.outer_method, interval)
+        return nested(outer, self.inner_method, self.compare)
+
     def check(self, data: Data, loss: Loss) -> None:
         self.outer_method.check(data, loss)
         self.inner_method.check(data, loss)
@@ -158,3 +152,9 @@ class Procedure(Method):
     ) -> Tested:
         """The risk of what was `tested`; `shaken` are answers of models that lack more rows."""
         return self.outer_method.reduce(tested, data, loss, terms)[0]
+
+
+def nested(outer: Any, inner: Any, compare: bool = False) -> Procedure:
+    """Return nested validation: the choice by `inner`, tested by `outer`."""
+    procedure: Procedure = registry.load("nested")(outer, inner, compare)
+    return procedure

@@ -1,0 +1,186 @@
+"""The risk of a tuned learner from one set of folds, left out alone and in pairs.
+
+`testing_method` says which method tests a choice: this one, or nested validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.core.errors import BadData, Refusal
+from truerisk.data.data import Data
+from truerisk.losses.loss import Average, Loss, check_average
+from truerisk.methods.parts.averages import Averaged, tested_by_average
+from truerisk.methods.parts.interval_choice import calibrated_word, with_interval
+from truerisk.methods.parts.procedure import (
+    Procedure,
+    chosen_candidate,
+    inner_risks,
+    nested,
+    winners_of,
+    with_winners,
+)
+from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.plan.answers import Answers, Ask
+from truerisk.plan.leaks import order_of
+from truerisk.plan.pairs import with_pairs
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation, RisksToRead, Tested
+from truerisk.results.interval import Basis
+
+
+@dataclass(frozen=True)
+class Pairs(Procedure):
+    r"""The risk of "choose a setting, then fit", from one set of K folds.
+
+    Every candidate is fitted without each fold and without each two folds. The fits without one
+    fold give each candidate's K-fold risk, by which a setting is chosen on all rows. Inside outer
+    fold i candidate c has the mean loss on the folds j ≠ i of its fits without i and j, in which
+    fold i took no part; the winner c(i) is tested on fold i by its fit without i, which is there
+    already. `procedure` is the mean of these tests.
+
+    C candidates take C K(K+1)/2 fits: for K = 5 three times those of the search itself. `folds` is
+    the method that compares the candidates, a K-fold word or a splitter whose folds partition the
+    rows; None are those that the search chooses by, or five. `average` says how the tests are
+    averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j,
+    too; their spread tells how much the procedure depends on its training rows
+    (`intervals/calibrated.py`).
+    """
+
+    folds: Any = None
+    compare: bool = False
+    average: Average | None = None
+
+    shares_folds: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+
+    @property
+    def word(self) -> str:
+        return f"pairs ({self._folds.word})"
+
+    @property
+    def tested_by(self) -> str:
+        return "pairs"
+
+    @property
+    def outer_method(self) -> Method:
+        return replace(self._folds, average=self.average)  # type: ignore[type-var]
+
+    @property
+    def inner_method(self) -> Method:
+        return self._folds
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """What its folds give, tested as they are."""
+        return self._folds.gives
+
+    @property
+    def _folds(self) -> Averaged:
+        method = as_method(USUAL_FOLDS if self.folds is None else self.folds)
+        if method.respects_time:
+            raise Refusal(
+                f"'{method.word}' cannot be left out in pairs: the model without folds i and j is "
+                "asked about both, and would be tested on rows before those that it learned from. "
+                f"Name the outer splits, such as outer='{method.word.partition(' ')[0]}'."
+            )
+        if not isinstance(method, Averaged) or not method.has_folds:
+            raise Refusal(
+                f"'{method.word}' has no folds to leave out in pairs: choose by a K-fold word such "
+                "as '10-fold', or name the outer splits, such as outer='10-fold'."
+            )
+        return method
+
+    def asks_inside(self, n_candidates: int) -> bool:
+        return True
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        folds = self._folds.plan(data, streams)
+        try:
+            return with_pairs(folds)
+        except Refusal as refusal:
+            splits = "the same splitter" if order_of(folds) is not None else "outer='10-fold'"
+            raise BadData(
+                f"the folds of '{self._folds.word}' cannot be left out in pairs: {refusal}. Choose "
+                f"by folds that hold every row once, or name the outer splits, such as {splits}."
+            ) from None
+
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
+        without_one = ask(plan.part_named("outer"))
+        without_two = ask(plan.part_named("inner"))
+        inner = inner_risks(self._folds, without_two, data, loss, terms)
+        chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
+        winners = winners_of(chosen, inner)
+        search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
+        price = f"{n_fits} fits; a plain search makes {search}."
+
+        def rate(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
+            tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
+            procedure = self.risk(tested, shaken, data, loss, terms)
+            curve: Sequence[Tested] = (procedure,)
+            if terms.n_candidates > 1:  # a search has this curve already, and never reads it
+                procedure = replace(procedure, notes=(price, *procedure.notes))
+                reduce = partial(self._folds.reduce, one, data, loss, terms)
+                curve = RisksToRead(reduce, terms.n_candidates)
+            evaluation = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
+            return with_winners(evaluation, procedure, winners)
+
+        return in_every_loss(rate, loss, terms, without_one, without_two)
+
+    def risk(
+        self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
+    ) -> Tested:
+        usual = calibrated_word(loss, data)
+        return tested_by_average(
+            tested, data, loss, terms, self.average, usual=usual, shaken=shaken
+        )[0]
+
+
+def testing_method(
+    outer: Any,
+    select_by: Method,
+    otherwise: Any,
+    interval: str | None = None,
+    *,
+    compare: bool = False,
+) -> Procedure:
+    """Nested validation of tuning by `select_by`: in the pairs of its folds, or by outer splits.
+
+    "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
+    splits), `otherwise` takes their place; where it keeps to the order of time, whose rows cannot
+    be left out in pairs, it is repeated around itself. `compare` as in `Nested`. Where an
+    `interval` is asked for, it is the method that draws what that needs.
+
+    >>> testing_method("pairs", as_method("5-fold"), "10-fold").word
+    'pairs (5-fold)'
+    >>> testing_method("pairs", as_method("aic"), "10-fold").word
+    'nested (10-fold, inner aic)'
+    >>> testing_method("pairs", as_method("forward-3"), "10-fold").word
+    'nested (forward-3, inner forward-3)'
+    """
+    method = _procedure(outer, select_by, otherwise, compare)
+    return method if interval is None else cast(Procedure, with_interval(method, interval))
+
+
+def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> Procedure:
+    method = Pairs() if outer is None else as_method(outer)
+    own = select_by.procedure(method, compare=compare)
+    if own is not None:
+        return cast(Procedure, own)
+    if not isinstance(method, Pairs):
+        return nested(method, select_by, compare)
+    if method.folds is not None:
+        return replace(method, compare=compare)
+    if select_by.goes_forward:
+        return nested(select_by, select_by, compare)
+    if isinstance(select_by, Averaged) and select_by.has_folds:
+        return replace(method, folds=select_by, compare=compare)
+    return nested(otherwise, select_by, compare)
