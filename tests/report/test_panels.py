@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData
+from truerisk.experiments import figures
 from truerisk.experiments.figures import Panel, Panels, Report, Series, mean_line
-from truerisk.report.panels import draw_panels
+from truerisk.report.panels import REACH, Line, Lines, draw_panels
 from truerisk.report.svg import Mark
 
 X = np.arange(5)
@@ -202,3 +204,12 @@ def test_a_report_is_drawn_with_matplotlib():
     with pytest.raises(BadData, match="there are 2 axes for 4 panels"):
         report.plot(ax=plt.subplots(1, 2)[1])
     plt.close("all")
+
+
+def test_lines_of_other_results_have_the_fields_of_an_experiment_s():
+    """Pages are drawn without the experiments, by the same functions and with the same bands."""
+    for own, theirs in ((Line, Series), (Lines, Panel)):
+        assert {f.name: f.default for f in fields(own)} == {
+            f.name: f.default for f in fields(theirs)
+        }
+    assert REACH == figures.REACH

@@ -11,6 +11,7 @@ from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.registries import show_words
 from truerisk.cli.signals import interrupted_code, interrupted_word
+from truerisk.core.branches import check_present
 from truerisk.results.writing import write_text
 
 
@@ -48,6 +49,7 @@ def reproduce(asked: Any) -> int:
     truerisk reproduce kearns-figure-3 --n-jobs 2 --out results
     truerisk reproduce bee-table-2 --store runs.db --resume
     """  # noqa: D301 - \b is for click
+    check_present("truerisk.experiments")
     from truerisk.experiments import registry
     from truerisk.experiments import reproduce as reproduced
 

@@ -14,7 +14,6 @@ import numpy as np
 from truerisk.experiments.statements import FEWEST, LEVEL, Quantity, Statement, wrapped
 from truerisk.extend import UNWRITTEN, Block, Written
 
-CELLS = 40  # of a count of points, along each axis
 REACH = 2.0  # standard errors that a band shows to either side
 
 

@@ -16,12 +16,12 @@ from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData, xml_text
 from truerisk.core.present import clean
-from truerisk.experiments.figures import Report
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Page, Section, template_of
 from truerisk.report.many_page import draw_many
+from truerisk.report.panels import is_report
 from truerisk.report.record_figures import figures_of
 from truerisk.report.svg import N_SERIES, WIDTH, Drawing
 from truerisk.report.validation_page import draw_validation
@@ -46,13 +46,13 @@ def page_of(record: Any) -> Page:
     is_estimate = isinstance(record, RiskEstimate)
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     facts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
-    if isinstance(record, Report):
+    if is_report(record):
         made = f"truerisk reproduce {record.word}"
         facts = [made, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
     word = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
-        "title": record.title if isinstance(record, Report) else word,
+        "title": record.title if is_report(record) else word,
         "facts": facts,
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [clean(text, 4000)],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from truerisk.core.present import five_numbers, number
-from truerisk.experiments.figures import CELLS, REACH, Panel, Report, Series
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
     N_SERIES,
@@ -22,6 +22,11 @@ from truerisk.report.svg import (
     series,
 )
 
+if TYPE_CHECKING:  # pages of other results are drawn without the experiments
+    from truerisk.experiments.figures import Panel, Report, Series
+
+CELLS = 40  # of a count of points, along each axis
+REACH = 2.0  # standard errors that a band shows to either side
 LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 12, 30, 300
 NAMES = 150  # where rows begin that have names
 ROW = 30
@@ -30,6 +35,38 @@ COLOURS = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
 SHAPES = {"o": "dot", ".": "dot", "s": "square", "^": "up", "v": "down"}
 DASHES = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
 AROUND = f"Bands and whiskers: {REACH:g} standard errors to either side."
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line or points of any other result, with the fields of a `Series` of an experiment."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    style: str = "-"
+    width: float = 1.2
+    error: np.ndarray | None = None
+    size: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines over one pair of axes, with the fields of a `Panel` of an experiment."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Line, ...]
+    kind: str = "lines"
+    names: tuple[str, ...] = ()
+    limits: tuple[float, float] | None = None
+    steps: tuple[str, ...] = ()
+
+
+def is_report(result: Any) -> bool:
+    """Return True for the report of an experiment, which has panels."""
+    return str(getattr(result, "schema", "")).startswith("truerisk.reproduction/")
 
 
 def draw_panels(report: Report) -> tuple[Figure, ...]:
@@ -42,11 +79,11 @@ def draw_panels(report: Report) -> tuple[Figure, ...]:
 
 
 def draw_series(
-    title: str, labels: tuple[str, str], *series: Series, limits: tuple[float, float] | None = None
+    title: str, labels: tuple[str, str], *series: Line, limits: tuple[float, float] | None = None
 ) -> Figure:
     """Lines of any other result; `labels` are those of x and y."""
-    panel = Panel(title, *labels, series, limits=limits)
-    return _figure(panel, labels[1], title)
+    lines = Lines(title, *labels, series, limits=limits)
+    return _figure(cast("Panel", lines), labels[1], title)
 
 
 def _figure(panel: Panel, name: str, title: str) -> Figure:
@@ -75,7 +112,7 @@ def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
         yield one.label, place, f"{b:.4g}", "" if one.error is None else f"{one.error[i]:.2g}"
 
 
-def _looks(every: tuple[Series, ...]) -> list[tuple[Series, str, str, str]]:
+def _looks(every: Sequence[Series]) -> list[tuple[Series, str, str, str]]:
     """Each series with its colour, the shape of its points and the look of its line, if any."""
     found, free = [], 0
     for one in every:

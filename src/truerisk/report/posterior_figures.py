@@ -6,10 +6,9 @@ import numpy as np
 
 from truerisk.core.present import number, risk
 from truerisk.estimation.bayesian_error import RulePosterior
-from truerisk.experiments.figures import Series
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.panels import draw_series
+from truerisk.report.panels import Line, draw_series
 from truerisk.report.svg import WIDTH, PixelScale, of_rows
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.selection_bias import RiskMixture, SelectionBias
@@ -41,10 +40,10 @@ def _density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> F
     """With upright lines at its mean and at the bound."""
     of = {f"mean {risk(mean)}": mean, f"{100 * LEVEL:g} % bound {risk(bound)}": bound}
     marks = (
-        Series(name, np.full(2, at), np.array([0.0, np.interp(at, x, density)]), style)
+        Line(name, np.full(2, at), np.array([0.0, np.interp(at, x, density)]), style)
         for (name, at), style in zip(of.items(), ("C1--", "k:"), strict=True)
     )
-    line = Series("density", x, density, "C0-")
+    line = Line("density", x, density, "C0-")
     limits = 0.0, 1.05 * float(density.max())
     labels = "error", "density"
     return draw_series("Posterior of the error", labels, line, *marks, limits=limits)
@@ -86,8 +85,8 @@ def draw_sharing(plan: SamplePlan) -> Figure | None:
     sizes = np.array([split.n_tuning for split in plan.splits])
     best = f"least (ub): {plan.best.n_tuning} rows tune, {plan.best.n_test} test"
     lines = (
-        Series("error expected", sizes, np.array([s.error for s in plan.splits]), "C0-"),
-        Series("(ub), its bound", sizes, np.array([s.ub for s in plan.splits]), "C1-"),
-        Series(best, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
+        Line("error expected", sizes, np.array([s.error for s in plan.splits]), "C0-"),
+        Line("(ub), its bound", sizes, np.array([s.ub for s in plan.splits]), "C1-"),
+        Line(best, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
     )
     return draw_series(f"How {plan.n} rows are shared", ("rows that tune", "error"), *lines)

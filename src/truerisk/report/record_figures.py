@@ -13,7 +13,6 @@ from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.present import clean, risk, setting_text
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
-from truerisk.experiments.figures import Report
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
 from truerisk.report.curves import draw_lines
@@ -21,7 +20,7 @@ from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.learning import draw_learning
 from truerisk.report.many_figures import draw_ranks
-from truerisk.report.panels import draw_panels
+from truerisk.report.panels import draw_panels, is_report
 from truerisk.report.posterior_figures import (
     draw_rule,
     draw_selection,
@@ -53,7 +52,7 @@ BINS = 20
 
 def figures_of(result: Any) -> tuple[Figure, ...]:
     """The figures that stand for a result, one for most; none where it has none."""
-    if isinstance(result, Report):
+    if is_report(result):
         return draw_panels(result)
     figure = figure_of(result)
     return () if figure is None else (figure,)
