@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from truerisk.cli.audit import call_factory, load_factory
+from truerisk.cli.bodies.audit import call_factory, load_factory
 from truerisk.core.errors import TrueRiskError, UnknownName
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
 
-from truerisk.cli.gate import CLOSED, gate_options, judged, refuse_bounds
+from truerisk.cli.gate import gate_options
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
@@ -19,88 +15,14 @@ from truerisk.cli.options import (
     n_jobs_option,
     page_options,
     read_splits,
-    typed,
 )
-from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import (
-    Source,
-    label_written,
     order_options,
     outcome_options,
-    read_source,
     reading_options,
     source_options,
-    words_of,
 )
-from truerisk.core.errors import TrueRiskError, UnknownName, said_by
-from truerisk.core.identity import is_honest_search
-
-
-def load_factory(place: str, *, allowed: bool) -> Any:
-    """The function behind `file.py:name` or `package.module:name`; importing it runs that code."""
-    origin, colon, name = place.rpartition(":")
-    if not colon or not origin or not name.isidentifier():
-        raise click.UsageError(f"{place!r} names no function: write file.py:name or module:name.")
-    if not allowed:
-        raise click.UsageError(
-            f"{origin} is code and would be run: add --allow-import if you trust it."
-        )
-    if origin.endswith(".py"):
-        module = _from_file(Path(origin))
-    else:
-        module = run_code(lambda: import_module(origin), origin)
-    if not callable(getattr(module, name, None)):
-        from truerisk.core.registry import closest
-
-        functions = [n for n, value in vars(module).items() if callable(value)]
-        raise UnknownName(f"{origin} has no function {name!r}{closest(name, functions) or '.'}")
-    return getattr(module, name)
-
-
-def _from_file(path: Path) -> Any:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    if not path.is_file():
-        raise UnknownName(f"there is no file {str(path)!r}.")
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    run_code(lambda: spec.loader.exec_module(module), str(path))
-    return module
-
-
-def call_factory(factory: Any, X: Any, y: Any) -> Any:
-    """What the function makes, called with the rows where it takes two arguments."""
-    name = getattr(factory, "__name__", "the factory")
-    wanted = [
-        p
-        for p in inspect.signature(factory).parameters.values()
-        if p.default is inspect.Parameter.empty and p.kind is not p.VAR_KEYWORD
-    ]
-    if len(wanted) not in (0, 2):
-        raise UnknownName(f"{name} takes {len(wanted)} arguments: it must take none, or X and y.")
-    return run_code(lambda: factory(X, y) if wanted else factory(), name)
-
-
-def run_code(code: Any, name: str) -> Any:
-    """The user's code; what it raises is said by its first line and its last.
-
-    Between them scikit-learn quotes the tracebacks of all fits that failed.
-    """
-    try:
-        return code()
-    except TrueRiskError:
-        raise
-    except Exception as error:
-        last = str(error).strip().rpartition("\n")[2].strip()
-        cause = f" ... {last}" if last and last not in said_by(error) else ""
-        raise TrueRiskError(f"{name} failed: {said_by(error)}{cause}") from error
-
-
-REPLICATES = 1000
-WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
-"""Options that no number depends on."""
+from truerisk.core.branches import check_present
 
 
 @click.command()
@@ -146,126 +68,7 @@ def audit(asked: Any) -> int:
     \b
     truerisk audit search.py:make data.csv --target y --allow-import
     """  # noqa: D301 - \b is for click
-    factory = load_factory(asked.search, allowed=asked.allow_import)
-    source = read_source(**words_of(asked))
-    X = _handed(source)
-    # what was inferred; text and gaps are left to the user's own search
-    for note in source.notes:
-        if "inside the folds" not in note:
-            say(f"note: {note}")
-    if source.layout.get("text") and X is source.X:  # without the names of its columns
-        say("note: text is given to the search as numbers, its place in sorted order")
-    if source.layout.get("missing"):
-        say("note: empty cells are given to the search as missing values")
-    found = _audited(factory, source, X, asked)
-    command = typed(click.get_current_context(), WHERE_AND_HOW)
-    found = replace(found, source=source.name, command=command)
-    show(found.to_json() if asked.as_json else str(found))
-    write_page(found, asked.report, asked.figures)
-    if X is source.X:
-        say_columns(source.columns, found.findings)
-    if found.refuted is None and asked.level != "scores":
-        say("no interval, so nothing is refuted.")
-    for finding in found.findings:
-        if finding.code == "claim-refuted":
-            say(f"the claim is refuted: {finding.sentence}")
-    code = judged(found, asked.fail_above, asked.min_score)
-    return CLOSED if found.refuted else code
+    check_present("truerisk.auditing")
+    from truerisk.cli.bodies.audit import run
 
-
-def _handed(source: Source) -> Any:
-    """What the user's code is given: a frame of the columns as the file writes them.
-
-    A data set that comes along is an array, and so is a file where no package makes frames.
-    """
-    from truerisk.core.errors import MissingExtra
-    from truerisk.core.present import frame_of
-
-    if not source.columns:
-        return source.X
-    try:
-        frame = frame_of({name: source.column(name) for name in source.columns})
-    except MissingExtra:
-        say("note: neither pandas nor polars is installed: the search gets an array without names")
-        return source.X
-    if hasattr(frame, "notna"):  # gaps in text are NaN in what pandas reads, and encoders know them
-        return frame.where(frame.notna(), float("nan"))
-    return frame
-
-
-def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
-    from truerisk.auditing.audit import audited
-    from truerisk.auditing.correcting import Wanted
-    from truerisk.losses.row_losses import registry
-    from truerisk.models.stated.question import usual_score
-    from truerisk.results.interval import Scale
-    from truerisk.search.claim import perfect_of
-
-    y, of_rows = source.y, source.of_rows
-    terms = {"fit_params": None, "engine": "auto", **of_rows, "n_jobs": asked.n_jobs}
-    terms |= {"confidence_level": asked.confidence, "random_state": asked.seed}
-    with worded_warnings(findings=asked.as_json), shown_progress():
-        search = call_factory(factory, X, y)
-        scoring = getattr(search, "scoring", None)
-        if scoring is None and not is_honest_search(search):
-            scoring = usual_score(getattr(search, "estimator", None))
-        if isinstance(scoring, str):
-            remedy = " An audit bounds the score of the search: give it another `scoring`."
-            bounds = asked.fail_above, asked.min_score
-            is_word = is_honest_search(search) and scoring in registry
-            scale = registry.load(scoring)().scale if is_word else Scale(perfect_of(scoring))
-            refuse_bounds(*bounds, {scoring: scale}, remedy)
-        positive = label_written(source, asked.positive)
-        search = _fitted(search, X, y, of_rows, positive)
-        order = _order(source)
-        wanted = Wanted(
-            asked.level,
-            asked.outer,
-            REPLICATES,
-            terms,
-            order,
-            checks=asked.checks,
-            positive=positive,
-        )
-        return audited(search, X, y, wanted)
-
-
-def _order(source: Source) -> Any:
-    """What the columns of the file tell of the order of its rows, by their names there."""
-    from truerisk.auditing.mixed_splits import order_of_columns
-    from truerisk.core.present import clean
-
-    columns = {**source.dates, **{name: source.column(name) for name in source.columns}}
-    named = ((f"column {clean(name, 40)!r}", cells) for name, cells in columns.items())
-    return order_of_columns(named, source.y)
-
-
-def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any) -> Any:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(search)
-    except NotFittedError:
-        say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
-        _score_of_class(search, positive)
-        names = ("groups", "time", "block") if is_honest_search(search) else ("groups",)
-        row_arrays = {n: of_rows[n] for n in names if of_rows[n] is not None}
-        run_code(lambda: search.fit(X, y, **row_arrays), f"the fit of {type(search).__name__}")
-    except TypeError:
-        pass  # no estimator: the audit says so
-    return search
-
-
-def _score_of_class(search: Any, positive: Any) -> None:
-    """Make the score of a search that is not fitted one of the class that was named."""
-    from truerisk.search.claim import OF_ONE_CLASS, scorer_of_class
-
-    scoring = getattr(search, "scoring", None)
-    if positive is None:
-        return
-    if is_honest_search(search):
-        if search.positive is None:
-            search.set_params(positive=positive)
-    elif isinstance(scoring, str) and scoring in OF_ONE_CLASS and positive != 1:
-        search.set_params(scoring=scorer_of_class(scoring, positive))
+    return run(asked)

@@ -22,6 +22,7 @@ from truerisk.cli.source import (
     source_options,
     time_option,
 )
+from truerisk.core.branches import check_present
 
 
 @click.command()
@@ -62,6 +63,7 @@ def permute(asked: Any) -> None:
     if isinstance(asked.scoring, list):
         raise click.UsageError("--scoring: a permutation test is of one score; name one.")
     source = source_of(asked)
+    check_present("truerisk.diagnostics.permutation_test")
     from truerisk.diagnostics.permutation_test import permutation_test
 
     words = {name: getattr(asked, name) for name in ("cv", "scoring")}

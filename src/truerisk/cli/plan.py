@@ -25,6 +25,7 @@ from truerisk.cli.source import (
     source_options,
     words_of,
 )
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
 
 FEWEST_ROWS = 10  # two in each of the usual five folds
@@ -83,6 +84,7 @@ def plan(asked: Any) -> int:
     truerisk plan --error 30:.25 --error 60:.21 --error 150:.19 --rows 180
     truerisk plan pilot.csv --target y --model knn --rows 400
     """  # noqa: D301 - \b is for click
+    check_present("truerisk.planning.plan_sample")
     from truerisk.planning.plan_sample import plan_sample
 
     pilot = asked.model is not None or any(given is not None for given in words_of(asked).values())
@@ -133,6 +135,7 @@ def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
         say(f"note: {note}")
+    check_present("truerisk.diagnostics.learning_curve")
     from truerisk.diagnostics.learner_by_size import WIDEST
     from truerisk.diagnostics.learning_curve import learning_curve
 
@@ -200,6 +203,7 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
     truerisk plan development --parameters 24 --prevalence .174 --r2 .288
     truerisk plan development --outcome continuous --parameters 25 --r2 .2 --mean 1.9 --sd .6
     """  # noqa: D301 - \b is for click
+    check_present("truerisk.planning.plan_model")
     from truerisk.planning.plan_model import plan_development
 
     return _as_planned(plan_development, confidence, as_json, told)
@@ -243,6 +247,7 @@ def validation(confidence: float, as_json: bool, **told: Any) -> int:
     truerisk plan validation --prevalence .1 --auc .75 --threshold .1
     truerisk plan validation --outcome continuous --r2 .5 --sd 20 --mean-width 10
     """  # noqa: D301 - \b is for click
+    check_present("truerisk.planning.plan_validation")
     from truerisk.planning.plan_validation import plan_validation
 
     return _as_planned(plan_validation, confidence, as_json, told)

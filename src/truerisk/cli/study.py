@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,13 +16,13 @@ from truerisk.cli.options import (
     store_path,
     with_options,
 )
-from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
-from truerisk.cli.signals import interrupted_code, interrupted_word
-from truerisk.core.errors import BadStore, NotWritten
+from truerisk.core.branches import check_present
 
-if TYPE_CHECKING:
-    from truerisk.comparison.many_comparison import ManyComparison
-    from truerisk.study.status import Status
+
+def _body(name: str = "study") -> Any:
+    """Import what the commands do; those that look at a store need less than those that run."""
+    check_present("truerisk.study")
+    return import_module(f"truerisk.cli.bodies.{name}")
 
 
 _compare_options = with_options(
@@ -65,21 +63,7 @@ def compare(
     \b
     truerisk study compare --store runs.db --report comparison.html
     """  # noqa: D301 - \b is for click
-    with shown_progress():
-        comparison = _compared(store, terms)
-    show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
-    write_page(comparison, report, figures)
-
-
-def _compared(store: Path, terms: dict[str, Any]) -> ManyComparison:
-    from truerisk.study.results import collect
-    from truerisk.study.store import Store
-
-    with Store.read(store) as opened:
-        return collect(opened).compare(**terms)
-
-
-INCOMPLETE = 5
+    _body().compare(store, report, figures, as_json, terms)
 
 
 @click.group()
@@ -127,7 +111,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
     \b
     truerisk study run spec.toml --store runs.db --n-jobs 4
     """  # noqa: D301 - \b is for click
-    return _run(spec, store, as_json, allow_import, options)
+    return _body("study_run").run(spec, store, as_json, allow_import, options)
 
 
 @study.command()
@@ -135,46 +119,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
 @_run_options
 def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
     """Go on with the study of a store."""
-    return _run(None, store, as_json, allow_import, options)
-
-
-def _run(
-    spec: Path | None, store: Path, as_json: bool, allow_import: bool, options: dict[str, Any]
-) -> int:
-    here = str(Path.cwd())
-    if allow_import and here not in sys.path:  # modules beside the specification
-        sys.path.insert(0, here)
-    from truerisk.study.study import Study
-
-    made = Study(spec, store, allow_import=allow_import)
-    options["limit_megabytes"] = options.pop("limit_memory")
-    try:
-        with worded_warnings(), shown_progress():
-            results = made.run(**options)
-    except KeyboardInterrupt as stopped:
-        try:
-            status = made.status()
-        except BadStore:  # no store was made yet
-            raise stopped from None
-        say(
-            f"truerisk: {interrupted_word()}; {status.done} of {status.total} results are kept "
-            f"in {store}. Go on with `truerisk study resume --store {store}`."
-        )
-        return interrupted_code()
-    show(json.dumps(results.to_dict()) if as_json else str(results))
-    return _judged(made.status(), store)
-
-
-def _judged(status: Status, store: Path) -> int:
-    lost = status.failed + status.quarantined
-    if status.complete:
-        return 0
-    say(
-        f"truerisk: {lost} of {status.total} replicates have no result ({status.failed} failed, "
-        f"{status.quarantined} quarantined): see `truerisk study status --store {store}`, and "
-        f"`truerisk study retry --failed --store {store}`."
-    )
-    return INCOMPLETE
+    return _body("study_run").run(None, store, as_json, allow_import, options)
 
 
 @study.command()
@@ -182,13 +127,7 @@ def _judged(status: Status, store: Path) -> int:
 @json_option
 def status(store: Path, as_json: bool) -> int:
     """How far the study is, also while it runs."""
-    from truerisk.study.status import status_of
-    from truerisk.study.store import Store
-
-    with Store.read(store) as opened:
-        state = status_of(opened)
-    show(json.dumps(state.to_dict()) if as_json else str(state))
-    return 0 if state.complete else INCOMPLETE
+    return _body().status(store, as_json)
 
 
 @study.command()
@@ -204,21 +143,7 @@ def status(store: Path, as_json: bool) -> int:
 @json_option
 def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     """Write every result as one row: Parquet, CSV or JSON lines."""
-    from truerisk.study.results import export as write
-    from truerisk.study.results import rows_of
-    from truerisk.study.store import Store
-
-    place = out or store.with_suffix(f".{form}")
-    if os.path.realpath(place) == os.path.realpath(store):  # no error for a loop of links
-        raise click.UsageError(f"--out {place} is the store: name another file.")
-    with Store.read(store) as opened:
-        try:
-            n_rows = write(rows_of(opened), place, form)
-        except NotWritten as error:
-            raise click.UsageError(f"--out: {error}") from None
-    say(f"wrote {n_rows} rows to {place}")
-    if as_json:
-        show(_document("export", file=str(place), format=form, rows=n_rows))
+    _body().export(store, form, out, as_json)
 
 
 @study.command()
@@ -229,19 +154,4 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
 @json_option
 def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Let the next run try replicates without a result again."""
-    from truerisk.study.schema import State
-    from truerisk.study.store import Store
-    from truerisk.study.versions import refuse_fits
-
-    if not store.exists():
-        raise click.UsageError(f"--store {store}: there is no such store.")
-    with Store.write(store) as opened:
-        refuse_fits(opened)
-        n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
-    say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
-    if as_json:
-        show(_document("retry", replicates=n))
-
-
-def _document(what: str, **content: Any) -> str:
-    return json.dumps({"schema": f"truerisk.study-{what}/2", **content})
+    _body().retry(store, as_json)

@@ -1,0 +1,149 @@
+"""Validate a tuned learner, or a column of predictions, on a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from warnings import catch_warnings
+
+import click
+import numpy as np
+from click.core import ParameterSource
+
+from truerisk.cli.estimate import read_model
+from truerisk.cli.gate import judged, refuse_bounds, with_bounded
+from truerisk.cli.options import typed
+from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
+from truerisk.cli.reviews import reviewed
+from truerisk.cli.source import Source, label_written, read_source, words_of
+from truerisk.core.branches import check_present
+from truerisk.core.errors import BadData
+from truerisk.core.family import Family
+from truerisk.core.present import clean
+from truerisk.readers.cells import quoted
+from truerisk.results.interval import Scale
+from truerisk.search.search import HonestSearchCV
+from truerisk.validation.updating import UpdatedNumbers, UpdatedProbabilities
+from truerisk.validation.validate import run_to_validate
+from truerisk.validation.validate import validate as validated
+from truerisk.validation.validation import SCORES
+
+WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
+"""Options that no number depends on."""
+
+
+def run(asked: Any) -> int:
+    """Print the validation that `truerisk validate` is asked for, and return the exit code."""
+    if asked.checklist is not None:
+        check_present("truerisk.validation.checklists.checklist_file")
+        from truerisk.validation.checklists.checklist_file import table_place
+
+        table_place(asked.checklist)
+    source = read_source(**words_of(asked))
+
+    about = "target ", f"column {quoted(asked.predictions)} "
+    for note in source.notes:
+        if asked.predictions is None or note.startswith(about):
+            say(f"note: {note}")
+
+    ranked = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
+    X, scales = source.X, {"risk": Scale()}
+    finished: dict[str, Any] = {}
+    if asked.predictions is not None:
+        _refuse_fits(click.get_current_context())
+        search, X = _as_given(source, asked.predictions, asked.positive)
+        finished = {"prefit": True, "confidence_level": asked.confidence}
+        asked.replicates = None
+    else:
+        pipeline, params, grid = read_model(asked.model, asked.settings, source)
+        terms = {"confidence_level": asked.confidence, "random_state": asked.seed}
+        words = {"cv": asked.cv, "n_jobs": asked.n_jobs, **terms}
+        bounded = [name for name in asked.min_score if name not in ranked]
+        bounded = bounded if source.task == "survival" else []  # which has scores of its own
+        scoring: Any = asked.scoring
+        if scoring is None and source.task == "survival" and asked.horizon is not None:
+            check_present("truerisk.losses.survival_losses")
+            from truerisk.losses.survival_losses import BrierAt
+
+            scoring = BrierAt(asked.horizon)
+        elif scoring is None and source.task == "classification":
+            made = Family.of(pipeline, params or grid or None).make(0)
+            scoring = "log" if hasattr(made, "predict_proba") else None
+        scoring = with_bounded(scoring, bounded, source.task)
+        search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)
+        if asked.scoring is not None or bounded:
+            rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
+            with catch_warnings(action="ignore"):  # those of the validation are the same
+                problem = run_to_validate(search, X, source.y, **rows).problem
+            rated = [loss.rated(problem.data) for loss in problem.losses]
+            if any(code is not None for code in rated):  # of the event, as all of the page is
+                search.positive = label_written(source, asked.positive)
+            scales = {each.word: each.scale for each in problem.losses}
+    measured = scales | {name: Scale(most) for name, most in SCORES.values() if name in ranked}
+    refuse_bounds(asked.fail_above, asked.min_score, measured)
+    with worded_warnings(), shown_progress():
+        found = validated(
+            search,
+            X,
+            source.y,
+            **finished,
+            **source.of_rows,
+            random_state=asked.seed,
+            **reviewed(source, asked),
+        ).with_names(source.columns if asked.predictions is None else (asked.predictions,))
+    command = typed(click.get_current_context(), WHERE_AND_HOW)
+    found = replace(found, command=command)
+    if asked.checklist is not None and found.checklist is not None:
+        found.checklist.save(asked.checklist)
+        say(f"wrote {asked.checklist}")
+    show(found.to_json() if asked.as_json else str(found))
+    write_page(found, asked.report, asked.figures)
+    return judged(found, asked.fail_above, asked.min_score)
+
+
+OF_FITS = ("model", "settings", "cv", "scoring", "replicates")
+
+
+def _refuse_fits(context: click.Context) -> None:
+    """Refuse options that say how models are fitted and tuned."""
+    for option in context.command.params:
+        name = str(option.name)
+        is_typed = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if name in OF_FITS and is_typed:
+            raise click.UsageError(
+                f"{option.opts[0]} is not for --predictions, where nothing is fitted: leave it out."
+            )
+
+
+def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, Any]:
+    """A finished model that says what stands in a column, and that column."""
+    if not source.columns:
+        raise click.UsageError("--predictions names a column of a FILE: a --dataset has none.")
+
+    named, of_two = f"--predictions {clean(column, 40)}", source.task == "classification"
+    numbers = [n for n, words in zip(source.columns, source.levels, strict=True) if not words]
+    if column not in numbers:
+        known = clean(", ".join(numbers), 160)
+        raise BadData(f"{named} is no column of numbers: the file has {known}.")
+    said = source.X[:, [source.columns.index(column)]].astype(np.float64)
+    low, high = (0.0, 1.0) if of_two else (-np.inf, np.inf)
+    wrong = np.flatnonzero(~(np.isfinite(said) & (said >= low) & (said <= high)))
+    if len(wrong):
+        what = "probabilities" if of_two else "numbers"
+        raise BadData(
+            f"{named}: {len(wrong)} cells are no {what}, the first in row {wrong[0] + 1}. Give one "
+            "for every row."
+        )
+    if source.task == "survival":
+        raise click.UsageError(
+            "--predictions are of classes or numbers: leave --event and --time-to-event out, or "
+            "name a --model."
+        )
+    if not of_two:
+        return UpdatedNumbers().fit(said, source.y), said
+    if source.n_classes != 2:
+        raise BadData(f"{named} is of one of two classes, and the target has {source.n_classes}.")
+    event = label_written(source, positive)
+    if event is not None and event == np.unique(source.y)[0]:
+        said = 1 - said  # the model speaks of the second class
+    return UpdatedProbabilities().fit(said, source.y), said
