@@ -22,7 +22,7 @@ from truerisk.contracts import Streams, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.evidence import HalfEvidence
+from truerisk.intervals.refitted import HalfEvidence
 from truerisk.losses.row_losses import Squared
 from truerisk.selection import as_rule
 

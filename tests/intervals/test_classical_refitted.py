@@ -11,8 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.contracts import Terms
 from truerisk.core.errors import Refusal
-from truerisk.intervals.classical import NestedBeta
-from truerisk.intervals.evidence import NestedErrors, PairEvidence
+from truerisk.intervals.refitted import NestedBeta, NestedErrors, PairEvidence
 from truerisk.losses.row_losses import Cost, ZeroOne
 from truerisk.methods import Bootstrap, NestedInterval
 from truerisk.selection.rules import Minimum

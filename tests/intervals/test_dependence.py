@@ -11,8 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal, TimeLeakWarning
-from truerisk.intervals.dependence import HAC
-from truerisk.intervals.evidence import spatial_components
+from truerisk.intervals.components import spatial_components
+from truerisk.intervals.in_time import HAC
 from truerisk.statistics.long_run import long_run
 
 RNG = np.random.default_rng(0)

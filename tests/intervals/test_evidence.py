@@ -8,13 +8,13 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 from scipy.stats import t
 
-from truerisk.intervals.evidence import (
+from truerisk.intervals.components import (
     MOST_ALIKE,
     MOST_PLACES,
     distances_among,
     spatial_components,
-    variances_of_means,
 )
+from truerisk.intervals.evidence import variances_of_means
 
 RNG = np.random.default_rng(0)
 

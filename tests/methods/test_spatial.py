@@ -14,7 +14,7 @@ from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, UnknownN
 from truerisk.data.data import Data
 from truerisk.methods.spatial import Blocks
 from truerisk.methods.words import as_method
-from truerisk.splitting.folds import blocks_of
+from truerisk.splitting.in_space import blocks_of
 
 PLACES = np.round(np.random.default_rng(7).random((40, 2)) * [12, 7], 3)
 # verde 1.9.0: k = len(np.unique(verde.block_split(PLACES.T, spacing=3.0)[1])), then

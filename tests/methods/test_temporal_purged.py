@@ -13,7 +13,7 @@ import truerisk as tr
 from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.data.data import Data
-from truerisk.methods.parts.paired_losses import PairedAnswers
+from truerisk.estimation.run import PairedAnswers
 from truerisk.methods.temporal import Purged
 from truerisk.methods.words import as_method
 from truerisk.plan.leaks import IN_TIME

@@ -23,9 +23,8 @@ from truerisk.data.data import Data
 from truerisk.methods.words import as_method
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder, split_plan
+from truerisk.plan.distances import distances_to_nearest, distances_to_seen
 from truerisk.plan.leaks import (
-    distances_to_nearest,
-    distances_to_seen,
     leaks_of,
     order_of,
 )

@@ -19,8 +19,8 @@ from truerisk.core.identity import is_a
 from truerisk.core.registry import check_known
 from truerisk.data.data import TaskWord
 from truerisk.estimation.problem import Problem
+from truerisk.estimation.run import PairedAnswers
 from truerisk.losses.loss import AUC, AVERAGE_PRECISION
-from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import joined
 from truerisk.results.calibration import Calibration

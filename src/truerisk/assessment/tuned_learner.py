@@ -22,7 +22,7 @@ from truerisk.diagnostics.risk_over_time import RiskOverTime, risk_over_time
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, Run, curve_of
-from truerisk.methods.single_fit import Apparent
+from truerisk.methods.apparent import Apparent
 from truerisk.models.stated.question import tunes_inside
 from truerisk.plan.answers import Answers
 from truerisk.results.calibration import Calibration

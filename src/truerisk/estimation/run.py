@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from truerisk.checks.leak_warnings import (
     warn_of_leaks,
 )
 from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
+from truerisk.core.branches import check_present
 from truerisk.core.errors import NoEngine, Refusal
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
@@ -35,13 +36,15 @@ from truerisk.estimation.problem import (
 )
 from truerisk.intervals import as_form
 from truerisk.losses.loss import Loss
-from truerisk.methods.parts.paired_losses import PairedAnswers
-from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of, refuse_known_rows
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
 from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dress
+
+if TYPE_CHECKING:
+    from truerisk.methods.parts.procedure import Procedure
+    from truerisk.results.comparison import PairedLosses
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -262,8 +265,7 @@ class Run:
 
     def asking_winners(self, keeper: Keeper | None = None) -> Asking:
         """The way to further answers of the models that were tested: they are fitted again."""
-        assert isinstance(self.testing, Procedure)
-        passes = self.testing.testing_pass(len(self.problem.family))
+        passes = cast("Procedure", self.testing).testing_pass(len(self.problem.family))
         return self.problem.asking(passes=passes, keeper=keeper)
 
 
@@ -284,6 +286,23 @@ def with_note(computed: Computed, note: str) -> Computed:
     if procedure is not None:
         procedure = replace(procedure, notes=(note, *procedure.notes))
     return replace(computed, tested=tested, procedure=procedure)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedAnswers:
+    """Answers of several candidates that a method reduces to their risks, a line for each."""
+
+    answers: Answers
+    data: Data
+    loss: Loss
+    method: Method
+
+    def losses(self) -> PairedLosses:
+        """The mean loss of every row that was tested; or a sentence on why there are none."""
+        check_present("truerisk.methods.parts.paired_losses")
+        from truerisk.methods.parts.paired_losses import paired_losses
+
+        return paired_losses(self.answers, self.data, self.loss, self.method)
 
 
 def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:

@@ -28,17 +28,17 @@ registry = Registry(
         """
     wald  classical:Wald  normal, from rows that were tested once
     corrected-t  classical:CorrectedT  t, from splits; pays for shared training rows
-    conservative-z  classical:ConservativeZ  normal, from pairs of disjoint halves; for any loss
-    ncv  classical:NestedNormal  normal, from nested cross-validation
-    beta-ncv  classical:NestedBeta  Beta with the spread of nested cross-validation
-    hac  dependence:HAC  t, of losses that depend on those before them
+    conservative-z  refitted:ConservativeZ  normal, from pairs of disjoint halves; for any loss
+    ncv  refitted:NestedNormal  normal, from nested cross-validation
+    beta-ncv  refitted:NestedBeta  Beta with the spread of nested cross-validation
+    hac  in_time:HAC  t, of losses that depend on those before them
     bbc  bootstrapped_choice:Percentiles  bootstrapped losses, the choice included
     beta-cv  calibrated:BetaCV  Beta, rows counted for less as the battery says
     log-cv  calibrated:LogCV  the same for losses without a bound, on the log scale
     logit-cv  calibrated:LogitCV  the same for AUC, F1 and such scores, on the logit scale
-    spatial  dependence:Spatial  means over the region, for losses that go together in space
-    bootstrap-.632  classical:Bootstrap632  normal, of bootstrap methods
-    beta  classical:BetaPosterior  posterior of an error rate, flat prior
+    spatial  in_space:Spatial  means over the region, for losses that go together in space
+    bootstrap-.632  refitted:Bootstrap632  normal, of bootstrap methods
+    beta  posterior:BetaPosterior  posterior of an error rate, flat prior
     """,
     ),
 )

@@ -1,25 +1,24 @@
-"""What the values of a method rest on, and the shapes that several intervals have around them.
-
-The error of a mean over places whose values hang together is made of components of their spread.
-"""
+"""What the values of a method rest on, and the shapes that several intervals have around them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truerisk.contracts import Terms
+from truerisk.core.branches import check_present
 from truerisk.data.data import Data
-from truerisk.data.places import grid_cells, usual_side
 from truerisk.intervals.instability import instabilities, instability_of_pairs
 from truerisk.losses.loss import Loss
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Influences, Shaken
 from truerisk.results.interval import Interval, normal_quantile, quantile_of_t
-from truerisk.statistics.long_run import exceeds, least_factor, mean_of_chi
+
+if TYPE_CHECKING:
+    from truerisk.intervals.components import SpatialComponents
 
 AT_ONCE = 1 << 15  # cells: they stay in a cache
 
@@ -136,6 +135,9 @@ class RowEvidence(Evidence):
     def components(self) -> SpatialComponents | None:
         """Those of the places of the tested rows; None where they are too few."""
         assert self.data.places is not None
+        check_present("truerisk.intervals.components")
+        from truerisk.intervals.components import spatial_components
+
         return spatial_components(self.data.places[self.rows], self.terms.confidence_level)
 
     @cached_property
@@ -188,42 +190,6 @@ class RowEvidence(Evidence):
         return float(variances[0]), m
 
 
-@dataclass(frozen=True)
-class NestedErrors:
-    """What nested cross-validation says of the error of its mean.
-
-    `std_error` is its own, between the `floor` of independent rows and √K times that; `mean` is the
-    mean of the losses outside each two folds, `n` counts the tested rows, or groups.
-    """
-
-    std_error: float
-    floor: float
-    mean: float
-    n: int
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PairEvidence(Evidence):
-    """What fits without each two folds say, for every candidate."""
-
-    pairs: Sequence[NestedErrors]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class HalfEvidence(Evidence):
-    """Mean risks `halves[c, pair, side]` in disjoint halves of the rows."""
-
-    halves: np.ndarray
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SampleEvidence(Evidence):
-    """Err₁, the `risks` of rows that bootstrap samples missed, with its standard error or None."""
-
-    std_errors: Sequence[float | None]
-    risks: Sequence[float]
-
-
 def variances_of_means(
     losses: np.ndarray, weights: np.ndarray, values: np.ndarray, groups: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
@@ -244,141 +210,3 @@ def variances_of_means(
             residuals = np.array([np.bincount(member, line) for line in residuals])
         variances[part] = m / (m - 1) * np.square(residuals, out=residuals).sum(axis=1)
     return variances, m
-
-
-MOST_ALIKE = 0.15  # the mean correlation of two places that an interval is to stand
-MOST_COMPONENTS = 12
-MOST_PLACES = 500  # more are gathered into cells
-STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])  # from the strongest correlation to none
-
-
-@dataclass(frozen=True, eq=False)
-class SpatialComponents:
-    r"""Weights of places whose sums estimate the variance of a mean, and how far the mean may err.
-
-    Müller and Watson (2022): the values are taken as a Gaussian process of correlation
-    :math:`e^{-c d}`, d the distance of two places. With :math:`c_0` the mean correlation of two of
-    the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
-    largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the ways in which such values vary
-    most.
-    With shares :math:`φ_i = w_i (ℓ_i - value)`,
-
-    .. math:: se^2 = \frac{n}{q} \sum_{j=1}^q \Bigl(\sum_i v_{ji} φ_i\Bigr)^2,
-
-    and value ± `critical` · se holds the mean at the level asked for whatever :math:`c ≥ c_0`. Of
-    all q the one whose interval is shortest for independent places is taken. `member[i]` is the
-    place of row i.
-    """
-
-    vectors: np.ndarray
-    critical: float
-    member: np.ndarray
-
-    def std_error(self, shares: np.ndarray) -> float:
-        """The standard error of the sum of one share for each row."""
-        sums = np.bincount(self.member, shares, minlength=len(self.vectors))
-        return float(np.sqrt(len(sums) * np.square(sums @ self.vectors).mean()))
-
-
-def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialComponents | None:
-    """Those of the rows at these places; None where fewer than three lie apart.
-
-    >>> line = np.arange(20.0)[:, None]
-    >>> found = spatial_components(line, 0.95)
-    >>> found.vectors.shape, bool(found.critical > 1.96)
-    ((20, 5), True)
-    """
-    held = np.ascontiguousarray(places, dtype=np.float64)
-    return _of_places(held.tobytes(), held.shape[1], float(confidence_level))
-
-
-@lru_cache(maxsize=8)
-def _of_places(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
-    """The same of hashable places: a search asks it again for each score."""
-    centres, member = _gathered(np.frombuffer(content).reshape(-1, n_axes))
-    if len(centres) < 3:
-        return None
-    distances = distances_among(centres)
-    decay = _decay(distances)
-    n, most = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
-    strongest = np.exp(-decay * distances)
-    centred = strongest - strongest.mean(axis=0)
-    vectors = _leading(centred - centred.mean(axis=1, keepdims=True), most)
-    basis = np.column_stack([np.full(n, n**-0.5), vectors])
-    spreads = np.array([basis.T @ np.exp(-decay * step * distances) @ basis for step in STEPS])
-    q, critical = _shortest(spreads, 1 - level)
-    return SpatialComponents(vectors[:, :q], critical, member)
-
-
-def _leading(matrix: np.ndarray, most: int) -> np.ndarray:
-    """The eigenvectors of the largest eigenvalues, the largest first."""
-    from scipy.linalg import eigh
-
-    n = len(matrix)
-    vectors: np.ndarray = eigh(matrix, subset_by_index=[n - most, n - 1])[1][:, ::-1]
-    return vectors
-
-
-def _shortest(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
-    """How many components have the shortest interval for independent places, and its factor.
-
-    The length falls with the first ones, which tell more of the variance, and then rises.
-    """
-    q = min(2, spreads.shape[-1] - 1)
-    critical = _critical(spreads[:, : q + 1, : q + 1], alpha)
-    while q + 2 <= spreads.shape[-1]:
-        following = _critical(spreads[:, : q + 2, : q + 2], alpha)
-        if following * mean_of_chi(q + 1) >= critical * mean_of_chi(q):
-            break
-        q, critical = q + 1, following
-    return q, critical
-
-
-def distances_among(places: np.ndarray) -> np.ndarray:
-    """Euclidean, in the unit of the coordinates."""
-    moved = places - places.mean(axis=0)  # so that large coordinates cancel no digits
-    squares = (moved**2).sum(axis=1)
-    squared = squares[:, None] + squares - 2 * moved @ moved.T
-    np.fill_diagonal(squared, 0)
-    distances: np.ndarray = np.sqrt(np.maximum(squared, 0))
-    return distances
-
-
-def _gathered(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct places and which of them each row has; many are gathered to centres of cells."""
-    centres, member = np.unique(places, axis=0, return_inverse=True)
-    member = member.ravel()
-    n_cells = MOST_PLACES
-    while len(centres) > MOST_PLACES:
-        member = grid_cells(places, usual_side(places, n_cells))
-        sums = [np.bincount(member, column) for column in places.T]
-        centres = np.column_stack(sums) / np.bincount(member)[:, None]
-        n_cells = int(0.8 * n_cells)
-    return centres, member
-
-
-def _decay(distances: np.ndarray) -> float:
-    """The c at which the mean of exp(−c d) over all pairs of places is `MOST_ALIKE`."""
-    n = len(distances)
-    low, high = 1e-3 / distances.mean(), 1e4 / distances.mean()
-    for _ in range(40):
-        middle = np.sqrt(low * high)
-        mean = (np.exp(-middle * distances).sum() - n) / (n * (n - 1))
-        low, high = (middle, high) if mean > MOST_ALIKE else (low, middle)
-    return float(high)
-
-
-def _critical(spreads: np.ndarray, alpha: float) -> float:
-    """The least factor by which no spread of the components errs more often than `alpha`."""
-    return least_factor(lambda factor: _errs(spreads, factor), alpha)
-
-
-def _errs(spreads: np.ndarray, factor: float) -> np.ndarray:
-    """P(z₀² > f²/q Σ z_j²) for each covariance of the normal z₀ … z_q.
-
-    The form has one positive eigenvalue, so that it is that of Z₀² > Σ λ_j Z_j² with independent Z.
-    """
-    q = spreads.shape[-1] - 1
-    form = np.append(1.0, np.full(q, -(factor**2) / q))
-    values = np.sort(np.linalg.eigvals(spreads * form).real, axis=-1)
-    return exceeds(np.maximum(-values[:, :-1] / values[:, -1:], 0))

@@ -43,6 +43,10 @@ OF_LOSS = {
 }
 OF_DATA = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data without block="}
 
+MUELLER_WATSON = (
+    "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
+)
+
 E = TypeVar("E", bound=Evidence)
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from collections.abc import Callable
 
     from truerisk.contracts import Method
+    from truerisk.methods.apparent import Apparent as Apparent
     from truerisk.methods.bayesian_error import BayesianError as BayesianError
     from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
     from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected
@@ -34,7 +35,6 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.nested import Nested as Nested
     from truerisk.methods.pairs import Pairs as Pairs
     from truerisk.methods.racing import Racing as Racing
-    from truerisk.methods.single_fit import Apparent as Apparent
     from truerisk.methods.single_fit import (
         ApproximateLeaveOneOut as ApproximateLeaveOneOut,
     )

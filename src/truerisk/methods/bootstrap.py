@@ -13,8 +13,8 @@ from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.evidence import SampleEvidence
 from truerisk.intervals.form import dependence, if_independent
+from truerisk.intervals.refitted import SampleEvidence
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information

@@ -15,8 +15,8 @@ from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.evidence import HalfEvidence
 from truerisk.intervals.form import NONE, if_independent
+from truerisk.intervals.refitted import HalfEvidence
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average, tested_with
 from truerisk.methods.parts.caveats import infinite_findings

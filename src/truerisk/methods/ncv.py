@@ -12,8 +12,8 @@ from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.evidence import NestedErrors, PairEvidence
 from truerisk.intervals.form import NONE, if_independent
+from truerisk.intervals.refitted import NestedErrors, PairEvidence
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import means_by_row, tested_with
 from truerisk.methods.parts.caveats import infinite_findings

@@ -1,4 +1,4 @@
-"""Risks read off one fit: of its training rows, out of bag, without a row to first order."""
+"""Risks read off one fit: out of bag, and without a row to first order."""
 
 from __future__ import annotations
 
@@ -19,29 +19,6 @@ from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
-
-
-@dataclass(frozen=True)
-class Apparent(Method):
-    """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
-
-    It estimates the training risk only; a 1-nearest-neighbour rule has apparent risk 0.
-    """
-
-    word = "apparent"
-    target: ClassVar[Target] = "training"
-    bias = "optimistic: the rows that are tested were used for the fit"
-    splits: ClassVar[bool] = False
-
-    def plan(self, data: Data, streams: Streams) -> Plan:
-        builder = PlanBuilder(data.n_rows)
-        builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
-        return builder.build()
-
-    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        why = "the apparent risk is no estimate of a true risk: no standard error is justified."
-        return tested_by_average(answers, data, loss, terms, None, unsure=why)
-
 
 SHARED_MEMBERS = (
     "no formula is known for the standard error of an out-of-bag risk: the answers to different "

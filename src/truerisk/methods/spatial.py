@@ -18,7 +18,7 @@ from truerisk.plan.builder import PlanBuilder, leave_out
 from truerisk.plan.plan import Plan
 from truerisk.results.door import load_from_above
 from truerisk.results.evaluation import Target
-from truerisk.splitting.folds import block_folds, blocks_of, rows_within, side_of
+from truerisk.splitting.in_space import block_folds, blocks_of, rows_within, side_of
 
 
 class InSpace(Averaged):

@@ -13,8 +13,8 @@ from truerisk.core.arguments import check_count, is_number, shown
 from truerisk.core.errors import BadArgument
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
+from truerisk.methods.parts.ahead import ahead_notes
 from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average
-from truerisk.methods.parts.caveats import ahead_notes
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import split_plan
 from truerisk.plan.plan import Plan

@@ -25,7 +25,7 @@ registry = Registry(
     lines_of(
         "truerisk.methods",
         """
-    apparent  single_fit:Apparent  test on the training rows; optimistic
+    apparent  apparent:Apparent  test on the training rows; optimistic
     holdout  holdout:Holdout  fit on two thirds, test on the rest, once
     K-fold  kfold:KFold  each of K folds tested by a fit on the others; '5x10-fold'
     blocks-K  spatial:Blocks  K folds of whole blocks in space: cells of a grid, or labels

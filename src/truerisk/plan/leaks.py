@@ -1,16 +1,16 @@
 """Rows tested by models that saw too much: a copy, a row of the same group, or a later row.
 
-How far tested rows lie from those that a model saw, and whether splits go forward in time, is told
-by the rows of a plan, not by a name.
+Whether splits go forward in time is told by the rows of a plan, not by a name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.plan.blocks import ALL, occurrences
@@ -87,12 +87,10 @@ def _by_time(plan: Plan, times: np.ndarray) -> Look:
 
 def _by_place(plan: Plan, places: np.ndarray) -> Look:
     """The model saw the row next to them; no other row lies nearer."""
-    tree, nearest = _tree(places), distances_to_nearest(places)
+    check_present("truerisk.plan.distances")
+    from truerisk.plan.distances import saw_nearest
 
-    def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
-        return (_to_seen(plan, q, tree, tested) <= nearest[tested]) & ~seen
-
-    return look
+    return saw_nearest(plan, places)
 
 
 def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
@@ -117,62 +115,6 @@ def _with_keys(
     # blocks may overlap: a row taken away twice is gone once
     outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
     return totals[asked] - occurrences(outside, asked)
-
-
-def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
-    """For every answer of a plan, how far the nearest row lies that its model saw.
-
-    NaN where the model saw the row itself, or was made of drawn or of no rows.
-
-    >>> from truerisk.plan.builder import leave_out
-    >>> plan = leave_out(4, [np.array([0, 0, 1, 1])])
-    >>> distances_to_seen(plan, np.array([[0.0], [1.0], [3.0], [4.0]])).tolist()
-    [3.0, 2.0, 2.0, 3.0]
-    """
-    if plan.laws is not None:
-        return np.full(len(plan.positions[0]), np.nan)
-    tree = _tree(places)
-    apart = [
-        np.where(plan.seen(q), np.nan, _to_seen(plan, q, tree, plan.test_rows(q)[0]))
-        for q in range(plan.n_questions)
-    ]
-    return np.concatenate(apart) if apart else np.empty(0)
-
-
-def distances_to_nearest(places: np.ndarray) -> np.ndarray:
-    """How far the nearest other row lies from each row.
-
-    >>> distances_to_nearest(np.array([[0.0], [1.0], [3.0]])).tolist()
-    [1.0, 1.0, 2.0]
-    """
-    nearest: np.ndarray = _tree(places).query(places, 2)[0][:, 1]
-    return nearest
-
-
-def _to_seen(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
-    """Distances to the nearest row that a model saw, NaN if none.
-
-    Each is looked for among twice as many neighbours until there is one.
-    """
-    seen = np.zeros(plan.n_rows, dtype=bool)
-    seen[plan.train_rows(int(plan.fit[question]))[0]] = True
-    apart = np.full(len(rows), np.nan)
-    if not seen.any():
-        return apart
-    k, open_ = 2, np.arange(len(rows))
-    while len(open_):
-        distance, row = tree.query(tree.data[rows[open_]], min(k, plan.n_rows))
-        among = seen[row]
-        there = among.any(axis=1)
-        apart[open_[there]] = distance[there, among[there].argmax(axis=1)]
-        open_, k = open_[~there], 2 * k
-    return apart
-
-
-def _tree(places: np.ndarray) -> Any:
-    from scipy.spatial import cKDTree
-
-    return cKDTree(places)
 
 
 def known_rows(plan: Plan) -> np.ndarray:

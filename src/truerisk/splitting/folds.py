@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
+from truerisk.core.errors import BadData, TrueRiskWarning, warn
 from truerisk.data.data import Data
-from truerisk.data.places import USUAL_CELLS, grid_cells, joined, usual_side
 
 
 def fold_numbers(
@@ -97,77 +95,3 @@ def _grouped_folds(
         load[fold] += content[group]
         taken[fold] += 1
     return fold_of[member]
-
-
-def side_of(data: Data, size: float | None) -> float:
-    """The side of the cells: `size`, or that of 25 squares over the box around the places."""
-    places = _places(data)
-    return float(size) if size is not None else usual_side(places, USUAL_CELLS)
-
-
-def blocks_of(data: Data, size: float | None) -> np.ndarray:
-    """The number of the block of each row: its label, or its cell; groups are in one block."""
-    if data.block is not None and data.places is None:
-        if size is not None:
-            raise BadArgument(
-                f"size={size} is the side of cells, and block= holds labels, which have none: "
-                "leave size out, or give coordinates."
-            )
-        assert data.groups is not None  # labels are groups
-        return data.groups
-    places, side = _places(data), side_of(data, size)
-    cells = grid_cells(places, side)
-    if cells.max() == 0:
-        across = " × ".join(f"{extent:g}" for extent in np.ptp(places, axis=0))
-        raise BadData(
-            f"size={side:.15g} puts all {data.n_rows} rows into one block, for the places reach "
-            f"over {across}: give a smaller size."
-        )
-    blocks = cells if data.groups is None else joined(cells, data.groups)
-    if blocks.max() == 0:
-        raise BadData(
-            "groups tie all blocks together, each group reaching into the next block: no fold can "
-            "keep both whole. Leave groups out, or give a larger size."
-        )
-    return blocks
-
-
-def block_folds(
-    data: Data, k: int, size: float | None, rng: np.random.Generator, *, stratify: bool
-) -> np.ndarray:
-    """One fold number per row: whole blocks, dealt so that folds are about equally large."""
-    blocks = blocks_of(data, size)
-    n_blocks = len(np.unique(blocks))
-    if k > n_blocks:
-        raise BadData(
-            f"{k} folds need at least {k} blocks and there are {n_blocks}: use fewer folds, or "
-            "smaller blocks (size=)."
-        )
-    return draw_folds(replace(data, groups=blocks), k, rng, stratify=stratify)
-
-
-def rows_within(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
-    """Other rows that lie at most `radius` from one of these, ascending."""
-    from scipy.spatial import cKDTree
-
-    places = _places(data)
-    others = np.setdiff1d(np.arange(data.n_rows), rows)
-    if not len(others):
-        return others
-    apart = cKDTree(places[rows]).query(places[others])[0]
-    return others[apart <= radius]
-
-
-def _places(data: Data) -> np.ndarray:
-    """The coordinates, or a sentence on why there are none."""
-    if data.places is not None:
-        return data.places
-    if data.block is None:
-        raise BadData(
-            "no places are given: name the coordinates of the rows, or the labels of their blocks, "
-            "by block=."
-        )
-    raise BadData(
-        "block= holds labels, and labels lie at no distance from each other: give coordinates, or "
-        "use 'blocks-5', which leaves labels out whole."
-    )

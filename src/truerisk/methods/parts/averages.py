@@ -16,12 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Terms, by_rule
+from truerisk.core.branches import check_present
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
 from truerisk.losses.loss import Average, Loss, RowLoss
 from truerisk.methods.parts.caveats import (
-    ahead_notes,
-    apart_note,
     few_rows_note,
     infinite_findings,
     unseen_note,
@@ -65,7 +64,7 @@ class Averaged(Method):
         risks = tested_by_average(answers, data, loss, terms, average, usual=usual)
         if not terms.with_errors or order_of(answers.plan) is None:
             return risks
-        notes = ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
+        notes = _ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
         return [replace(risk, notes=(*notes, *risk.notes)) for risk in risks]
 
     def reduce_units(
@@ -164,7 +163,8 @@ def _with_notes(
     infinite: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
     """What is to be known of few rows, and of rows that lie apart from those that were seen."""
-    apart = apart_note(evidence.plan, evidence.data)
+    places = evidence.data.places
+    apart = () if places is None else _apart_note(evidence.plan, places)
     noted = []
     for c, (error, interval, notes) in enumerate(bounds):
         losses = evidence.losses[c]
@@ -176,6 +176,22 @@ def _with_notes(
         # the last note is why there is no interval
         noted.append((error, interval, more + notes if interval is None else notes + more))
     return noted
+
+
+def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
+    """How far ahead of their training rows rows were tested."""
+    check_present("truerisk.methods.parts.ahead")
+    from truerisk.methods.parts.ahead import ahead_notes
+
+    return ahead_notes(plan, data)
+
+
+def _apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
+    """How far from their training rows rows were tested."""
+    check_present("truerisk.plan.distances")
+    from truerisk.plan.distances import apart_note
+
+    return apart_note(plan, places)
 
 
 def _losses(

@@ -1,11 +1,9 @@
-"""What is to be known of tested rows: that few decide, how far ahead they lie, how far apart.
+"""What is to be known of tested rows: that few decide, or that none shows what a row may cost.
 
 `infinite_findings` looks for held-out rows whose own class had probability 0.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -13,85 +11,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
 from truerisk.plan.answers import Answers
-from truerisk.plan.leaks import distances_to_seen
-from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding
-from truerisk.splitting.in_time import times_of
-
-
-def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """How far ahead of which training windows rows were tested; nothing where later rows train.
-
-    >>> from truerisk.plan.builder import split_plan
-    >>> rows = np.arange(6)
-    >>> data = Data.check(rows[:, None], rows / 2, task="regression")
-    >>> plan = split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
-    >>> ahead_notes(plan, data)[0][:63]
-    'the risk is that of forecasts 1 to 2 rows ahead of windows of 2'
-    """
-    times = times_of(data)
-    ends = []
-    for q in range(plan.n_questions):
-        last = times[plan.train_rows(int(plan.fit[q]))[0]].max()
-        tested = times[plan.test_rows(q)[0]]
-        if tested.min() <= last:
-            return ()
-        ends += [tested.min() - last, tested.max() - last]
-    least, most = plan.train_sizes.min(), plan.train_sizes.max()
-    sizes = f"{least}" if least == most else f"{least} to {most}"
-    ahead = _range(min(ends), max(ends), data)
-    note = f"the risk is that of forecasts {ahead} ahead of windows of {sizes} rows: it says "
-    return (f"{note}nothing of times further ahead.", *_lacking(plan, data))
-
-
-def _lacking(plan: Plan, data: Data) -> tuple[str, ...]:
-    """How many windows lack a class, of which their models know nothing."""
-    if data.codes is None:
-        return ()
-    n_classes = [len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)]
-    few = sum(n < data.n_classes for n in n_classes)
-    if not few:
-        return ()
-    sentence = f"{few} of {plan.n_fits} windows lack a class of y, which their models never predict"
-    return (f"{sentence}: start later, with fewer forecasts or a longer window.",)
-
-
-def _range(low: Any, high: Any, data: Data) -> str:
-    if data.time is None:
-        return f"{low} to {high} rows"
-    if data.time.dtype.kind != "M":
-        return f"{low:.4g} to {high:.4g}"
-    units = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
-    reached = (name for name, unit in units.items() if high >= np.timedelta64(1, unit))  # type: ignore[call-overload]
-    name = next(reached, "seconds")
-    unit: Any = np.timedelta64(1, units[name])  # type: ignore[call-overload]
-    return f"{low / unit:.4g} to {high / unit:.4g} {name}"
-
-
-def apart_note(plan: Plan, data: Data) -> tuple[str, ...]:
-    """At which distance from the training places the risk is one; nothing without places.
-
-    >>> import numpy as np
-    >>> from truerisk.plan.builder import leave_out
-    >>> places = np.array([[0.0], [1.0], [3.0], [4.0]])
-    >>> data = Data.check(places, [0, 1, 0, 1], task="classification", block=places)
-    >>> apart_note(leave_out(4, [np.array([0, 0, 1, 1])]), data)[0][:50]
-    'the risk is that at places 2 to 3 (median 2.5) fro'
-    """
-    if data.places is None:
-        return ()
-    apart = distances_to_seen(plan, data.places)
-    finite = apart[np.isfinite(apart)]
-    if not len(finite):
-        return ()
-    least, middle, most = np.percentile(finite, [0, 50, 100])
-    sentence = (
-        f"the risk is that at places {least:.3g} to {most:.3g} (median {middle:.3g}) from the "
-        "nearest training row, Euclidean in the unit of block=: it says nothing of places further "
-        "away."
-    )
-    return (sentence,)
-
 
 SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh
 FEWEST = 20  # rows; of fewer the largest has much of any total

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from truerisk.contracts import Method
@@ -27,65 +25,55 @@ from truerisk.results.interval import Basis
 REMEDY = "compare by held-out rows, such as '10-fold'."
 
 
-@dataclass(frozen=True, eq=False)
-class PairedAnswers:
-    """Answers of several candidates that a method reduces to their risks, a line for each.
+def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> PairedLosses:
+    """Return the mean loss of every row that was tested; refuse, with why, where there is none.
 
     Scores of whole test sets become losses of rows by what each row does to them.
     """
-
-    answers: Answers
-    data: Data
-    loss: Loss
-    method: Method
-
-    def losses(self) -> PairedLosses:
-        """The mean loss of every row that was tested; or a sentence on why there are none."""
-        if not {Basis.LOSSES, Basis.MEAN} <= self.method.gives:
-            raise Refusal(
-                f"'{self.method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
-            )
-        if self.data.time is not None or self.method.respects_time:
-            raise Refusal(IN_TIME)
-        if order_of(self.answers.plan) is not None:
-            raise Refusal(ORDERED)
-        if not self.loss.tells_influences:
-            raise Refusal(f"'{self.loss.word}' has no formula for what a single row does to it.")
-        failed = {failure.candidate for failure in self.answers.failures}
-        lacking = np.flatnonzero(~self.answers.answered.all(axis=1)).tolist()
-        if set(lacking) - failed:
-            raise Refusal(
-                f"{len(set(lacking) - failed)} of {len(self.answers.answered)} settings left the "
-                f"race before every row had rated them: {REMEDY}"
-            )
-        average = self.loss.averaged(None)
-        if isinstance(self.method, Averaged):
-            average = self.method.average_of(self.loss)
-        answers, data, loss = self.answers, self.data, self.loss
-        weights, total = average_weights(data, answers.plan, average)
-        changes = None
-        if isinstance(loss, RowLoss):
-            losses = row_losses(answers, data, loss)
-        elif average == "fold" or loss.one_scale:
-            values = of_sets(answers, data, loss, average)[1]
-            given = position_weights(data, answers.plan)
-            losses = losses_by_influence(answers, data, loss, values, given)
-            changes = changes_by_one_row(answers, data, loss, values)
-        else:
-            raise Refusal(
-                f"'{loss.word}' of all folds at once ranks answers of several models, and nothing "
-                "tells what a row does to it: use average='fold'."
-            )
-        rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
-        if not isinstance(loss, RowLoss):  # influences about all answers do not add up by folds
-            per_row = per_row + (values - per_row @ shares)[:, None]
-        groups = None if data.clusters is None else data.clusters[rows]
-        one_row = np.zeros(len(per_row))
-        if loss.response == "label" and changes is not None:
-            one_row = changes
-        elif loss.response == "label" and loss.binary:
-            one_row += np.sqrt((shares**2).mean())
-        return PairedLosses(per_row, shares, groups, one_row)
+    if not {Basis.LOSSES, Basis.MEAN} <= method.gives:
+        raise Refusal(
+            f"'{method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
+        )
+    if data.time is not None or method.respects_time:
+        raise Refusal(IN_TIME)
+    if order_of(answers.plan) is not None:
+        raise Refusal(ORDERED)
+    if not loss.tells_influences:
+        raise Refusal(f"'{loss.word}' has no formula for what a single row does to it.")
+    failed = {failure.candidate for failure in answers.failures}
+    lacking = np.flatnonzero(~answers.answered.all(axis=1)).tolist()
+    if set(lacking) - failed:
+        raise Refusal(
+            f"{len(set(lacking) - failed)} of {len(answers.answered)} settings left the "
+            f"race before every row had rated them: {REMEDY}"
+        )
+    average = loss.averaged(None)
+    if isinstance(method, Averaged):
+        average = method.average_of(loss)
+    weights, total = average_weights(data, answers.plan, average)
+    changes = None
+    if isinstance(loss, RowLoss):
+        losses = row_losses(answers, data, loss)
+    elif average == "fold" or loss.one_scale:
+        values = of_sets(answers, data, loss, average)[1]
+        given = position_weights(data, answers.plan)
+        losses = losses_by_influence(answers, data, loss, values, given)
+        changes = changes_by_one_row(answers, data, loss, values)
+    else:
+        raise Refusal(
+            f"'{loss.word}' of all folds at once ranks answers of several models, and nothing "
+            "tells what a row does to it: use average='fold'."
+        )
+    rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
+    if not isinstance(loss, RowLoss):  # influences about all answers do not add up by folds
+        per_row = per_row + (values - per_row @ shares)[:, None]
+    groups = None if data.clusters is None else data.clusters[rows]
+    one_row = np.zeros(len(per_row))
+    if loss.response == "label" and changes is not None:
+        one_row = changes
+    elif loss.response == "label" and loss.binary:
+        one_row += np.sqrt((shares**2).mean())
+    return PairedLosses(per_row, shares, groups, one_row)
 
 
 def joint_covariance(

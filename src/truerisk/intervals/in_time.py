@@ -1,4 +1,4 @@
-"""Intervals of losses that depend on those before them, or on those beside them."""
+"""The interval of losses that depend on those before them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.data.data import Data
-from truerisk.intervals.calibrated import ONCE
 from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import (
+    MUELLER_WATSON,
     NO_SPREAD,
     OF_A_MEAN,
     UNBOUNDED,
@@ -21,9 +21,6 @@ from truerisk.intervals.form import (
 from truerisk.results.interval import Basis
 from truerisk.statistics.long_run import FEWEST_TIMES, long_run
 
-MUELLER_WATSON = (
-    "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
-)
 OF_GROUPS = (
     "{met} are met again later, so that losses far apart in time depend on each other: no "
     "standard error is justified."
@@ -118,93 +115,3 @@ def _lasting(n: int) -> str:
         f"the losses at {n} times depend on those before them for so long that it cannot be "
         "distinguished from a drift: no standard error is justified."
     )
-
-
-LEAST_PLACES = 20
-LEAST_BLOCKS = 6
-SPREAD = (
-    "rows of one group lie at several places: how such rows depend on each other does not show in "
-    "where they lie, so no standard error is justified."
-)
-APART = (
-    "the interval treats the blocks of block= as independent, as labels do not say which are "
-    "neighbours. Where neighbouring blocks are alike it is too short: give coordinates."
-)
-
-
-class Spatial(IntervalForm[RowEvidence]):
-    r"""Few weighted means of the losses over the region say how much their mean varies.
-
-    Of coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
-    value)`, the q weights :math:`v_j` those in which values of exponential correlation vary most
-    (`intervals/evidence.py`), and the factor of se is such that a Gaussian process
-    whose values have a mean correlation of up to .15 is covered (Müller and Watson, 2022). Of
-    labels,
-    :math:`se^2 = 1.8 · m/(m−1) \sum_b (\sum_{i∈b} φ_i)^2` over m blocks, which must be independent,
-    and t with m − 1 degrees of freedom; 1.8 pays for folds that share training rows, as in
-    `beta-cv`. Losses with a bound are taken on the logit scale, others that are never negative on
-    that of :math:`1/\sqrt{ℓ}`. The interval is of the mean risk over fields like this one, observed
-    at places like these.
-    """
-
-    word: ClassVar[str] = "spatial"
-    needs: ClassVar[Needs] = {
-        Basis.INFLUENCES: OF_A_MEAN[Basis.ROW_LOSSES],
-        Basis.MEAN: OF_A_MEAN[Basis.MEAN],
-        Basis.PLACES: "give coordinates, or the labels of blocks, by block=",
-    }
-    reference: ClassVar[str] = MUELLER_WATSON
-    caution: ClassVar[str] = (
-        "stand a mean correlation of .15 between the losses of two places, which was calibrated by "
-        "simulated fields (documentation of truerisk)"
-    )
-
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
-        value = float(evidence.values[c])
-        shares = evidence.weights * (evidence.losses[c] - value)
-        of = self._of_labels if evidence.data.places is None else self._of_places
-        spread = of(evidence, shares)
-        if isinstance(spread, str):
-            return None, None, (spread,)
-        error, factor = spread
-        if is_none(error, value):
-            return None, None, (NO_SPREAD,)
-        interval = evidence.skewed(value, factor * error, self.word)
-        if interval is None:
-            return None, None, (UNBOUNDED,)
-        return error, interval, (APART,) if evidence.data.places is None else ()
-
-    def _of_places(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """The standard error of the mean over places and its factor, or why there is none."""
-        components = evidence.components
-        n_places = 0 if components is None else len(components.vectors)
-        if components is None or n_places < LEAST_PLACES:
-            return (
-                f"{n_places} places are too few to estimate how losses are correlated in space: an "
-                f"interval needs {LEAST_PLACES}."
-            )
-        if _lie_apart(evidence):
-            return SPREAD
-        return components.std_error(shares), components.critical
-
-    def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """The same of blocks that are independent of each other."""
-        from scipy.special import stdtrit
-
-        assert evidence.groups is not None
-        sums = np.bincount(np.unique(evidence.groups, return_inverse=True)[1].ravel(), shares)
-        m = len(sums)
-        if m < LEAST_BLOCKS:
-            return f"{m} blocks are too few for an interval of their mean: it needs {LEAST_BLOCKS}."
-        error = float(np.sqrt(ONCE * m / (m - 1) * (sums**2).sum()))
-        return error, float(stdtrit(m - 1, (1 + evidence.terms.confidence_level) / 2))
-
-
-def _lie_apart(evidence: RowEvidence) -> bool:
-    """Whether some group has rows at more than one place."""
-    groups, places = evidence.data.groups, evidence.data.places
-    if groups is None or places is None:
-        return False
-    member = np.unique(groups[evidence.rows], return_inverse=True)[1].ravel()
-    both = np.column_stack([member, places[evidence.rows]])
-    return len(np.unique(both, axis=0)) > len(np.unique(member))

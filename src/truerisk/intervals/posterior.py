@@ -1,0 +1,61 @@
+"""The posterior of an error rate, from rows that were tested once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.intervals.evidence import RowEvidence
+from truerisk.intervals.form import (
+    NO_SPREAD,
+    OF_A_MEAN,
+    ONE_ROW,
+    IntervalForm,
+    Needs,
+    Sureness,
+)
+from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.interval import Basis
+
+SEVERAL_RULES = (
+    "the rows of different splits were tested by different rules; their errors are counted as if "
+    "one rule had made them."
+)
+
+
+class BetaPosterior(IntervalForm[RowEvidence]):
+    r"""Equal-tailed interval of Beta(e + 1, n − e + 1), e errors in n rows that were tested once.
+
+    Rows of a hold-out are independent tests of one rule, and the posterior is exact. Those of
+    several folds are not, and a note says so. With groups the rows count for
+    n/max(1, d), d the factor by which groups enlarge the variance of the mean (`beta-grouped`).
+    """
+
+    word: ClassVar[str] = "beta"
+    needs: ClassVar[Needs] = {
+        **OF_A_MEAN,
+        Basis.ERROR_COUNT: "use scoring='zero-one', or interval='wald'",
+        Basis.EQUAL_ROWS: "use interval='wald'",
+        Basis.ONCE: "use interval='beta-ncv'",
+    }
+    reference: ClassVar[str] = (
+        "Gelman A, Carlin JB, Stern HS, Dunson DB, Vehtari A, Rubin DB (2013). Bayesian data "
+        "analysis, 3rd edition. CRC Press, chapter 2."
+    )
+
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        value, groups = float(evidence.values[c]), evidence.groups
+        plain, n = evidence.variance(c, None)
+        effective, variance = float(n), plain
+        if groups is not None:
+            variance, _ = evidence.variance(c, groups)
+            counted = float(len(np.unique(groups)))
+            effective = n / max(1.0, variance / plain) if plain > 0 else counted
+        posterior = ErrorPosterior(effective * value, effective)
+        interval = posterior.interval(evidence.terms.confidence_level)
+        several = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
+        alone = (ONE_ROW,) if n < 2 else ()
+        notes = several + alone + (() if variance > 0 else (NO_SPREAD,))
+        return variance**0.5 or None, replace(interval, method=evidence.named(self.word)), notes

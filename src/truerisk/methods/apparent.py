@@ -1,0 +1,38 @@
+"""The apparent risk: that of the training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truerisk.contracts import Method, Streams, Terms
+from truerisk.data.data import Data
+from truerisk.losses.loss import Loss
+from truerisk.methods.parts.averages import tested_by_average
+from truerisk.plan.answers import Answers
+from truerisk.plan.blocks import ALL
+from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Target, Tested
+
+
+@dataclass(frozen=True)
+class Apparent(Method):
+    """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
+
+    It estimates the training risk only; a 1-nearest-neighbour rule has apparent risk 0.
+    """
+
+    word = "apparent"
+    target: ClassVar[Target] = "training"
+    bias = "optimistic: the rows that are tested were used for the fit"
+    splits: ClassVar[bool] = False
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        why = "the apparent risk is no estimate of a true risk: no standard error is justified."
+        return tested_by_average(answers, data, loss, terms, None, unsure=why)
