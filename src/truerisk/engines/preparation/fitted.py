@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from truerisk.core.branches import is_present
 from truerisk.data.data import Data
-from truerisk.engines.preparation.closed.first_steps import closed_steps
+from truerisk.engines.preparation import FORMS
 from truerisk.engines.preparation.prepared import OwnArithmetic, drew, is_by_rows
+
+if TYPE_CHECKING:
+    from truerisk.engines.preparation.closed.first_steps import Closed
 
 Read = TypeVar("Read", bound=Any)
 
+NAMES = {place.partition(":")[2] for place in FORMS}
 EVERY = -1  # the number of all questions of a fit, where they are asked at once
 ROUNDING = 1e-9  # of what the rows of a column span: copies of a row differ by less
 
@@ -109,7 +114,7 @@ def _begun(
     """The other steps fitted after those in closed form, and what the first is asked about."""
     from sklearn.base import clone
 
-    closed = closed_steps(preparation, data, every, said, sets)
+    closed = _closed_steps(preparation, data, every, said, sets)
     n_closed = 0 if closed is None else closed.n_steps
     table = data.rows(every) if closed is None else closed.table
     tests = [data.rows(one) for one in sets] if closed is None else closed.tests
@@ -120,6 +125,21 @@ def _begun(
     for step in steps:
         table = fit_and_transform(step, table, said)
     return _Fitted(steps, table), tests
+
+
+def _closed_steps(
+    preparation: Any, data: Data, train: np.ndarray, y: np.ndarray, asked: Sequence[np.ndarray]
+) -> Closed | None:
+    """Return what the first steps give in closed form, None where scikit-learn's are to be fitted.
+
+    The forms are imported if the first step has the name of one that is known, and never needed.
+    """
+    module = "truerisk.engines.preparation.closed.first_steps"
+    if type(preparation.steps[0][1]).__name__ not in NAMES or not is_present(module):
+        return None
+    from truerisk.engines.preparation.closed.first_steps import closed_steps
+
+    return closed_steps(preparation, data, train, y, asked)
 
 
 def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:

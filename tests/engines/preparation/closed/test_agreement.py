@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,14 +14,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from truerisk.data.data import Data
+from truerisk.engines.preparation import FORMS
 from truerisk.engines.preparation.closed import first_steps, scaling
-from truerisk.engines.preparation.closed.first_steps import (
-    FORMS,
-    agrees,
-    agrees_on,
-    closed_steps,
-    form_of,
-)
+from truerisk.engines.preparation.closed.agreement import agrees, agrees_on
+from truerisk.engines.preparation.closed.first_steps import closed_steps, form_of
 from truerisk.engines.preparation.closed.step_tables import Numbers, Refused
 
 
@@ -28,7 +25,7 @@ from truerisk.engines.preparation.closed.step_tables import Numbers, Refused
 def test_it_agrees_here(place):
     """Every class that has a form is tried on something, and gives what scikit-learn gives."""
     import_module(place.partition(":")[0])
-    assert agrees.__wrapped__(place, FORMS[place])
+    assert agrees.__wrapped__(place, FORMS[place].load())
 
 
 @pytest.mark.parametrize("frames", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -68,7 +65,8 @@ def test_what_differs_in_the_last_bit_is_not_used(monkeypatch):
     data = Data.check(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, task="classification")
     given = data, np.arange(10), np.arange(10) % 2, []
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is not None
-    monkeypatch.setattr(first_steps, "FORMS", {**FORMS, place: otherwise})
+    instead = SimpleNamespace(module=scaling.__name__, load=lambda: otherwise)
+    monkeypatch.setattr(first_steps, "FORMS", {**FORMS, place: instead})
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is None
 
 

@@ -17,6 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tests.engines.preparation.closed.drawn import Draw, N
+from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.data.data import Data
@@ -64,7 +65,7 @@ def by_fits(*args):
     """What scikit-learn's steps give; None where they fail or warn."""
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("error")
-        patch.setattr(fitted, "closed_steps", lambda *args: None)
+        patch.setattr(first_steps, "closed_steps", lambda *args: None)
         try:
             return fitted_steps(*args)
         except FAILURES:
@@ -74,7 +75,7 @@ def by_fits(*args):
 def agree(steps, data, train, asked):
     """Compare both ways; how many steps were known."""
     y = data.y if data.codes is None else data.codes
-    known = []
+    known = [0]  # no form is asked for where the first step has none
 
     def noted(*args):
         closed = closed_steps(*args)
@@ -84,19 +85,19 @@ def agree(steps, data, train, asked):
     args = steps, data, train, y[train[0]], asked, read
     theirs = by_fits(*args)
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitted, "closed_steps", noted)
+        patch.setattr(first_steps, "closed_steps", noted)
         if theirs is None:
             warnings.simplefilter("ignore")
             with suppress(*FAILURES):
                 fitted_steps(*args)
-            assert known[0] < len(steps), "scikit-learn has something to say"
+            assert known[-1] < len(steps), "scikit-learn has something to say"
             return 0
         warnings.simplefilter("error")
         ours = fitted_steps(*args)
     assert len(ours[1]) == len(theirs[1]) == len(asked)
     for one, other in zip([ours[0], *ours[1]], [theirs[0], *theirs[1]], strict=True):
         same(one, other)
-    return known[0]
+    return known[-1]
 
 
 LABELS = np.array(["u", "b", "c"])[Y]
@@ -253,3 +254,43 @@ def test_what_is_not_known_is_refused(step):
     data = Data.check(X, Y, task="classification")
     rows = np.arange(50)
     assert closed_steps(Pipeline([("s", step)]), data, rows, Y[rows], []) is None
+
+
+SEARCHED = """
+import numpy as np, truerisk as tr
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+X, y = tr.datasets.make_simple(30, random_state=0)
+pipeline = make_pipeline({steps}, LogisticRegression())
+found = tr.estimate_risk(pipeline, X, y, cv="3-fold", engine="logistic-path")
+print(found.value, found.engine)
+print(*sorted(name.split(".")[4] for name in sys.modules
+    if name.startswith("truerisk.engines.preparation.closed.")))
+"""
+COMMON = ["agreement", "coded_data", "first_steps", "step_tables"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "parts"),
+    [
+        ("StandardScaler()", [*COMMON, "scaling"]),
+        ("VarianceThreshold()", [*COMMON, "selecting"]),
+        ("PCA(2)", []),
+        ("Normalizer()", []),
+    ],
+)
+def test_forms_are_imported_for_steps_that_have_one(steps, parts):
+    """And only the file in which it stands."""
+    assert output_without(code=SEARCHED.format(steps=steps))[1].split() == sorted(parts)
+
+
+@pytest.mark.parametrize("missing", ["closed", "closed.scaling"])
+def test_steps_are_fitted_where_their_forms_are_missing(missing):
+    """Every engine still answers, with the same number."""
+    code = SEARCHED.format(steps="StandardScaler()")
+    absent = output_without(f"truerisk.engines.preparation.{missing}", code=code)
+    assert absent[0] == output_without(code=code)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from truerisk.core.identity import is_exactly
 from truerisk.engines.preparation.closed.coded_data import Cells
+from truerisk.engines.preparation.closed.first_steps import form_of, in_turn
 from truerisk.engines.preparation.closed.step_tables import (
-    Apply,
     Beside,
     Fitted,
     Form,
@@ -25,8 +25,6 @@ from truerisk.engines.preparation.closed.step_tables import (
     known_parameters,
 )
 
-FormOf = Callable[[Any], Form]
-
 
 def identity(step: Any) -> Form:
     """FunctionTransformer without a function."""
@@ -34,37 +32,18 @@ def identity(step: Any) -> Form:
     return lambda table, y: fitted(table, lambda other: other)
 
 
-def pipeline(step: Any, form_of: FormOf) -> Form:
+def pipeline(step: Any) -> Form:
     """Pipeline of steps, one after the other."""
     known_parameters(step, {"steps": _is_list})
     _named_well(step, (name for name, _ in step.steps))
     return in_turn([form_of(one) for _, one in step.steps if not _passes(one)])
 
 
-def in_turn(forms: Sequence[Form]) -> Form:
-    """Each is fitted on what the one before it gave."""
-
-    def fit(table: Table, y: np.ndarray) -> Fitted:
-        applied: list[Apply] = []
-        for form in forms:
-            table, apply = form(table, y)
-            applied.append(apply)
-
-        def every(other: Table) -> Table:
-            for apply in applied:
-                other = apply(other)
-            return other
-
-        return table, every
-
-    return fit
-
-
-def feature_union(step: Any, form_of: FormOf) -> Form:
+def feature_union(step: Any) -> Form:
     """FeatureUnion: the same columns go to all parts."""
     known_parameters(step, {"transformer_list": _is_list, "n_jobs": _is_jobs, "verbose": _is_quiet})
     _named_well(step, (name for name, _ in step.transformer_list))
-    forms = [_part(one, form_of) for _, one in step.transformer_list if not _is_dropped(one)]
+    forms = [_part(one) for _, one in step.transformer_list if not _is_dropped(one)]
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         parts = [form(table, y) for form in forms]
@@ -79,7 +58,7 @@ def feature_union(step: Any, form_of: FormOf) -> Form:
     return fit
 
 
-def column_transformer(step: Any, form_of: FormOf) -> Form:
+def column_transformer(step: Any) -> Form:
     """ColumnTransformer: each part has its columns, what is left goes to the remainder."""
     known_parameters(
         step,
@@ -94,8 +73,8 @@ def column_transformer(step: Any, form_of: FormOf) -> Form:
     )
     _named_well(step, (name for name, _, _ in step.transformers))
     parts = [(one, which) for _, one, which in step.transformers]
-    forms = [None if _is_dropped(one) else _part(one, form_of) for one, _ in parts]
-    rest = None if _is_dropped(step.remainder) else _part(step.remainder, form_of)
+    forms = [None if _is_dropped(one) else _part(one) for one, _ in parts]
+    rest = None if _is_dropped(step.remainder) else _part(step.remainder)
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         named = [places_of(which, table) for _, which in parts]
@@ -172,7 +151,7 @@ def _dense(block: Table) -> Table:
     return block
 
 
-def _part(step: Any, form_of: FormOf) -> Form:
+def _part(step: Any) -> Form:
     if isinstance(step, str) and step == "passthrough":
         return lambda table, y: fitted(table, lambda other: other)
     return form_of(step)
