@@ -12,7 +12,7 @@ from truerisk.contracts import Request
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.data.data import Data
-from truerisk.engines.preparation.prepared import may_not_draw
+from truerisk.engines.prepared import may_not_draw
 
 # what they make of a row is the same whichever other rows they were fitted on
 STATELESS = tuple(

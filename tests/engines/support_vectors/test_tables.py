@@ -16,7 +16,7 @@ from tests.engines.support_vectors.test_stepping import machine, plan_of
 import truerisk as tr
 from truerisk.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.engines.preparation.prepared import OwnArithmetic
+from truerisk.engines.prepared import OwnArithmetic
 from truerisk.engines.support_vectors import stepping, svm_steps
 from truerisk.engines.support_vectors.svm import Gapped, SupportVectors, gamma_of
 

@@ -21,7 +21,7 @@ from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, TrainSet
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.linear.normal_equations import descend
-from truerisk.engines.preparation.prepared import unless_it_fails
+from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task

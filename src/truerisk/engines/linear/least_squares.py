@@ -24,7 +24,7 @@ from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_fre
 from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import Singles
 from truerisk.engines.linear.without_blocks import answer_blocks
-from truerisk.engines.preparation.prepared import dense, unless_it_fails
+from truerisk.engines.prepared import dense, unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.one_pass import OnePass

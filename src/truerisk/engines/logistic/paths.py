@@ -33,7 +33,7 @@ from truerisk.engines.logistic.path_answers import (
 )
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
-from truerisk.engines.preparation.prepared import as_dense, is_bearable
+from truerisk.engines.prepared import as_dense, is_bearable
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task

@@ -29,7 +29,7 @@ from truerisk.engines.logistic.path_answers import (
     least_margin,
     ranks_are_close,
 )
-from truerisk.engines.preparation.prepared import unless_it_fails
+from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import Turned, turned

@@ -33,7 +33,7 @@ from truerisk.engines.neighbours.nearest import (
     neighbours_refusal,
 )
 from truerisk.engines.neighbours.walk import MOST_CLASSES
-from truerisk.engines.preparation.prepared import (
+from truerisk.engines.prepared import (
     as_doubles,
     distances_fit,
     plain_array,

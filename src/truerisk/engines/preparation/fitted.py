@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core.branches import is_present
 from truerisk.data.data import Data
 from truerisk.engines.preparation import FORMS
-from truerisk.engines.preparation.prepared import OwnArithmetic, drew, is_by_rows
+from truerisk.engines.prepared import OwnArithmetic, drew, is_by_rows
 
 if TYPE_CHECKING:
     from truerisk.engines.preparation.closed.first_steps import Closed

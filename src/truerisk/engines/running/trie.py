@@ -13,8 +13,8 @@ import numpy as np
 
 from truerisk.data.rows import copied
 from truerisk.engines.preparation.fitted import fit_and_transform
-from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
+from truerisk.engines.running.read_off import reading_of
 from truerisk.plan.plan import Plan
 
 ROOM = 256 * 2**20  # bytes of tables that are kept for learners to come

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.engines.preparation.prepared import unless_it_fails
+from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Gram, GramRows, Products, as_called, in_order
 from truerisk.engines.support_vectors.svm_steps import stepped_answers, steps_of_each

@@ -24,7 +24,7 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
-from truerisk.engines.preparation.prepared import OwnArithmetic, as_dense, dense, is_bearable
+from truerisk.engines.prepared import OwnArithmetic, as_dense, dense, is_bearable
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.support_vectors.gram import (
     ROUNDING,

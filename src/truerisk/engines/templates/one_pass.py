@@ -23,7 +23,7 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
-from truerisk.engines.preparation.prepared import dense, squares_fit, unless_it_fails
+from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.fit_warnings import Tally, kept_warnings
 from truerisk.engines.running.fitting import empty_counts, empty_values
 from truerisk.engines.running.trie import Tries

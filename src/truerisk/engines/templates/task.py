@@ -13,7 +13,7 @@ from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.preparation.fitted import Begin, fitted_steps
-from truerisk.engines.preparation.prepared import dense, unless_it_fails
+from truerisk.engines.prepared import dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.running.shared_steps import known_steps

@@ -20,7 +20,7 @@ from truerisk.core.family import Family, drawn_states
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.preparation.fitted import Begin, fitted_steps
-from truerisk.engines.preparation.prepared import (
+from truerisk.engines.prepared import (
     OwnArithmetic,
     as_dense,
     is_bearable,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.preparation.prepared import unless_it_fails
+from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.trees.compiled import (
     CLOSE,
     NO_LIMIT,

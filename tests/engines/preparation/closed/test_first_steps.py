@@ -25,7 +25,7 @@ from truerisk.engines.preparation import fitted
 from truerisk.engines.preparation.closed import coded_data, first_steps, scaling
 from truerisk.engines.preparation.closed.first_steps import closed_steps
 from truerisk.engines.preparation.fitted import fitted_steps
-from truerisk.engines.preparation.prepared import OwnArithmetic
+from truerisk.engines.prepared import OwnArithmetic
 
 Y = np.random.default_rng(0).integers(0, 3, N)
 FAILURES = (ValueError, TypeError, AttributeError, Warning, OwnArithmetic)

@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core.identity import known_class
 from truerisk.engines.preparation.closed.coded_data import Cells, Source
 from truerisk.engines.preparation.closed.step_tables import Coded, Form, Table, rendered
-from truerisk.engines.preparation.prepared import unless_it_fails
+from truerisk.engines.prepared import unless_it_fails
 
 N, TRAIN, CLASSES = 90, 50, 3
 Parameters = Mapping[str, Any]

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
-from truerisk.engines.preparation.prepared import OwnArithmetic, as_dense, is_bearable, squares_fit
+from truerisk.engines.prepared import OwnArithmetic, as_dense, is_bearable, squares_fit
 from truerisk.models import FisherClassifier, QuadraticDiscriminant
 
 NUMBERS = (LinearRegression(), Ridge(), KernelRidge(), make_pipeline(StandardScaler(), Ridge()))

@@ -18,7 +18,7 @@ from sklearn.feature_selection import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.engines.preparation.read_off import reading_of
+from truerisk.engines.running.read_off import reading_of
 
 STEPS = [
     (PCA(), [1, 2, 4, 5, 50, 0.5, None, "mle", np.int64(3)]),
