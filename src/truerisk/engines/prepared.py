@@ -3,21 +3,17 @@
 Beyond some sizes closed forms overflow where learners do not (`squares_fit`, `distances_fit`). A
 sparse table is made dense for engines that go through it so; which arithmetic the learner itself
 has for a sparse table is for the engine to know.
-
-Some fitted steps give a row the same cells, to the last bit, whichever rows come with it. They are
-asked once about all rows that a fit is asked about. A product of matrices (PCA) is none: how it
-rounds depends on how many rows there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from truerisk.core.errors import is_failure
-from truerisk.core.identity import entry_of, is_exactly
+from truerisk.core.identity import entry_of
 
 MOST, LEAST = 1e60, 1e-60  # closed forms multiply sums of squares with each other: 1e240
 FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
@@ -116,53 +112,6 @@ def as_dense(table: Any) -> Any:
     return table.toarray() if hasattr(table, "toarray") else table
 
 
-CELLS = tuple(
-    f"sklearn.{place}"
-    for place in (
-        "preprocessing:StandardScaler",
-        "preprocessing:MinMaxScaler",
-        "preprocessing:MaxAbsScaler",
-        "preprocessing:RobustScaler",
-        "preprocessing:OneHotEncoder",
-        "preprocessing:OrdinalEncoder",
-        "preprocessing:Binarizer",
-        "impute:SimpleImputer",
-        "impute:MissingIndicator",
-        "feature_selection:VarianceThreshold",
-        "feature_selection:SelectKBest",
-        "feature_selection:SelectPercentile",
-    )
-)
-PARTS = {  # of a step that is made of steps: the parameter that lists them
-    "sklearn.pipeline:Pipeline": "steps",
-    "sklearn.pipeline:FeatureUnion": "transformer_list",
-    "sklearn.compose:ColumnTransformer": "transformers",
-}
-WORDS = ("passthrough", "drop", None)
-
-
-def is_by_rows(step: Any) -> bool:
-    """Whether a step, and all that it is made of, is one of these very classes.
-
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> is_by_rows(make_pipeline(StandardScaler())), is_by_rows(make_pipeline(PCA()))
-    (True, False)
-    """
-    if step is None or isinstance(step, str):
-        return step in WORDS
-    if is_exactly(step, *CELLS):
-        return True
-    return any(is_exactly(step, place) for place in PARTS) and all(map(is_by_rows, _parts(step)))
-
-
-def _parts(step: Any) -> Iterator[Any]:
-    listed = next(getattr(step, name) for place, name in PARTS.items() if is_exactly(step, place))
-    yield from (part[1] for part in listed)
-    yield getattr(step, "remainder", None)
-
-
 EXACT = ("full", "covariance_eigh")
 UNDECIDED = ("auto", *EXACT)
 
@@ -197,3 +146,26 @@ def drew(steps: Iterable[Any], n_rows: int) -> bool:
         for step in steps
         if getattr(step, "random_state", 0) is None and (draws := entry_of(step, DRAWS)) is not None
     )
+
+
+def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
+    """Fit a step and return the table that it gives, as a pipeline does it."""
+    if hasattr(step, "fit_transform"):
+        return step.fit_transform(X, y)
+    return step.fit(X, y).transform(X)
+
+
+class BegunSteps(Protocol):
+    """Steps that are fitted, what they give, and what they make of the asked rows."""
+
+    @property
+    def fitted(self) -> list[Any]: ...
+
+    @property
+    def table(self) -> Any: ...
+
+    def test_table(self, number: int, X: Any) -> Any: ...
+
+
+Begin = Callable[[int, Any, np.ndarray], BegunSteps]
+"""From the number of steps in closed form, the train set that they give, and its labels."""

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.branches import check_present, is_present
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.data.data import Data
 from truerisk.engines.prepared import may_not_draw
 
+PREPARATION = "truerisk.engines.preparation.fitted"
 # what they make of a row is the same whichever other rows they were fitted on
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
@@ -60,7 +62,17 @@ def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     reason = why_not_apart(family) or learner_refusal(family, served)
     if reason is None and family.is_piped and _prepares_at_random(family):
         return "a step before the learner is random and has no seed of its own."
+    if reason is None and family.is_piped and not is_present(PREPARATION):
+        return f"{PREPARATION} is missing from this installation."
     return reason
+
+
+def fit_steps(*given: Any) -> tuple[Any, list[Any]]:
+    """Fit the steps before a learner on a train set, as `fitted_steps` of that module does."""
+    check_present(PREPARATION)
+    from truerisk.engines.preparation.fitted import fitted_steps
+
+    return fitted_steps(*given)
 
 
 def why_not_apart(family: Family) -> str | None:

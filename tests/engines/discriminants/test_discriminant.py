@@ -104,8 +104,8 @@ def test_scaling_is_let_go_where_it_changes_nothing(scaler, solver, passes, monk
     with counted(monkeypatch) as seen:
         require_equal(ENGINE, family, data, LOO, [RESPONSES[1]])
     assert seen["passes"] == passes
-    fitted, steps = [], tasks.fitted_steps
-    monkeypatch.setattr(tasks, "fitted_steps", lambda *given: fitted.append(1) or steps(*given))
+    fitted, steps = [], tasks.fit_steps
+    monkeypatch.setattr(tasks, "fit_steps", lambda *given: fitted.append(1) or steps(*given))
     require_equal(ENGINE, family, data, FOLDS, [RESPONSES[1]])
     assert bool(fitted) == bool(passes)  # folds of their own are not scaled either
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
 )
 
 import truerisk as tr
-from truerisk.engines.prepared import CELLS, is_by_rows
+from truerisk.engines.preparation.fitted import CELLS, is_by_rows
 
 RNG = np.random.default_rng(0)
 FULL = np.column_stack([RNG.normal(size=(70, 3)) * 1e3 + 7, RNG.integers(4, size=(70, 2))])

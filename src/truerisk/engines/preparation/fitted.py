@@ -1,18 +1,24 @@
-"""Steps fitted on one train set: what they give of it, and of the rows that are asked about."""
+"""Steps fitted on one train set: what they give of it, and of the rows that are asked about.
+
+Some fitted steps give a row the same cells, to the last bit, whichever rows come with it. They are
+asked once about all rows that a fit is asked about. A product of matrices (PCA) is none: how it
+rounds depends on how many rows there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from truerisk.core.branches import is_present
+from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
 from truerisk.engines.preparation import FORMS
-from truerisk.engines.prepared import OwnArithmetic, drew, is_by_rows
+from truerisk.engines.prepared import Begin, BegunSteps, OwnArithmetic, drew, fit_and_transform
 
 if TYPE_CHECKING:
     from truerisk.engines.preparation.closed.first_steps import Closed
@@ -22,18 +28,6 @@ Read = TypeVar("Read", bound=Any)
 NAMES = {place.partition(":")[2] for place in FORMS}
 EVERY = -1  # the number of all questions of a fit, where they are asked at once
 ROUNDING = 1e-9  # of what the rows of a column span: copies of a row differ by less
-
-
-class BegunSteps(Protocol):
-    """Steps that are fitted, what they give, and what they make of the asked rows."""
-
-    @property
-    def fitted(self) -> list[Any]: ...
-
-    @property
-    def table(self) -> Any: ...
-
-    def test_table(self, number: int, X: Any) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +41,6 @@ class _Fitted:
         for step in self.fitted:
             X = step.transform(X)
         return X
-
-
-Begin = Callable[[int, Any, np.ndarray], BegunSteps]
-"""From the number of steps in closed form, the train set that they give, and its labels."""
 
 
 def fitted_steps(
@@ -142,13 +132,6 @@ def _closed_steps(
     return closed_steps(preparation, data, train, y, asked)
 
 
-def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
-    """As a pipeline does it."""
-    if hasattr(step, "fit_transform"):
-        return step.fit_transform(X, y)
-    return step.fit(X, y).transform(X)
-
-
 def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     """The asked rows, those of all questions at once where that makes no difference."""
     if len(asked) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
@@ -159,3 +142,50 @@ def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[n
 def _apart(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, asked)])
     return [every[slice(*ends_of)] for ends_of in pairwise(ends)]
+
+
+CELLS = tuple(
+    f"sklearn.{place}"
+    for place in (
+        "preprocessing:StandardScaler",
+        "preprocessing:MinMaxScaler",
+        "preprocessing:MaxAbsScaler",
+        "preprocessing:RobustScaler",
+        "preprocessing:OneHotEncoder",
+        "preprocessing:OrdinalEncoder",
+        "preprocessing:Binarizer",
+        "impute:SimpleImputer",
+        "impute:MissingIndicator",
+        "feature_selection:VarianceThreshold",
+        "feature_selection:SelectKBest",
+        "feature_selection:SelectPercentile",
+    )
+)
+PARTS = {  # of a step that is made of steps: the parameter that lists them
+    "sklearn.pipeline:Pipeline": "steps",
+    "sklearn.pipeline:FeatureUnion": "transformer_list",
+    "sklearn.compose:ColumnTransformer": "transformers",
+}
+WORDS = ("passthrough", "drop", None)
+
+
+def is_by_rows(step: Any) -> bool:
+    """Whether a step, and all that it is made of, is one of these very classes.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> is_by_rows(make_pipeline(StandardScaler())), is_by_rows(make_pipeline(PCA()))
+    (True, False)
+    """
+    if step is None or isinstance(step, str):
+        return step in WORDS
+    if is_exactly(step, *CELLS):
+        return True
+    return any(is_exactly(step, place) for place in PARTS) and all(map(is_by_rows, _parts(step)))
+
+
+def _parts(step: Any) -> Iterator[Any]:
+    listed = next(getattr(step, name) for place, name in PARTS.items() if is_exactly(step, place))
+    yield from (part[1] for part in listed)
+    yield getattr(step, "remainder", None)

@@ -25,7 +25,7 @@ from truerisk.core.family import Family, parameters_of
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.data.data import Data
 from truerisk.data.rows import copied
-from truerisk.engines.preparation.fitted import Begin
+from truerisk.engines.prepared import Begin
 from truerisk.engines.running.read_off import reading_of
 from truerisk.engines.running.trie import Begun, Start, Trie, Tries
 from truerisk.engines.settings import why_not_apart

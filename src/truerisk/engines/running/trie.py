@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.data.rows import copied
-from truerisk.engines.preparation.fitted import fit_and_transform
+from truerisk.engines.prepared import fit_and_transform
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.running.read_off import reading_of
 from truerisk.plan.plan import Plan

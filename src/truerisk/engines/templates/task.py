@@ -12,12 +12,11 @@ import numpy as np
 from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.engines.preparation.fitted import Begin, fitted_steps
-from truerisk.engines.prepared import dense, unless_it_fails
+from truerisk.engines.prepared import Begin, dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.running.shared_steps import known_steps
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import Group, fit_steps
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
@@ -221,7 +220,7 @@ class Task:
         if self.X is not None:
             return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
         of = self.group.preparation, self.data, (rows, times), y
-        X, tests = fitted_steps(*of, asked, self.read, self._known_steps(self.plan, fit))
+        X, tests = fit_steps(*of, asked, self.read, self._known_steps(self.plan, fit))
         return Shown(fit, rows, X, y, times, weights), tests
 
 

@@ -19,8 +19,8 @@ from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family, drawn_states
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
-from truerisk.engines.preparation.fitted import Begin, fitted_steps
 from truerisk.engines.prepared import (
+    Begin,
     OwnArithmetic,
     as_dense,
     is_bearable,
@@ -30,7 +30,7 @@ from truerisk.engines.running.fit_warnings import Tally, Warned, kept_warnings
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.running.trie import Tries
-from truerisk.engines.settings import Group, family_refusal, steps_key, why_not_apart
+from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
 from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
@@ -297,7 +297,7 @@ def _after_steps(group: Group, data: Data, plan: Plan, fit: int, begin: Begin | 
     order, starts = plan.questions_of
     asked = [plan.test_rows(int(q))[0] for q in order[starts[fit] : starts[fit + 1]]]
     y = data.y if data.codes is None else data.codes
-    X, tests = fitted_steps(group.steps, data, (rows, times), y[rows], asked, _read, begin)
+    X, tests = fit_steps(group.steps, data, (rows, times), y[rows], asked, _read, begin)
     table = np.repeat(X[:1], data.n_rows, axis=0)
     table[rows] = X
     seen = np.zeros(data.n_rows, dtype=bool)

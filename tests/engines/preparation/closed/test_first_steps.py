@@ -294,3 +294,14 @@ def test_steps_are_fitted_where_their_forms_are_missing(missing):
     code = SEARCHED.format(steps="StandardScaler()")
     absent = output_without(f"truerisk.engines.preparation.{missing}", code=code)
     assert absent[0] == output_without(code=code)[0]
+
+
+def test_auto_leaves_pipelines_to_the_generic_engine_without_the_preparation():
+    """The number is the same."""
+    auto = SEARCHED.format(steps="StandardScaler()").replace("logistic-path", "auto")
+    there, absent = (
+        output_without(code=auto),
+        output_without("truerisk.engines.preparation", code=auto),
+    )
+    assert (there[0].split()[1], absent[0].split()[1]) == ("logistic-path", "generic")
+    assert absent[0].split()[0] == there[0].split()[0]
