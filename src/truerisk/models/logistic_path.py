@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from truerisk.models.logistic_places import (
     SETTING,
-    codes_of_scores,
     paths_of,
     place_of,
     row_weights,
 )
+from truerisk.plan.answers import codes_of_scores
 from truerisk.results.door import load_from_above
 
 FEW = 10  # classes, of which scikit-learn never wonders whether they are numbers

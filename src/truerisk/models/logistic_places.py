@@ -14,7 +14,6 @@ from truerisk.kernels.logistic import Solutions, logistic_path
 SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
 """The parameters of LogisticPath that its path depends on."""
 
-TIE = 1e-10
 SAME = 1e-9  # λ's of this relative difference are one
 RATIO, RATIO_FEW_ROWS = 1e-4, 1e-2
 
@@ -84,20 +83,6 @@ def paths_of(
         solved.converged[places],
         _warning(solved, int(setting["max_iter"])),
     )
-
-
-def codes_of_scores(scores: np.ndarray) -> np.ndarray:
-    """The class that scores stand for; on the last axis one of two classes, or one per class.
-
-    Scores within 1e-10 of each other are equal, and the first class is answered: an exact tie does
-    not depend on the order in which sums were taken.
-
-    >>> codes_of_scores(np.array([[0.0], [3.0]])), codes_of_scores(np.array([[1.0, 2.0, 2.0]]))
-    (array([0, 1]), array([1]))
-    """
-    if scores.shape[-1] == 1:
-        return (scores[..., 0] > TIE).astype(np.int64)
-    return (scores >= scores.max(axis=-1, keepdims=True) - TIE).argmax(axis=-1)
 
 
 def place_of(at: float, lambdas: np.ndarray) -> int | None:

@@ -14,6 +14,7 @@ from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
+TIE = 1e-10  # scores that close are equal
 
 
 def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
@@ -189,6 +190,20 @@ class Ask(Protocol):
         pass, whose `number` is said: its fits draw the same random numbers as in a whole.
         """
         ...
+
+
+def codes_of_scores(scores: np.ndarray) -> np.ndarray:
+    """Return the class that scores stand for; their last axis is one score, or one per class.
+
+    Scores within 1e-10 of each other are equal, and the first class is answered: an exact tie does
+    not depend on the order in which sums were taken.
+
+    >>> codes_of_scores(np.array([[0.0], [3.0]])), codes_of_scores(np.array([[1.0, 2.0, 2.0]]))
+    (array([0, 1]), array([1]))
+    """
+    if scores.shape[-1] == 1:
+        return (scores[..., 0] > TIE).astype(np.int64)
+    return (scores >= scores.max(axis=-1, keepdims=True) - TIE).argmax(axis=-1)
 
 
 def code_type(n_classes: int) -> Any:

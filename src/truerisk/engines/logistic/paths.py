@@ -13,41 +13,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.arguments import check_flag
+from truerisk.core.branches import check_present, is_present
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
-from truerisk.engines.logistic.path_answers import (
-    OwnRows,
-    Penalty,
-    QuestionRows,
-    answer_samples,
-    answers_of,
-    least_margin,
-    ranks_are_close,
-)
-from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
+from truerisk.engines.logistic.path_answers import QuestionRows
+from truerisk.engines.logistic.setting import l1_ratio_of, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
 from truerisk.engines.prepared import as_dense, is_bearable
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.logistic import column_major, logistic_path
-from truerisk.models.logistic_places import paths_of
-from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
 from truerisk.plan.blocks import ALL
-from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
-EXACT = 1e-20  # a squared move: ten digits of the linear predictor
-MANY_PASSES = 300_000
-RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them
-OPEN = 1e-9  # scores of LogisticRegression this close to a tie are asked of itself
+if TYPE_CHECKING:
+    from truerisk.engines.logistic.minima import Rule
+
+MINIMA = "truerisk.engines.logistic.minima"
+
+
+def _minima() -> ModuleType:
+    """Import how minima are found: of LogisticPath, and of LogisticRegression by `minimiser`."""
+    check_present(MINIMA)
+    from truerisk.engines.logistic import minima
+
+    return minima
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,12 @@ class LogisticPaths(OnePass):
         return regression_refusal(setting, self.minimiser)
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        return super().settings_refusal(settings) if "C" in settings[0] else path_refusal(settings)
+        if not self._follows(settings) and not is_present(MINIMA):
+            return f"{MINIMA} is missing from this installation."
+        if "C" in settings[0]:
+            return super().settings_refusal(settings)
+        reason: str | None = _minima().path_refusal(settings)
+        return reason
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         own = "at" in family.settings[0]  # LogisticPath computes in double precision
@@ -112,7 +115,7 @@ class LogisticPaths(OnePass):
             X = as_dense(data.X) if follows else data.X
         if X is None or follows:  # the solver's steps read rows as well as columns: no copy of X
             return None if X is None else np.asarray(X, dtype=np.float64)
-        return column_major(X)
+        return _minima().column_major(X)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
         regression = "C" in group.settings[0]  # LogisticPath goes other ways on sparse tables
@@ -141,7 +144,7 @@ class LogisticPaths(OnePass):
         setting = task.group.settings[0]
         ridge = "C" in setting and l1_ratio_of(setting) == 0
         if self.minimiser and ridge and not hasattr(task.X, "indptr"):
-            done |= answer_samples(task, task.X)
+            done |= _minima().answer_samples(task, task.X)
         for fit in np.flatnonzero(~done).tolist():
             group = task.worth_trying(fit)
             if group is not None:
@@ -177,7 +180,7 @@ class LogisticPaths(OnePass):
             return
         tested = [QuestionRows(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
         if task.plan.taken_out is not None:
-            own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
+            own = _minima().OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
             without = np.isin(task.questions(fit), task.plan.taken_out)
             tested = [
                 replace(a, own=own if w else None) for a, w in zip(tested, without, strict=True)
@@ -192,7 +195,7 @@ class LogisticPaths(OnePass):
         every = np.arange(len(shown.rows))
         rows = every if shown.times is None else np.repeat(every, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
-        X = shown.X if self._follows(group.settings) else column_major(shown.X)  # may be turned
+        X = shown.X if self._follows(group.settings) else _minima().column_major(shown.X)
         rule = self._rule(task, group, shown.fit, X, shown.y[rows], weights, rows)
         return (
             None
@@ -209,121 +212,14 @@ class LogisticPaths(OnePass):
         codes: np.ndarray,
         weights: np.ndarray,
         rows: np.ndarray | None,
-    ) -> _Rule | Stopped | None:
+    ) -> Rule | Stopped | None:
         """What the learner is after these rows of X (None: all of them), for every candidate."""
         if rows is not None and self._follows(group.settings):
             return stopped(group, X, codes, weights, rows)
         whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
-        return _fitted(task, group, fit, X, codes, weights, None if whole else rows)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rule:
-    """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
-
-    `among` are the columns that some candidate may use, `present` the classes that the train set
-    holds; `margin` is how far from a tie a score must be. `candidates` are numbered as the family
-    numbers them.
-    """
-
-    candidates: np.ndarray
-    coefficients: np.ndarray
-    intercepts: np.ndarray
-    converged: np.ndarray
-    among: np.ndarray
-    present: np.ndarray
-    margin: float
-    penalty: Penalty
-
-    def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
-        """The answers to every question; those that stay open are left so."""
-        if not self.converged.all():  # the learner's own stopping point is the answer then
-            task.leave_open(fit, self.candidates[~self.converged])
-        rules = self._state(task, fit)
-        used, (n, fitted, _) = rules.used, self.coefficients.shape
-        flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
-        answers = []
-        for test, question in zip(tests, task.questions(fit), strict=True):
-            scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
-            scores = scores + self.intercepts[:, None]
-            if test.own is not None:
-                scores = test.own.without(scores, self.coefficients, self.penalty)
-            task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
-            answers.append(answers_of(scores, self.present, task))
-        return answers
-
-    def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
-        """For which candidates rounding decides a label, or the order of two rows."""
-        response = task.request.response
-        if response == "label":
-            return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
-        if response != "score" or task.data.codes is None:
-            return np.zeros(len(scores), dtype=bool)
-        codes = task.data.codes[task.plan.test_rows(question)[0]]
-        gap = np.where(
-            self.coefficients.any(axis=(1, 2)), RANKS, -1.0
-        )  # a constant has no rounding
-        return ranks_are_close(scores[..., 0], codes, gap)
-
-    def _state(self, task: Task, fit: int) -> LinearRules:
-        """The rules; they and the degrees of freedom are noted where the plan asks for them."""
-        lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
-        codes = tuple(int(code) for code in self.present)
-        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
-        if fit in task.plan.ruled_fits:
-            task.rules.append(rules)
-        if task.freedom is not None and fit in task.plan.free_fits:
-            nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
-            task.freedom[lines, fit] = nonzero + len(self.present) - 1
-        return rules
-
-
-def _fitted(
-    task: Task,
-    group: Group,
-    fit: int,
-    X: Any,
-    codes: np.ndarray,
-    weights: np.ndarray,
-    rows: np.ndarray | None,
-) -> _Rule:
-    """One path for all candidates of the group, on these rows of X (None: all of them)."""
-    present = np.flatnonzero(np.bincount(codes, weights))
-    codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
-    setting = group.settings[0]
-    if "C" in setting:
-        ratio = l1_ratio_of(setting) or 0.0
-        ridges = 1.0 / group.values("C").astype(np.float64)
-        lambdas = ridges / weights.sum()
-        solved = logistic_path(
-            X,
-            codes,
-            weights,
-            n_classes=len(present),
-            rows=rows,
-            lambdas=lambdas,
-            l1_ratio=ratio,
-            standardize=False,
-            tolerance=EXACT,
-            max_passes=MANY_PASSES,
-        )
-        solution = solved.coefficients, solved.intercepts, solved.converged, solved.used
-        penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
-        return _Rule(group.candidates, *solution, present, OPEN, penalty)
-    ats = [setting["at"] for setting in group.settings]
-    if fit in task.plan.free_fits:
-        setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
-    paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
-    if paths.warning is not None:
-        from sklearn.exceptions import ConvergenceWarning
-
-        task.warned.append((ConvergenceWarning, paths.warning))
-    every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
-    ratio = float(setting["l1_ratio"])
-    ridges = (1 - ratio) * paths.lambdas * weights.sum()
-    penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
-    solution = paths.coefficients, paths.intercepts, every, paths.path.used
-    return _Rule(group.candidates, *solution, present, 0.0, penalty)
+        of = task, group, fit, X, codes, weights
+        rule: Rule = _minima().fitted_path(*of, None if whole else rows)
+        return rule
 
 
 def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:

@@ -1,40 +1,15 @@
-"""Which settings of LogisticPath and LogisticRegression the path engine serves."""
+"""Which settings of LogisticRegression the path engine serves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
 
-from truerisk.models.logistic_places import check_setting, place_of
-
 USUAL, USUAL_STEPS = 1e-4, 100
 PENALTIES = {"l1": 1.0, "l2": 0.0}
-
-
-def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why the engine leaves settings of LogisticPath to its own fits, which raise.
-
-    Settings that follow each other are most often places on one path: that is checked once.
-    """
-    path = itemgetter(*(name for name in settings[0] if name != "at"))
-    checked: tuple[Any, ...] = ()
-    n = 0
-    try:
-        for setting in settings:
-            given, at = path(setting), setting["at"]
-            if not checked or not all(map(is_, given, checked)):
-                check_setting(setting)
-                lambdas, checked = setting["lambdas"], given
-                n = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
-            if at is not None and not (type(at) is int and 0 <= at < n):
-                place_of(at, np.ones(n))
-    except (TypeError, ValueError) as error:
-        return f"LogisticPath cannot be set so: {str(error).splitlines()[0].rstrip('.')}."
-    return None
 
 
 def regression_refusal(setting: Mapping[str, Any], minimiser: bool) -> str | None:

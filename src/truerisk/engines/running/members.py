@@ -21,7 +21,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import Enquiry
-from truerisk.models.logistic_places import codes_of_scores
+from truerisk.plan.answers import codes_of_scores
 
 UNSEEN = 0.01  # so few rows may be expected in every bag where the number of members is advised
 

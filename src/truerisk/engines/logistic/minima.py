@@ -1,0 +1,316 @@
+"""Minima of penalised logistic likelihoods: paths of LogisticPath, and ridge fits all at once.
+
+The scores of a train set's own rows are taken out of the fit to first order, for every penalty.
+
+`answer_samples` is ridge logistic regression of two classes on many samples at once, by Newton
+steps in lockstep: the Hessians of all fits are one product of weights with the products of the
+columns. All start from the minimum of their mean objective. Once no step moves a linear predictor
+by more than 1e-4, one more with the Hessians as they are leaves less than 1e-10 of an error: it
+moves by what was left, which must be below 1e-6, and errs by 1e-4 of that. Other fits are left for
+the path, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import is_, itemgetter
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from truerisk.engines.logistic.path_answers import (
+    OPEN,
+    QuestionRows,
+    answers_of,
+    least_margin,
+    ranks_are_close,
+)
+from truerisk.engines.logistic.setting import l1_ratio_of
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.fits_of_one_table import Samples, products_of
+from truerisk.engines.templates.task import Task
+from truerisk.kernels.logistic import column_major as column_major
+from truerisk.kernels.logistic import logistic_path
+from truerisk.models.logistic_places import check_setting, paths_of, place_of
+from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
+from truerisk.models.stated.without_a_row import logistic_without, row_variances
+from truerisk.plan.answers import code_type
+from truerisk.plan.extras.linear_rules import LinearRules
+
+EXACT = 1e-20  # a squared move: ten digits of the linear predictor
+MANY_PASSES = 300_000
+RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them
+
+
+def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why the engine leaves settings of LogisticPath to its own fits, which raise.
+
+    Settings that follow each other are most often places on one path: that is checked once.
+    """
+    path = itemgetter(*(name for name in settings[0] if name != "at"))
+    checked: tuple[Any, ...] = ()
+    n = 0
+    try:
+        for setting in settings:
+            given, at = path(setting), setting["at"]
+            if not checked or not all(map(is_, given, checked)):
+                check_setting(setting)
+                lambdas, checked = setting["lambdas"], given
+                n = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
+            if at is not None and not (type(at) is int and 0 <= at < n):
+                place_of(at, np.ones(n))
+    except (TypeError, ValueError) as error:
+        return f"LogisticPath cannot be set so: {str(error).splitlines()[0].rstrip('.')}."
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
+
+    `among` are the columns that some candidate may use, `present` the classes that the train set
+    holds; `margin` is how far from a tie a score must be. `candidates` are numbered as the family
+    numbers them.
+    """
+
+    candidates: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    converged: np.ndarray
+    among: np.ndarray
+    present: np.ndarray
+    margin: float
+    penalty: Penalty
+
+    def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
+        """The answers to every question; those that stay open are left so."""
+        if not self.converged.all():  # the learner's own stopping point is the answer then
+            task.leave_open(fit, self.candidates[~self.converged])
+        rules = self._state(task, fit)
+        used, (n, fitted, _) = rules.used, self.coefficients.shape
+        flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
+        answers = []
+        for test, question in zip(tests, task.questions(fit), strict=True):
+            scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
+            scores = scores + self.intercepts[:, None]
+            if test.own is not None:
+                scores = test.own.without(scores, self.coefficients, self.penalty)
+            task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
+            answers.append(answers_of(scores, self.present, task))
+        return answers
+
+    def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
+        """For which candidates rounding decides a label, or the order of two rows."""
+        response = task.request.response
+        if response == "label":
+            return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
+        if response != "score" or task.data.codes is None:
+            return np.zeros(len(scores), dtype=bool)
+        codes = task.data.codes[task.plan.test_rows(question)[0]]
+        gap = np.where(
+            self.coefficients.any(axis=(1, 2)), RANKS, -1.0
+        )  # a constant has no rounding
+        return ranks_are_close(scores[..., 0], codes, gap)
+
+    def _state(self, task: Task, fit: int) -> LinearRules:
+        """The rules; they and the degrees of freedom are noted where the plan asks for them."""
+        lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
+        codes = tuple(int(code) for code in self.present)
+        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
+        if fit in task.plan.ruled_fits:
+            task.rules.append(rules)
+        if task.freedom is not None and fit in task.plan.free_fits:
+            nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
+            task.freedom[lines, fit] = nonzero + len(self.present) - 1
+        return rules
+
+
+def fitted_path(
+    task: Task,
+    group: Group,
+    fit: int,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    rows: np.ndarray | None,
+) -> Rule:
+    """One path for all candidates of the group, on these rows of X (None: all of them)."""
+    present = np.flatnonzero(np.bincount(codes, weights))
+    codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
+    setting = group.settings[0]
+    if "C" in setting:
+        ratio = l1_ratio_of(setting) or 0.0
+        ridges = 1.0 / group.values("C").astype(np.float64)
+        lambdas = ridges / weights.sum()
+        solved = logistic_path(
+            X,
+            codes,
+            weights,
+            n_classes=len(present),
+            rows=rows,
+            lambdas=lambdas,
+            l1_ratio=ratio,
+            standardize=False,
+            tolerance=EXACT,
+            max_passes=MANY_PASSES,
+        )
+        solution = solved.coefficients, solved.intercepts, solved.converged, solved.used
+        penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
+        return Rule(group.candidates, *solution, present, OPEN, penalty)
+    ats = [setting["at"] for setting in group.settings]
+    if fit in task.plan.free_fits:
+        setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
+    paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
+    if paths.warning is not None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        task.warned.append((ConvergenceWarning, paths.warning))
+    every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
+    ratio = float(setting["l1_ratio"])
+    ridges = (1 - ratio) * paths.lambdas * weights.sum()
+    penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
+    solution = paths.coefficients, paths.intercepts, every, paths.path.used
+    return Rule(group.candidates, *solution, present, 0.0, penalty)
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """Of each candidate the weight of the half squares beside the total likelihood.
+
+    With `standardize` each square is multiplied by the variance of its column; with `selects` only
+    columns with a coefficient are in the fit.
+    """
+
+    ridge: np.ndarray
+    selects: bool
+    standardize: bool
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRows:
+    """The rows that a fit saw, with their classes (0, 1) and weights."""
+
+    X: Any
+    rows: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+
+    def without(self, scores: np.ndarray, coefficients: np.ndarray, penalty: Penalty) -> np.ndarray:
+        """From scores (candidate, row, 1) of all rows to those without each row."""
+        used = np.flatnonzero(coefficients.any(axis=(0, 1))) if penalty.selects else slice(None)
+        part = self.X[:, used]
+        part = part.tocsr()[self.rows].toarray() if hasattr(part, "tocsr") else part[self.rows]
+        slopes = coefficients[:, 0, used]
+        scale = row_variances(part, self.weights) if penalty.standardize else np.ones(part.shape[1])
+        left_out = np.empty_like(scores)
+        for c, ridge in enumerate(penalty.ridge):
+            mine = np.flatnonzero(slopes[c]) if penalty.selects else np.arange(part.shape[1])
+            left_out[c, :, 0] = logistic_without(
+                part[:, mine], self.codes, self.weights, scores[c, :, 0], ridge * scale[mine]
+            )
+        return left_out
+
+
+STEPS = 20
+NEAR, SMALL = 1e-4, 1e-6  # moves of a linear predictor in the last step but one, and the last
+ROUGHLY = 0.1  # the same where all that is wanted is a place to start from
+FAR = 100.0  # a fit that moves so far is none to go on with
+
+
+def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
+    """Answer what can be of candidates with a ridge penalty; which fits that were, for all."""
+    done = np.zeros(task.plan.n_fits, dtype=bool)
+    if task.data.n_classes != 2 or task.data.codes is None:
+        return done
+    rows = np.column_stack([X, np.ones(len(X))])
+    products = None
+    for batch in Samples.batches(task, ~done, rows.shape[1]):
+        products = products_of(rows) if products is None else products
+        problem = _Problem(rows, products, task.data.codes.astype(np.float64), batch.weights)
+        solved = np.ones(len(batch.fits), dtype=bool)
+        answers = []
+        for place, cost in enumerate(task.group.values("C").astype(np.float64)):
+            mine = batch.asks(place)
+            beta, fine = problem.solve(1 / cost, mine)
+            solved &= fine | ~mine
+            answers.append((place, mine, beta))
+        for place, mine, beta in answers:
+            solved_here = np.flatnonzero(mine & solved)
+            if len(solved_here):
+                _place(batch.only(solved_here), place, beta[solved_here] @ rows.T)
+        done[batch.fits[solved]] = True
+    return done
+
+
+def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
+    """Scores `(fit, row)` as the answers that are asked for."""
+    line, rows, _ = batch.positions
+    score, response = scores[line, rows], batch.task.request.response
+    if response == "label":
+        answers = (score > 0).astype(code_type(2))
+    elif response == "score":
+        answers = score
+    else:
+        share = expit(score)
+        answers = np.stack([1 - share, share], axis=1)  # as the learner forms them
+    batch.answer(place, answers, np.abs(score) < OPEN)
+
+
+class _Problem:
+    """Weights `(fit, row)` of one table whose last column is the constant; y is 0 or 1."""
+
+    def __init__(
+        self, rows: np.ndarray, products: np.ndarray, y: np.ndarray, weights: np.ndarray
+    ) -> None:
+        self.rows, self.products, self.y, self.weights = rows, products, y, weights
+        self.start = np.zeros(rows.shape[1])
+
+    def solve(self, penalty: float, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The coefficients of the marked fits at a penalty, and which of them are the minimum."""
+        beta = np.zeros((len(which), self.rows.shape[1]))
+        fine = np.zeros(len(which), dtype=bool)
+        mean = self.weights[which].mean(axis=0, keepdims=True) if which.any() else None
+        if mean is None:
+            return beta, fine
+        start, _ = self._newton(mean, self.start[None].copy(), penalty, ROUGHLY)
+        if np.isfinite(start).all():
+            self.start = start[0]
+        at = np.broadcast_to(self.start, (int(which.sum()), len(self.start))).copy()
+        beta[which], fine[which] = self._newton(self.weights[which], at, penalty, NEAR)
+        return beta, fine
+
+    def _newton(
+        self, weights: np.ndarray, beta: np.ndarray, penalty: float, enough: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Newton steps for all fits until none moves; a fit that has stopped is left alone."""
+        fine = np.zeros(len(beta), dtype=bool)
+        active = np.arange(len(beta))
+        ridge = np.append(np.full(beta.shape[1] - 1, penalty), 0.0)
+        scores = beta @ self.rows.T
+        near = False
+        for _ in range(STEPS):
+            with np.errstate(over="ignore"):  # quicker than expit, and 1/inf is 0
+                shares = 1 / (1 + np.exp(-scores))
+            gradient = (weights[active] * (self.y - shares)) @ self.rows - ridge * beta[active]
+            if not near:
+                curved = weights[active] * shares * (1 - shares)
+                hessians = (curved @ self.products).reshape(-1, len(ridge), len(ridge))
+                hessians += np.diag(ridge)
+            try:
+                step = np.linalg.solve(hessians, gradient[:, :, None])[:, :, 0]
+            except np.linalg.LinAlgError:
+                break
+            beta[active] += step
+            moved = step @ self.rows.T
+            scores += moved
+            largest = np.abs(moved).max(axis=1)
+            if near:
+                fine[active] = largest < SMALL
+                break
+            bounded = largest < FAR
+            if not bounded.all():
+                active, scores, hessians = active[bounded], scores[bounded], hessians[bounded]
+            near = bool(len(active)) and float(largest[bounded].max()) < enough
+        return beta, fine
