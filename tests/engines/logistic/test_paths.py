@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.contracts import Request, RunOptions, Streams
@@ -253,3 +254,24 @@ def test_methods_along_the_path_say_what_single_fits_say(method, n_classes):
     fast = tr.risk_curve(path, GRID, X, y, cv=method, engine="logistic-path")
     slow = tr.risk_curve(path, GRID, X, y, cv=method, engine="generic")
     np.testing.assert_allclose(fast.values, slow.values, rtol=1e-12)
+
+
+def test_minima_are_imported_for_learners_that_need_them():
+    """Without them LogisticPath makes its own fits, and LogisticRegression is answered as ever."""
+    code = """
+import sys, truerisk as tr
+from sklearn.linear_model import LogisticRegression
+X, y = tr.datasets.make_simple(30, random_state=0)
+regression = tr.estimate_risk(LogisticRegression(), X, y, cv="3-fold")
+print(regression.value, regression.engine)
+print({"truerisk.engines.logistic.minima", "truerisk.models.logistic_path"} & sys.modules.keys())
+path = tr.estimate_risk(tr.models.LogisticPath(), X, y, cv="3-fold")
+print(path.value, path.engine, path.refusals)
+"""
+    there = output_without(code=code)
+    absent = output_without("truerisk.engines.logistic.minima", code=code)
+    assert there[:2] == absent[:2]
+    assert there[1] == "set()"
+    value, engine, reason = absent[2].split(maxsplit=2)
+    assert (there[2].split()[0], "generic") == (value, engine)
+    assert "truerisk.engines.logistic.minima is missing" in reason

@@ -22,13 +22,14 @@ from truerisk.contracts import Request
 from truerisk.core.arguments import check_flag
 from truerisk.core.branches import check_present, is_present
 from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.logistic.path_answers import QuestionRows
 from truerisk.engines.logistic.setting import l1_ratio_of, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
 from truerisk.engines.prepared import as_dense, is_bearable
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import Group, family_refusal
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.blocks import ALL
@@ -78,6 +79,11 @@ class LogisticPaths(OnePass):
         from truerisk.models.logistic_path import LogisticPath
 
         return LogisticPath, LogisticRegression
+
+    def learner_refusal(self, family: Family) -> str | None:
+        if is_exactly(family.last, "sklearn.linear_model:LogisticRegression"):
+            return family_refusal(family, [type(family.last)])  # no LogisticPath is imported for it
+        return super().learner_refusal(family)
 
     def _follows(self, settings: Sequence[Mapping[str, Any]]) -> bool:
         """Whether it goes the steps of LogisticRegression's solver, to where that stops."""
