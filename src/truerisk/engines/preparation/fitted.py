@@ -7,6 +7,7 @@ rounds depends on how many rows there are.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read", bound=Any)
 
-NAMES = {place.partition(":")[2] for place in FORMS}
+CLOSED = "truerisk.engines.preparation.closed.first_steps"
 EVERY = -1  # the number of all questions of a fit, where they are asked at once
 ROUNDING = 1e-9  # of what the rows of a column span: copies of a row differ by less
 
@@ -122,10 +123,10 @@ def _closed_steps(
 ) -> Closed | None:
     """Return what the first steps give in closed form, None where scikit-learn's are to be fitted.
 
-    The forms are imported if the first step has the name of one that is known, and never needed.
+    The forms are imported for a first step of a class that has one, and are never needed.
     """
-    module = "truerisk.engines.preparation.closed.first_steps"
-    if type(preparation.steps[0][1]).__name__ not in NAMES or not is_present(module):
+    is_known = CLOSED in sys.modules or is_exactly(preparation.steps[0][1], *FORMS)
+    if not is_known or not is_present(CLOSED):
         return None
     from truerisk.engines.preparation.closed.first_steps import closed_steps
 
