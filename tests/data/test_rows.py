@@ -14,7 +14,8 @@ from scipy import sparse
 from truerisk.core.errors import BadData
 from truerisk.data import rows as tables
 from truerisk.data.data import Data
-from truerisk.data.rows import mixed, row_marks, summed_by, sums_of
+from truerisk.data.row_marks import row_marks, summed_by
+from truerisk.data.rows import mixed, sums_of
 
 VALUES = np.array([[1.0, 0.0], [2.0, 3.0], [1.0, 0.0], [0.0, 0.0], [1.0, 5.0]])
 ROWS = np.array([3, 0, 0, 4], dtype=np.int32)

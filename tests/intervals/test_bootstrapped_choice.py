@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
-from truerisk.data.rows import row_marks
+from truerisk.data.row_marks import row_marks
 from truerisk.intervals.bootstrapped_choice import (
     corrected_by_bootstrap,
     corrected_by_splits,

@@ -16,8 +16,7 @@ from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
-from truerisk.data.data import Data
-from truerisk.data.named_columns import take_named_columns
+from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.checking import with_equal_checks
 from truerisk.estimation.problem import Problem, as_seed

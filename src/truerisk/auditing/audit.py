@@ -35,8 +35,7 @@ from truerisk.core.family import Family
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
-from truerisk.data.data import Data
-from truerisk.data.named_columns import take_named_columns
+from truerisk.data.data import Data, take_named_columns
 from truerisk.data.rows import n_columns
 from truerisk.estimation.checking import with_checks, with_findings
 from truerisk.estimation.problem import Problem, pose, versions

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.core.arguments import as_array
+from truerisk.core.branches import is_present
+from truerisk.core.identity import is_a
 from truerisk.core.present import clean
-from truerisk.data.rows import column_arrays, column_names
-from truerisk.data.times import dates_in
+from truerisk.data.rows import column_arrays, column_names, is_missing
 
 Kind = Literal["number", "text", "date"]
 
@@ -33,7 +33,7 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
     for j, kind in enumerate(kinds_of_columns(table) or ()):
         where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
         of_texts = kind == "text" and not text
-        if kind == "date" or (of_texts and dates_in(_columns(table)[j]) is not None):
+        if kind == "date" or (of_texts and _holds_dates(_columns(table)[j])):
             return f"X has dates in {where}: {_without_dates(table, names, j)}"
         if kind == "text" and not text:
             return (
@@ -42,6 +42,15 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
     return None
+
+
+def _holds_dates(column: np.ndarray) -> bool:
+    """Return True if a column of text holds dates, which only what reads times can tell."""
+    if not is_present("truerisk.data.times"):
+        return False
+    from truerisk.data import times
+
+    return times.dates_in(column) is not None
 
 
 def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
@@ -145,14 +154,6 @@ def _has_hole(column: np.ndarray) -> bool:
     return column.dtype.hasobject and any(map(is_missing, column.tolist()))
 
 
-def is_missing(cell: Any) -> bool:
-    """Whether a cell is None, a NaN, or what pandas has in the place of a value."""
-    if cell is None or (isinstance(cell, float) and cell != cell):
-        return True
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
-
-
 def _example(column: np.ndarray) -> str:
     cells = (cell for cell in column.tolist() if not is_missing(cell))
     return clean(str(next(c for c in cells if not _is_numeric(c))), 40)
@@ -207,3 +208,22 @@ def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
         f"X has {count} cells that are NaN or infinite, the first ({kind}) in row {row}, {where}. "
         "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
     )
+
+
+def category_order(column: Any) -> list[Any] | None:
+    """Return the categories of an ordered categorical column in their order, else None.
+
+    An ordered ``Categorical`` of pandas, an ``Enum`` of polars and an ordered dictionary of pyarrow
+    have one.
+    """
+    kind = getattr(column, "dtype", None)
+    categories = getattr(kind, "categories", None)
+    if categories is not None and (getattr(kind, "ordered", False) or is_a(kind, "polars:Enum")):
+        return list(categories)
+    arrow = getattr(column, "type", None)
+    if getattr(arrow, "ordered", False):
+        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        whole = whole.unify_dictionaries() if hasattr(whole, "unify_dictionaries") else whole
+        part = whole.chunk(0) if hasattr(whole, "chunk") else whole
+        return list(part.dictionary.to_pylist())
+    return None

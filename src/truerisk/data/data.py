@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
 from truerisk.core.family import TaskWord as TaskWord
-from truerisk.data.columns import non_finite, unreadable_names
-from truerisk.data.places import (
-    checked_groups,
-    checked_places,
-    grid_cells,
-    joined,
-    tied,
-    usual_side,
-)
 from truerisk.data.rows import (
     RowSums,
     TableView,
+    column_names,
     digest,
     n_rows,
     row_keys,
-    row_marks,
     sums_of,
     take_rows,
 )
-from truerisk.data.survival import as_pairs, came_by, survival_target
 from truerisk.data.targets import (
     Form,
     any_target,
     as_shown,
+    checked_groups,
     checked_target,
     classes_of,
     form_of,
     numbers_in,
     refuse_swapped,
 )
-from truerisk.data.times import checked_times
 
 
 class SameRows:
@@ -115,8 +107,7 @@ class Data:
         """
         if self.places is None:
             return self.groups
-        cells = grid_cells(self.places, usual_side(self.places))
-        return cells if self.groups is None else joined(cells, self.groups)
+        return _places().usual_clusters(self.places, self.groups)
 
     @property
     def dependent(self) -> bool:
@@ -131,6 +122,9 @@ class Data:
     @cached_property
     def row_marks(self) -> np.ndarray:
         """One number per row by what it holds, whatever the order of rows, columns and classes."""
+        check_present("truerisk.data.row_marks")
+        from truerisk.data.row_marks import row_marks
+
         return row_marks(self.X, self.codes, self.y if self.codes is None else None)
 
     @cached_property
@@ -141,11 +135,11 @@ class Data:
     def non_finite(self) -> str | None:
         """A sentence on the first NaN or infinite cell of X, or None."""
         seen = self._row_sums  # which the fingerprint takes in any case
-        return None if seen is not None and seen.finite else non_finite(self.X)
+        return None if seen is not None and seen.finite else columns().non_finite(self.X)
 
     @cached_property
     def unreadable_names(self) -> str | None:
-        return unreadable_names(self.X)
+        return None if column_names(self.X) is None else columns().unreadable_names(self.X)
 
     @classmethod
     def check(
@@ -169,7 +163,7 @@ class Data:
         table = _view(X)
         n = table.n_rows
         if task == "survival":
-            target = survival_target(y, n)
+            target = _survival().survival_target(y, n)
         else:
             target = any_target(y, n) if task == "other" else checked_target(y, n, as_given)
         classes = codes = None
@@ -178,9 +172,9 @@ class Data:
         elif task == "regression":
             target = numbers_in(target)
         group_codes = None if groups is None else checked_groups(groups, n)
-        places = None if block is None else checked_places(block, table)
+        places = None if block is None else _places().checked_places(block, table)
         if places is not None and places.ndim == 1:
-            group_codes = places if group_codes is None else tied(group_codes, places)
+            group_codes = places if group_codes is None else _places().tied(group_codes, places)
         return cls(
             X=table.X,
             y=target,
@@ -189,7 +183,7 @@ class Data:
             codes=codes,
             groups=group_codes,
             sample_weight=None if sample_weight is None else _weights(sample_weight, n),
-            time=None if time is None else checked_times(time, table),
+            time=None if time is None else _times().checked_times(time, table),
             block=places,
             fit_params=dict(fit_params or {}),
             form=None if task == "other" else form_of(y, target),
@@ -203,7 +197,7 @@ class Data:
             return (y,)
         kind, is_column = self.form
         if kind.names:
-            return (as_pairs(y, kind),)
+            return (_survival().as_pairs(y, kind),)
         targets = y.astype(kind, copy=False)
         return (targets[:, None] if is_column and self.as_given else targets,)
 
@@ -229,7 +223,7 @@ class Data:
         if horizon not in self._at:
             two: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
-                **came_by(self.y, self.sample_weight, horizon),
+                **_survival().came_by(self.y, self.sample_weight, horizon),
             }
             self._at[horizon] = replace(self, task="classification", form=None, **two)
         return self._at[horizon]
@@ -299,6 +293,67 @@ class Data:
             fit_params=cut,
             row_ids=rows if self.row_ids is None else self.row_ids[rows],
         )
+
+
+def columns() -> ModuleType:
+    """Import what looks into the columns of frames, and at cells that are not finite."""
+    check_present("truerisk.data.columns")
+    from truerisk.data import columns as branch
+
+    return branch
+
+
+def take_named_columns(
+    X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
+) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
+    """Take the columns of X that `rows` names out of X, as `data/named_columns.py` says.
+
+    Also return the rows with the values of these columns, and the names.
+    """
+    block = rows.get("block")
+    may_be_names = isinstance(block, list | tuple) and column_names(X) is not None
+    if not may_be_names and not any(isinstance(value, str) for value in rows.values()):
+        return X, rows, ()
+    found: tuple[Any, dict[str, Any], tuple[str, ...]]
+    found = _named_columns().take_named_columns(X, rows, models=models, keep=keep)
+    return found
+
+
+def without_columns(X: Any, names: tuple[str, ...]) -> Any:
+    """Return a frame without these columns; those that it lacks are no matter."""
+    return _named_columns().without_columns(X, names) if names else X
+
+
+def _named_columns() -> ModuleType:
+    """Import what finds columns of X by their names."""
+    check_present("truerisk.data.named_columns")
+    from truerisk.data import named_columns as branch
+
+    return branch
+
+
+def _places() -> ModuleType:
+    """Import what reads places and blocks of rows."""
+    check_present("truerisk.data.places")
+    from truerisk.data import places as branch
+
+    return branch
+
+
+def _times() -> ModuleType:
+    """Import what reads the times of rows."""
+    check_present("truerisk.data.times")
+    from truerisk.data import times as branch
+
+    return branch
+
+
+def _survival() -> ModuleType:
+    """Import what reads outcomes in time."""
+    check_present("truerisk.data.survival")
+    from truerisk.data import survival as branch
+
+    return branch
 
 
 def has_row_entries(value: Any, n: int) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.identity import is_a
-from truerisk.data.places import are_names
 from truerisk.data.rows import TableView, column_names, n_rows
 
 BY_POSITION = ("categorical_features", "cat_features", "categorical_feature", "interaction_cst")
@@ -64,7 +63,7 @@ def _names_in(what: str, value: Any, X: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if what == "block" and isinstance(value, list | tuple) and column_names(X) is not None:
-        return tuple(value) if are_names(value, TableView(X, n_rows(X))) else ()
+        return tuple(value) if TableView(X, n_rows(X)).are_names(value) else ()
     return ()
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
-from truerisk.data.rows import TableView, column_arrays, column_names
+from truerisk.data.rows import MOST_AXES, TableView, column_arrays, column_names
 
-MOST_AXES = 3
 TINIEST, HUGEST = 1e-100, 1e100  # extents whose squares and products are numbers
 
 
@@ -38,17 +36,9 @@ def checked_places(block: Any, table: TableView) -> np.ndarray:
 def _looked_up(block: Any, table: TableView) -> Any:
     if isinstance(block, str):
         return table.column(block, "block")
-    if isinstance(block, list | tuple) and are_names(block, table):
+    if isinstance(block, list | tuple) and table.are_names(block):
         return np.column_stack([np.asarray(table.column(name, "block")) for name in block])
     return block
-
-
-def are_names(texts: Sequence[Any], table: TableView) -> bool:
-    """Whether these texts are columns: known ones, or too few to be a label of each row."""
-    if not texts or not table.names or not all(isinstance(text, str) for text in texts):
-        return False
-    few = len(texts) != table.n_rows and len(texts) <= MOST_AXES
-    return few or set(texts) <= set(table.names)
 
 
 def _array(block: Any) -> np.ndarray:
@@ -154,27 +144,10 @@ def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return member
 
 
-def checked_groups(groups: Any, n: int) -> np.ndarray:
-    """A code for each row by its group."""
-    labels = even_array("groups", groups, "give every row one label")
-    if labels.shape != (n,):
-        raise BadData(
-            f"groups has shape {labels.shape}; give one group label for each of {n} rows."
-        )
-    try:
-        distinct, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        raise BadData(
-            "groups mixes types or misses labels: give one label of one type for each row."
-        ) from None
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise BadData(
-            f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
-            "group belong nowhere; name their group or leave them out."
-        )
-    if len(distinct) < 2:
-        raise BadData("groups has one group only: no split can keep it on one side.")
-    return codes.astype(np.int64)
+def usual_clusters(places: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """Return the cells of the usual grid in which the rows lie, joined where groups tie them."""
+    cells = grid_cells(places, usual_side(places))
+    return cells if groups is None else joined(cells, groups)
 
 
 def tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:

@@ -27,7 +27,8 @@ last bits, can still be rounded otherwise there: one in a million does.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -36,7 +37,6 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
-from truerisk.core.identity import is_a
 from truerisk.core.registry import Line, closest
 
 
@@ -75,6 +75,9 @@ def column_names(table: Any) -> list[str] | None:
     return [str(name) for name in (names if names is not None else table.columns)]
 
 
+MOST_AXES = 3  # of coordinates
+
+
 @dataclass(frozen=True, eq=False)
 class TableView:
     """X with its rows counted and its columns named once: a name of a column is looked up here."""
@@ -99,6 +102,13 @@ class TableView:
         if (times := self.names.count(name)) > 1:
             raise BadData(f"{what}={shown(name)}: X has {times} columns of this name.")
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
+
+    def are_names(self, texts: Sequence[Any]) -> bool:
+        """Whether these texts are columns: known ones, or too few to be a label of each row."""
+        if not texts or not self.names or not all(isinstance(text, str) for text in texts):
+            return False
+        few = len(texts) != self.n_rows and len(texts) <= MOST_AXES
+        return few or set(texts) <= set(self.names)
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
@@ -151,23 +161,12 @@ def column_at(table: Any, place: int) -> Any:
     return table[(table.columns if names is None else names)[place]]
 
 
-def category_order(column: Any) -> list[Any] | None:
-    """Return the categories of an ordered categorical column in their order, else None.
-
-    An ordered ``Categorical`` of pandas, an ``Enum`` of polars and an ordered dictionary of pyarrow
-    have one.
-    """
-    kind = getattr(column, "dtype", None)
-    categories = getattr(kind, "categories", None)
-    if categories is not None and (getattr(kind, "ordered", False) or is_a(kind, "polars:Enum")):
-        return list(categories)
-    arrow = getattr(column, "type", None)
-    if getattr(arrow, "ordered", False):
-        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-        whole = whole.unify_dictionaries() if hasattr(whole, "unify_dictionaries") else whole
-        part = whole.chunk(0) if hasattr(whole, "chunk") else whole
-        return list(part.dictionary.to_pylist())
-    return None
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None, a NaN, or what pandas has in the place of a value."""
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return True
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
 
 
 def _arrays(table: Any) -> list[np.ndarray]:
@@ -328,84 +327,3 @@ def mixed(x: np.ndarray) -> np.ndarray:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
-
-CELLS = 1 << 18  # of a block of columns
-UNUSED = 19  # bits of the 52 of a number
-ROUNDS = 3  # columns of truth values are told apart by the rows that they hold for
-
-
-def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) -> np.ndarray:
-    """A number per row of a table and its target: codes of classes, or numbers.
-
-    Equal rows with equal targets share theirs.
-    """
-    marks = np.zeros(n_rows(table), dtype=np.uint64)
-    for _ in range(ROUNDS):
-        mixture = mixed((_of_sparse if hasattr(table, "tocsr") else _of_columns)(table, marks))
-        if codes is not None:
-            mixture = mixture + mixed(summed_by(codes, mixture))[codes]
-        if numbers is not None:
-            mixture = mixture + _of_columns(numbers, mixture)
-        marks = mixture
-    return marks
-
-
-def summed_by(member: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The sum of the marks of each member 0, 1, ..., in whichever order they come."""
-    sums = np.zeros(int(member.max()) + 1, dtype=np.uint64)
-    np.add.at(sums, member, marks)
-    return sums
-
-
-def _of_columns(table: Any, before: np.ndarray) -> np.ndarray:
-    marks = np.zeros_like(before)
-    for cells in _blocks(table):
-        columns = mixed(cells + before[:, None]).sum(axis=0, dtype=np.uint64)
-        marks += mixed(cells) @ (mixed(columns) | np.uint64(1))
-    return marks
-
-
-def _of_sparse(table: Any, before: np.ndarray) -> np.ndarray:
-    """Zeros count nothing, stored or not."""
-    matrix = table.tocoo(copy=True)
-    matrix.sum_duplicates()
-    rows, columns = (places[matrix.data != 0] for places in (matrix.row, matrix.col))
-    cells = _bits(matrix.data[matrix.data != 0])
-    sums, marks = np.zeros(matrix.shape[1], np.uint64), np.zeros_like(before)
-    np.add.at(sums, columns, mixed(cells + before[rows]))
-    np.add.at(marks, rows, mixed(cells) * (mixed(sums) | np.uint64(1))[columns])
-    return marks
-
-
-def _blocks(table: Any) -> Iterator[np.ndarray]:
-    """The cells as whole numbers, some columns at a time."""
-    if column_names(table) is not None:
-        for column in column_arrays(table):
-            yield _bits(column)[:, None]
-        return
-    array = np.asarray(table)
-    array = array.reshape(len(array), -1)
-    step = max(1, CELLS // max(len(array), 1))
-    for start in range(0, array.shape[1], step):
-        yield _bits(array[:, start : start + step])
-
-
-def _bits(cells: np.ndarray) -> np.ndarray:
-    """The bits of a number as a rounded double; of anything else a hash of its text."""
-    if cells.dtype.kind in "biuf":
-        numbers = cells.astype(np.float64, order="C")
-        last, half = np.uint64(1 << UNUSED), np.uint64(1 << (UNUSED - 1))
-        # half of the last used digit is added to round
-        rounded = ((numbers.view(np.uint64) + half) & ~(last - np.uint64(1))).view(np.float64)
-        whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
-        marked: np.ndarray = np.where(whole, numbers, rounded) + 0.0  # -0.0 and 0.0 are one
-        return marked.view(np.uint64)
-    bits: dict[str, int] = {}
-    texts = [repr(cell) for cell in cells.ravel().tolist()]
-    for text in texts:
-        if text not in bits:
-            bits[text] = int.from_bytes(
-                hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            )
-    return np.array([bits[text] for text in texts], dtype=np.uint64).reshape(cells.shape)

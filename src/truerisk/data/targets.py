@@ -1,4 +1,4 @@
-"""y as it is given: checked, its classes or numbers, and the form that it came in."""
+"""y and groups as they are given: checked, with classes as codes, and the form that y came in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData, warn
-from truerisk.data.columns import is_missing
+from truerisk.data.rows import is_missing
 
 Form = tuple[np.dtype[Any], bool]
 """The type of y as it was given, and whether it was a column."""
@@ -201,3 +201,26 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def checked_groups(groups: Any, n: int) -> np.ndarray:
+    """A code for each row by its group."""
+    labels = even_array("groups", groups, "give every row one label")
+    if labels.shape != (n,):
+        raise BadData(
+            f"groups has shape {labels.shape}; give one group label for each of {n} rows."
+        )
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise BadData(
+            "groups mixes types or misses labels: give one label of one type for each row."
+        ) from None
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise BadData(
+            f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
+            "group belong nowhere; name their group or leave them out."
+        )
+    if len(distinct) < 2:
+        raise BadData("groups has one group only: no split can keep it on one side.")
+    return codes.astype(np.int64)

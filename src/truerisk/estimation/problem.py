@@ -17,8 +17,7 @@ from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
 from truerisk.core.present import of_class
 from truerisk.core.version import __version__
-from truerisk.data.data import Data
-from truerisk.data.named_columns import take_named_columns
+from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.asking import Asking
 from truerisk.engines.running.executors import executor_of
 from truerisk.engines.running.fitting import fitted_on_all

@@ -15,7 +15,7 @@ import numpy as np
 from truerisk.contracts import Rule
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
-from truerisk.data.rows import summed_by
+from truerisk.data.row_marks import summed_by
 from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import (
     NO_SPREAD,

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import as_array, check_level, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
-from truerisk.data.columns import is_missing
+from truerisk.data.rows import is_missing
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
 from truerisk.results.operating_points import (

@@ -14,8 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family, refuse_no_tags
 from truerisk.core.identity import is_honest_search
-from truerisk.data.data import Data, TaskWord
-from truerisk.data.named_columns import take_named_columns
+from truerisk.data.data import Data, TaskWord, take_named_columns
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.estimation.fit_params import fit_params_with_weight
 from truerisk.estimation.outer_splits import usual_word

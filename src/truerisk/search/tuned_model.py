@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from truerisk.contracts import Request
 from truerisk.core.errors import BadArgument, MissingResult
-from truerisk.data.data import Data
-from truerisk.data.named_columns import without_columns
+from truerisk.data.data import Data, without_columns
 from truerisk.engines.running.answering import answers_of
 from truerisk.losses.loss import IN_TIME, Loss
 from truerisk.search.search_words import makes_predictions

@@ -17,11 +17,11 @@ from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.present import clean, frame_of_rows
 from truerisk.core.registry import of_word
-from truerisk.data.columns import is_missing
+from truerisk.data.columns import category_order
 from truerisk.data.rows import (
-    category_order,
     column_at,
     column_names,
+    is_missing,
     n_columns,
     take_columns,
 )

@@ -20,9 +20,8 @@ from truerisk.core.identity import is_a
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
-from truerisk.data.data import Data
-from truerisk.data.named_columns import take_named_columns
-from truerisk.data.rows import category_order
+from truerisk.data.columns import category_order
+from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.fitting import why_of
 from truerisk.estimation.problem import as_seed, problem_on
 from truerisk.estimation.run import Run

@@ -15,8 +15,7 @@ import numpy as np
 from truerisk.core.errors import BadData, first_line, kind_of, said_by, warn
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
-from truerisk.data.columns import non_finite, unreadable
-from truerisk.data.data import Data
+from truerisk.data.data import Data, columns
 from truerisk.data.targets import as_shown
 
 Warned = tuple[type[Warning], str]
@@ -102,12 +101,16 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
     `y` are the targets of the rows that it was to learn from.
     """
     why = f"{_step_of(model, error)}{said_by(error)}{_advice(error)}"
-    where = non_finite(data.X)
+    where = columns().non_finite(data.X)
     # scikit-learn has no kind of its own for gaps, which a pipeline may impute.
     gaps = any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))
     if where is not None and gaps:
         return f"{where} ({why})", BadData.__name__
-    what = unreadable(data.X) if _speaks_of_cells(error) or "float() argument" in why else None
+    what = (
+        columns().unreadable(data.X)
+        if _speaks_of_cells(error) or "float() argument" in why
+        else None
+    )
     if what is not None and what.startswith("X has dates"):  # NumPy's words are long and tell less
         return f"{_step_of(model, error)}{what}", BadData.__name__
     if what is not None and _speaks_of_cells(error):

@@ -16,8 +16,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, is_a, is_from
-from truerisk.data.columns import is_missing
-from truerisk.data.rows import column_arrays, column_names, n_columns
+from truerisk.data.rows import column_arrays, column_names, is_missing, n_columns
 from truerisk.planning import model_size
 
 MOST_COEFFICIENTS = 30  # in a paragraph
