@@ -27,9 +27,8 @@ from truerisk.data.data import Data, TaskWord
 from truerisk.data.rows import n_columns
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
-from truerisk.estimation.fit_params import fit_params_with_weight
 from truerisk.estimation.outer_splits import n_parts
-from truerisk.estimation.problem import Problem, problem_on, settings_seed
+from truerisk.estimation.problem import Problem, params_branch, problem_on, settings_seed
 from truerisk.readers.roles import MOST_INTEGER_CLASSES
 from truerisk.results.interval import tied_groups
 
@@ -111,8 +110,11 @@ def problems_of(
     alike, steps = beginning_alike(families), Tries()
     problems = {}
     for name, family in families.items():
-        with named(name):  # a learner that takes no weights is refused by its name
-            weights = fit_params_with_weight(family.estimator, sample_weight, {})
+        weights: dict[str, Any] = {}
+        if sample_weight is not None:
+            with named(name):  # a learner that takes no weights is refused by its name
+                add = params_branch().fit_params_with_weight
+                weights = add(family.estimator, sample_weight, {})
         problem = problem_on(data, family, fit_params=weights, **terms)
         problems[name] = replace(problem, steps=steps) if name in alike else problem
     return problems

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from truerisk.contracts import Method, Request, Rule, Streams
 from truerisk.core.arguments import check_level, shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
 from truerisk.core.present import of_class
@@ -22,7 +24,6 @@ from truerisk.engines.asking import Asking
 from truerisk.engines.running.executors import executor_of
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
-from truerisk.estimation.fit_params import params_of_fits
 from truerisk.intervals import as_form
 from truerisk.losses.loss import Loss, class_named
 from truerisk.losses.loss_words import Scoring, as_loss, by_scoring
@@ -167,7 +168,7 @@ def problem_on(
     check_level("confidence_level", confidence_level)
     loss, further = by_scoring(scoring, chooser)
     executor = executor_of(n_jobs)  # an unknown one is refused by every engine alike
-    params = params_of_fits(family, data, sample_weight, fit_params)
+    params = _params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold
     data = data.for_fits(params, family.takes_y_as_given)
@@ -198,6 +199,26 @@ def problem_on(
         positive=positive,
         name=first,
     )
+
+
+def _params_of_fits(
+    family: Family, data: Data, sample_weight: Any, fit_params: Any
+) -> dict[str, Any]:
+    """Return what each fit is given beside X and y: nothing if the call gives nothing."""
+    is_given = fit_params is not None and not (isinstance(fit_params, dict) and not fit_params)
+    of_rows = (sample_weight, data.groups, data.time, data.block)
+    if not is_given and all(rows is None for rows in of_rows):
+        return {}
+    params: dict[str, Any] = params_branch().params_of_fits(family, data, sample_weight, fit_params)
+    return params
+
+
+def params_branch() -> ModuleType:
+    """Import what hands weights, groups and other fit parameters to fits."""
+    check_present("truerisk.estimation.fit_params")
+    from truerisk.estimation import fit_params as branch
+
+    return branch
 
 
 def _name_of(scoring: Any, loss: Loss, data: Data) -> str:

@@ -16,11 +16,11 @@ from truerisk.core.family import Family, refuse_no_tags
 from truerisk.core.identity import is_honest_search
 from truerisk.data.data import Data, TaskWord, take_named_columns
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.estimation.fit_params import fit_params_with_weight
 from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import (
     Problem,
     as_seed,
+    params_branch,
     pose,
     problem_on,
     refuse_unrated_class,
@@ -253,7 +253,9 @@ class SearchRows:
     def fitted(self) -> Any:
         """A clone that searched all rows."""
         model, started = self.family.estimator, time.perf_counter()
-        params = fit_params_with_weight(model, **self.fit_options)
+        params = self.fit_options["fit_params"]
+        if self.fit_options["sample_weight"] is not None:
+            params = params_branch().fit_params_with_weight(model, **self.fit_options)
         seed = (self.seed, 0) if self.family.is_random else None
         fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
         self.seconds = time.perf_counter() - started
