@@ -26,7 +26,7 @@ from truerisk.estimation.problem import pose
 from truerisk.estimation.run import Computed, compute, curve_of
 from truerisk.methods.words import as_method, method_by
 from truerisk.results.results import RiskCurve
-from truerisk.study.spec import options_of
+from truerisk.study.spec import known_learners, known_problems, options_of
 from truerisk.study.values import key_of, seed_of
 
 NOTES = 3  # how many warnings of a replicate are kept
@@ -135,9 +135,7 @@ def generator(problem: Mapping[str, Any]) -> Any:
     """What draws rows: `generator(n_rows, random_state=seed)` gives X and y."""
     if "import" in problem:
         return _imported(problem["import"])
-    from truerisk.datasets import registry
-
-    source = registry.load(problem["word"])
+    source = known_problems().load(problem["word"])
     options = {name: value for name, value in problem.items() if name not in ("name", "word")}
     known = sorted(_numbers_of(source))
     for name in options:
@@ -186,10 +184,8 @@ def family_of(content: Mapping[str, Any], drawn: Drawn) -> Family:
     if "import" in written:
         made = _imported(written["import"])
         return Family.of(*made) if isinstance(made, tuple) else Family.of(made)
-    from truerisk.models.learners import learner
-
     columns = content["problem"].get("columns", {})
-    pipeline, grid = learner(
+    pipeline, grid = known_learners().learner(
         written["word"],
         drawn.task,
         n_rows=len(drawn.y),

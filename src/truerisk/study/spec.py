@@ -14,13 +14,35 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from truerisk.core.arguments import path_of
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.old_names import refuse_old_names
-from truerisk.core.registry import closest
+from truerisk.core.registry import Registry, closest
+from truerisk.intervals import as_form
+from truerisk.losses.loss_words import may_be_word
+from truerisk.losses.row_losses import registry as losses
+from truerisk.methods.words import method_by
+from truerisk.selection import as_rule
 from truerisk.study.schema import NUMBERS
 
 LARGEST_SPEC = 1_000_000  # characters
 MOST_CELLS = 100_000
+
+
+def known_problems() -> Registry:
+    """Import the data sets and problems by their words."""
+    check_present("truerisk.datasets")
+    from truerisk.datasets import registry
+
+    return registry
+
+
+def known_learners() -> Any:
+    """Import the learners by their words."""
+    check_present("truerisk.models.learners")
+    from truerisk.models import learners
+
+    return learners
 
 
 @dataclass(frozen=True)
@@ -192,21 +214,16 @@ class _Reader:
         return value
 
     def scoring(self) -> str | None:
-        from truerisk.losses.loss_words import may_be_word
-        from truerisk.losses.row_losses import registry
-
         value = self.content.get("scoring")
         if value is not None and not (isinstance(value, str) and may_be_word(value)):
             self.refuse(
-                f"there is no scoring {value!r}{closest(str(value), registry) or '.'} Known: "
-                f"{', '.join(registry)}, and scikit-learn's scorer names.",
+                f"there is no scoring {value!r}{closest(str(value), losses) or '.'} Known: "
+                f"{', '.join(losses)}, and scikit-learn's scorer names.",
                 "scoring",
             )
         return value
 
     def rule(self) -> str:
-        from truerisk.selection import as_rule
-
         value = self.text_of("rule", "min")
         self.worded(as_rule, value, "rule")
         return value
@@ -260,16 +277,12 @@ class _Reader:
             if not isinstance(written.get("target"), str):
                 self.refuse('a file needs its target, target = "column".', key, i)
             return Path(str(written["file"])).stem
-        from truerisk.datasets import registry
-
-        return self.word_of(written, registry, key, i)
+        return self.word_of(written, known_problems(), key, i)
 
     def learner(self, written: dict[str, Any], key: str, i: int) -> str:
         """A word, with one setting (`set`) or another grid (`grid`), or an import."""
         if "import" in written:
             return self.imported(written, key, i)
-        from truerisk.models.learners import registry
-
         self.only(written, _OF_LEARNERS, key, i)
         if "set" in written and "grid" in written:
             self.refuse("a learner has set (one setting) or grid (several), not both.", key, i)
@@ -281,13 +294,10 @@ class _Reader:
         for name, values in written.get("grid", {}).items():
             if not isinstance(values, list) or not values:
                 self.refuse(f"grid.{name} is to be a list of values.", key, i, "grid", name)
-        return self.word_of(written, registry, key, i)
+        return self.word_of(written, known_learners().registry, key, i)
 
     def method(self, written: dict[str, Any], key: str, i: int) -> str:
         """A word with its options, or an import; either may name its interval."""
-        from truerisk.intervals import as_form
-        from truerisk.methods.words import method_by
-
         if "interval" in written:
             self.worded(as_form, written["interval"], key, i, "interval")
         if "import" in written:

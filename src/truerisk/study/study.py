@@ -15,6 +15,7 @@ import numpy as np
 
 from truerisk.contracts import Streams
 from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import stage
@@ -211,7 +212,8 @@ def tables_of(spec: Spec) -> dict[str, FixedTable]:
 def _table(entry: Entry, folder: str) -> FixedTable | None:
     written = entry.content
     if "file" in written:
-        from truerisk.datasets import read_table
+        check_present("truerisk.readers.table")
+        from truerisk.readers.table import read_table
 
         path = Path(folder, written["file"])
         table = read_table(path, written["target"], target_type=written.get("target_type"))

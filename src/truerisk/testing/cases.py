@@ -29,6 +29,12 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Tested
 from truerisk.results.results import RiskEstimate, dress
 from truerisk.selection.rules import Minimum
+from truerisk.testing.toy_learners import (
+    NearestMean,
+    PerfectClassifier,
+    PerfectRegressor,
+    SortedBagging,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +51,6 @@ def two_classes(n_rows: int = 40) -> Case:
 
     Cells are multiples of 2^-20: sums over them are exact in any order, and ties do not occur.
     """
-    from truerisk.testing.toy_learners import NearestMean
-
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     data = Data.check(X + y[:, None], y, task="classification")
     return Case(Family.of(NearestMean(), {"rest": [0.0, 1.0]}), data, ZeroOne())
@@ -64,8 +68,6 @@ def numbers(n_rows: int = 40) -> Case:
 
 def bagged_classes(n_rows: int = 40) -> Case:
     """The same rows and settings for bags of nearest-mean rules, which a row can be out of."""
-    from truerisk.testing.toy_learners import NearestMean, SortedBagging
-
     bags = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
     family = Family.of(bags, {"estimator__rest": [0.0, 1.0]})
     return replace(two_classes(n_rows), family=family)
@@ -84,8 +86,6 @@ def bagged(case: Case) -> Case:
 
 def perfect_cases(like: Data | None = None) -> list[Case]:
     """A rule that is never wrong, for classes and for numbers, at the places of other data."""
-    from truerisk.testing.toy_learners import PerfectClassifier, PerfectRegressor
-
     n_rows, block = (40, None) if like is None else (like.n_rows, like.block)
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     classes = Data.check(np.column_stack([y, X]), y, task="classification", block=block)

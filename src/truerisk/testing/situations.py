@@ -16,6 +16,7 @@ from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan
 from truerisk.testing.cases import quiet
+from truerisk.testing.toy_learners import NearestMean
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +33,6 @@ def usual_families() -> tuple[Family, ...]:
     """A rule for classes, one for numbers, and one that draws its answers."""
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import Ridge
-
-    from truerisk.testing.toy_learners import NearestMean
 
     return (
         Family.of(NearestMean(), {"rest": [0.0, 0.5, 1.0]}),
