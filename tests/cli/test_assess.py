@@ -14,7 +14,6 @@ import pytest
 from tests.support.cut_off import begun
 
 import truerisk as tr
-from truerisk.assessment import schedule
 from truerisk.assessment.assess import Interrupted
 
 
@@ -158,7 +157,7 @@ def test_outer_and_method_reach_both_loops(assess):
 
 def test_very_many_fits_are_announced(assess, monkeypatch):
     """Before they are made: how many, how many the usual ones are, and what says how long."""
-    monkeypatch.setattr(schedule, "MANY", 500)
+    monkeypatch.setattr("truerisk.cli.bodies.assess.MANY", 500)
     said = assess("--models", "lda", "--outer", "loo", "--cv", "3-fold")
     note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run estimates the"
     assert note in said.err
@@ -218,7 +217,7 @@ def test_interrupted_with_something_done(monkeypatch, assess):
     def stop(*_, **__):
         raise Interrupted(partial, ["lda"])
 
-    monkeypatch.setattr("truerisk.assessment.assess.assess", stop)
+    monkeypatch.setattr("truerisk.cli.bodies.assess.assess_learners", stop)
     said = assess("--json")
     assert said.code == 130
     assert list(said.content["learners"]) == ["tree"]
@@ -231,7 +230,7 @@ def test_interrupted_with_nothing_done(monkeypatch, assess):
     def stop(*_, **__):
         raise Interrupted(None, ["lda", "tree"])
 
-    monkeypatch.setattr("truerisk.assessment.assess.assess", stop)
+    monkeypatch.setattr("truerisk.cli.bodies.assess.assess_learners", stop)
     said = assess()
     assert (said.code, said.out) == (130, "")
     assert said.sentences[-1] == "truerisk: interrupted; nothing was kept."

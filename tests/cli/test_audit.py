@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from truerisk.core import present
 from truerisk.core.errors import MissingExtra
 
 CODE = """
@@ -206,7 +205,7 @@ def test_an_array_is_explained_where_no_package_makes_frames(call, tmp_path, mon
     def without(columns):
         raise MissingExtra("no frames here")
 
-    monkeypatch.setattr(present, "frame_of", without)
+    monkeypatch.setattr("truerisk.cli.bodies.audit.frame_of", without)
     code = """
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV

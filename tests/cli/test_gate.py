@@ -202,7 +202,7 @@ def test_without_an_interval_the_gate_stays_closed(call, search):
 def test_what_bounds_nothing_is_refused(call, monkeypatch, words, sentence):
     """With the option as it would be right, before any fit, and by a dry run alike."""
     words = ["assess", "--dataset", "breast-cancer", "--models", "lda", *words]
-    monkeypatch.setattr("truerisk.assessment.assess.assess", None)
+    monkeypatch.setattr("truerisk.cli.bodies.assess.assess_learners", None)
     for refused in (call(*words), call(*words, "--dry-run")):
         assert refused.code == 2
         assert sentence in refused.err

@@ -12,6 +12,7 @@ import click
 
 from truerisk.cli.options import with_options
 from truerisk.cli.output import listed, say
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, UnknownName
 
 
@@ -160,6 +161,7 @@ def read_source(
         for option, name in (("--groups", groups), ("--time", time), ("--block", block)):
             if name is not None:
                 raise click.UsageError(f"{option} names a column of a FILE: a --dataset has none.")
+        check_present("truerisk.datasets")
         from truerisk.datasets import load
 
         bundle = load(dataset)
@@ -180,7 +182,8 @@ def read_source(
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
     if delimiter is not None and len(delimiter) != 1 and delimiter not in ("tab", "\\t"):
         raise click.UsageError(f"--delimiter {delimiter!r} is not one character; write ';' or tab.")
-    from truerisk.datasets import read_table
+    check_present("truerisk.readers.table")
+    from truerisk.readers.table import read_table
 
     limits = {"max_cells": max_cells, "max_bytes": max_bytes}
     given: dict[str, Any] = {
