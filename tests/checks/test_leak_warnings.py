@@ -20,7 +20,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.checks.leak_warnings import warn_of_inner_splits, warn_of_leaks
+from truerisk.checks.inner_splits import warn_of_inner_splits
+from truerisk.checks.leak_warnings import warn_of_leaks
 from truerisk.contracts import Streams
 from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning, TimeLeakWarning
 from truerisk.core.family import Family

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import shown
 from truerisk.core.errors import (
     DuplicateRowsWarning,
     FittedPartWarning,
@@ -16,30 +14,9 @@ from truerisk.core.errors import (
     warn,
 )
 from truerisk.core.family import Family
-from truerisk.core.identity import is_a, is_from
 from truerisk.data.data import Data
 from truerisk.plan.leaks import Leak, known_rows, leaks_of
 from truerisk.plan.plan import Plan
-
-CHOOSERS = (
-    *(
-        f"sklearn.model_selection:{name}"
-        for name in (
-            "GridSearchCV",
-            "RandomizedSearchCV",
-            "HalvingGridSearchCV",
-            "HalvingRandomSearchCV",
-        )
-    ),
-    *(
-        f"sklearn.linear_model:{name}"
-        for name in ("LogisticRegressionCV", "LassoCV", "ElasticNetCV", "RidgeCV")
-    ),
-    "sklearn.linear_model:RidgeClassifierCV",
-    "sklearn.feature_selection:RFECV",
-    "sklearn.feature_selection:SequentialFeatureSelector",
-)
-"""Models that choose by what splits of their training rows say."""
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
@@ -110,31 +87,6 @@ def parts_that_stay_fitted(family: Family) -> list[str]:
         if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part):
             fitted.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
     return sorted(fitted)
-
-
-def warn_of_inner_splits(family: Family) -> None:
-    """Name the splits inside a model that do not keep to the times of the rows."""
-    parts = {"": family.estimator, **family.estimator.get_params(deep=True)}
-    tried = {name for cv in family.candidates for name in cv}
-    for name, cv in parts.items():
-        place, _, last = name.rpartition("__")
-        owner = parts.get(place)
-        if last == "cv" and name not in tried and is_a(owner, *CHOOSERS) and _ignores_time(cv):
-            warn(
-                f"time is given but {type(owner).__name__} splits its training rows by "
-                f"{name}={shown(cv)}, which ignores it: what it chooses by them was tested by "
-                "models that saw later rows. The risk is that of this choice; cv=TimeSeriesSplit(5)"
-                " makes a better one, where the rows stand in the order of time.",
-                TimeLeakWarning,
-            )
-
-
-def _ignores_time(cv: Any) -> bool:
-    """Whether these are folds of scikit-learn; what splits of others do is theirs to know."""
-    from sklearn.model_selection import TimeSeriesSplit
-
-    folds = cv is None or isinstance(cv, Integral) or is_from(cv, "sklearn")
-    return folds and not isinstance(cv, TimeSeriesSplit)
 
 
 def _keeps_its_state(part: Any) -> bool:

@@ -16,7 +16,6 @@ import numpy as np
 
 from truerisk.checks.leak_warnings import (
     warn_of_fitted_parts,
-    warn_of_inner_splits,
     warn_of_leaks,
 )
 from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
@@ -160,6 +159,9 @@ def _warn(problem: Problem, method: Method, plan: Plan) -> None:
     warn_of_leaks(problem.data, method, plan)
     warn_of_fitted_parts(problem.family, method)
     if problem.data.time is not None:
+        check_present("truerisk.checks.inner_splits")
+        from truerisk.checks.inner_splits import warn_of_inner_splits
+
         warn_of_inner_splits(problem.family)
 
 
