@@ -224,7 +224,7 @@ class Request:
     @classmethod
     def of(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
         """What a plan asks so that this loss can be computed, and so can these scores."""
-        if plan.laws is not None:
+        if plan.has_drawn_fits:
             own = cls("loss", loss=loss)
         else:
             own = cls(loss.response, getattr(loss, "scorer", None))
@@ -313,15 +313,15 @@ class RunOptions:
 class Engine(ABC):
     """Turns a plan into answers for all candidates of a family at once.
 
-    `serves` names what it answers besides labels and numbers, by the field of Plan that asks for it
-    (`core.plan.BESIDES`): drawn train sets ("laws"), how many training rows an answer rests on
-    ("counted"), degrees of freedom ("freedom"), the coefficients of linear rules ("rules"), members
-    of an ensemble fitted without a row ("out_of_bag"), a row taken out to first order
-    ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns` says
-    whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`),
-    `answers_besides` whether one run answers what a request asks besides, `leaves_out` whether it
-    spares the fits of candidates that are not asked in them (`RunOptions.needed`), `compiled`
-    whether it answers with the compiled module alone.
+    `serves` names what else it answers than questions about rows as they are, by the words of
+    `plan.plan.EXTRAS`: replaced labels ("flips"), drawn train sets ("laws"), how many training rows
+    an answer rests on ("counted"), degrees of freedom ("freedom"), the coefficients of linear rules
+    ("rules"), members of an ensemble fitted without a row ("out_of_bag"), a row taken out to first
+    order ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns`
+    says whether it serves families that take X as a matrix of rows against rows
+    (`Family.pairwise`), `answers_besides` whether one run answers what a request asks besides,
+    `leaves_out` whether it spares the fits of candidates that are not asked in them
+    (`RunOptions.needed`), `compiled` whether it answers with the compiled module alone.
     """
 
     word: ClassVar[str]
@@ -334,6 +334,11 @@ class Engine(ABC):
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         """Why this engine cannot answer exactly, or None if it can."""
+
+    def lacks(self, plan: Plan) -> str | None:
+        """Say what the plan asks for and this engine does not serve; None if it serves all."""
+        lacking = (said for word, said in plan.needs.items() if word not in self.serves)
+        return next(lacking, None)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
         """Seconds that it takes and that scikit-learn's own fits take, None where it never loses.

@@ -20,6 +20,7 @@ class Truthful(Engine):
     """The generic engine under another word; those below spoil its answers."""
 
     word: ClassVar[str] = "double"
+    serves: ClassVar[frozenset[str]] = frozenset({"flips"})
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return None

@@ -28,6 +28,8 @@ from truerisk.engines.generic import Generic
 from truerisk.methods import KFold, LeaveOneOut, Nested
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.flips import flips_of
+from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 
 RNG = np.random.default_rng(4)
 N = 36
@@ -59,7 +61,7 @@ def test_answers_on_any_plan_are_those_of_plain_fits(response) -> None:
         fit = int(plan.fit[q])
         rows, counts = plan.train_rows(fit)
         y = Y.copy()
-        row, code = plan.flips_of(fit)
+        row, code = flips_of(plan, fit)
         y[row] = np.array(["no", "so", "yes"])[code]
         rows = np.repeat(rows, 1 if counts is None else counts)
         test = plan.test_rows(q)[0]
@@ -250,33 +252,23 @@ def test_linear_rules_come_with_rows_held_once():
     family = Family.of(model, {"logisticregression__C": [0.1, 1.0, 10.0]})
     data = Data.check(X, Y, task="classification")
     plan = KFold(folds=FOLDS).plan(data, Streams(0))
-    plan = replace(plan, rules=np.array([1], dtype=np.int32))
+    plan = replace(plan, extra=ModelFacts(rules=np.array([1], dtype=np.int32)))
     for executor in (None, 2):
         answers = Generic().run(family, data, plan, Request("label"), RunOptions(executor=executor))
-        assert len(answers.rules) == 1
-        rules = answers.rules[0]
+        assert len(rules_of(answers)) == 1
+        rules = rules_of(answers)[0]
         assert (rules.fit, rules.candidates.tolist()) == (1, [0, 1, 2])
         rows, _ = plan.train_rows(1)
         fitted = model.set_params(logisticregression__C=1.0).fit(X[rows], Y[rows])
         assert rules.coefficients[1] == pytest.approx(fitted[-1].coef_)
         assert rules.rows == pytest.approx(fitted[:-1].transform(X[rows]))
     assert (
-        Generic().run(family, data, replace(plan, rules=None), Request("label"), RunOptions()).rules
+        Generic().run(family, data, replace(plan, extra=None), Request("label"), RunOptions()).extra
         is None
     )
     only = Generic().run(
         family, data, plan, Request("label"), RunOptions(only=np.full(plan.n_fits, 2))
     )
-    assert only.rules[0].candidates.tolist() == [0]
+    assert rules_of(only)[0].candidates.tolist() == [0]
     cut = answers.only(np.array([1]))
-    assert (cut.rules[0].fit, answers.only(np.array([0])).rules) == (0, None)
-
-
-def test_a_law_has_no_rules():
-    """Train sets drawn at random have no single model whose coefficients could be asked for."""
-    data = Data.check(X, Y, task="classification")
-    plan = replace(
-        tr.methods.as_method("complete").plan(data, Streams(0)), rules=np.zeros(1, np.int32)
-    )
-    reason = Generic().refuse(Family.of(LogisticRegression()), data, plan, Request("loss"))
-    assert reason == "train sets drawn at random have no single model with coefficients."
+    assert (rules_of(cut)[0].fit, answers.only(np.array([0])).extra) == (0, None)

@@ -43,6 +43,7 @@ from truerisk.experiments.bee_choosing import (
 )
 from truerisk.methods.kfold import KFold
 from truerisk.models import LogisticPath
+from truerisk.plan.extras.model_facts import rules_of
 from truerisk.selection import as_rule
 
 TRAIN = make_four_class(40, random_state=0)
@@ -183,7 +184,7 @@ def test_the_errors_of_synthetic_rules_are_exact():
     """Of every rule on the path what 200,000 further rows count, within 4 standard errors."""
     trained = Trained.of(logistic(), draw(np.random.default_rng(0), 60, 3))
     X, y, _ = draw(np.random.default_rng(1), 200_000, 3)
-    (rules,) = trained.answers.rules
+    (rules,) = rules_of(trained.answers)
     counts, error = errors_on(X, y, rules), trained.errors
     assert (np.abs(error - counts) < 4 * np.sqrt(error * (1 - error) / len(y))).all()
     assert round(ndtr(-2), 3) == BAYES < error.min()

@@ -26,6 +26,7 @@ from truerisk.engines.generic import Generic
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.methods.bayesian_error import BayesianError, ImproperBayesianError
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.selection.rules import Minimum
 from truerisk.testing.cases import evaluate, two_classes
 
@@ -322,7 +323,7 @@ def test_copies_are_refused():
     builder = PlanBuilder(case.data.n_rows)
     sample = builder.block(np.r_[0, 0, 1:39])
     builder.ask(train=(sample, ()), test=(sample, ()), part="apparent")
-    plan = replace(builder.build(), rules=np.zeros(1, np.int32))
+    plan = builder.build(ModelFacts(rules=np.zeros(1, np.int32)))
     with pytest.raises(Refusal, match="holds copies"):
         evaluate(BayesianError(), case, plan=plan)
 

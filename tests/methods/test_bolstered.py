@@ -146,7 +146,7 @@ def test_points_are_those_of_the_plan():
     method, model = BolsteredBySampling(3), KNeighborsClassifier()
     plan = method.plan(Data.check(X_SAMPLING, y, task="classification"), Streams(0))
     scale, fitted, wrong = X_SAMPLING.std(axis=0), model.fit(X_SAMPLING, y), []
-    for seed in plan.moves.seed:
+    for seed in plan.extra.seed:
         noise = np.random.default_rng(seed).standard_normal(X_SAMPLING.shape)
         width = [kernel_width((X_SAMPLING / scale)[y == c]) for c in range(3)]
         points = X_SAMPLING + noise * np.array(width)[y][:, None] * scale
@@ -174,9 +174,11 @@ def test_a_plan_is_stored_with_its_points():
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     rows = np.arange(30)
     for question in range(4):
-        assert np.array_equal(back.moves.of(question, rows), plan.moves.of(question, rows))
+        assert np.array_equal(
+            back.extra.of_rows(question, rows), plan.extra.of_rows(question, rows)
+        )
     some = plan.only(np.array([1, 3]))
-    assert np.array_equal(some.moves.of(1, rows[:5]), plan.moves.of(3, rows[:5]))
+    assert np.array_equal(some.extra.of_rows(1, rows[:5]), plan.extra.of_rows(3, rows[:5]))
     assert back.fingerprint == plan.fingerprint
 
 
@@ -189,7 +191,7 @@ def test_a_frame_keeps_its_columns():
     plain = tr.estimate_risk(KNeighborsClassifier(), table, LABELS_SAMPLING, cv=method)
     assert found.value == plain.value
     plan = method.plan(Data.check(table, LABELS_SAMPLING, task="classification"), Streams(0))
-    assert not plan.moves.of(0, np.arange(30))[:, 3].any()
+    assert not plan.extra.of_rows(0, np.arange(30))[:, 3].any()
 
 
 REFUSED = {

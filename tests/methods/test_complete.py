@@ -15,6 +15,7 @@ import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
 from truerisk.methods import Complete
+from truerisk.plan.extras.laws import law_of
 from truerisk.testing.toy_learners import NearestMean
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
@@ -89,7 +90,7 @@ def test_the_word_takes_nine_tenths() -> None:
     assert tr.methods.as_method("complete") == Complete(0.9)
     for n, size in ((9, 8), (40, 36), (2, 1)):
         data = Data.check(np.eye(n), np.arange(n) % 2, task="classification")
-        assert Complete().plan(data, None).law_of(0).size == size
+        assert law_of(Complete().plan(data, None), 0).size == size
 
 
 def test_it_is_what_repeated_folds_converge_to() -> None:

@@ -293,7 +293,7 @@ def test_a_plan_that_asks_for_no_freedom_is_refused() -> None:
     """A foreign plan is no plan of a criterion; an unlikely variance is none."""
     method = tr.methods.AIC()
     data = numbers().data
-    plan = replace(method.plan(data, None), freedom=None)
+    plan = replace(method.plan(data, None), extra=None)
     from truerisk.testing.cases import evaluate
 
     with pytest.raises(BadData, match="asks for no degrees of freedom"):

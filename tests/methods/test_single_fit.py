@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -34,6 +32,7 @@ from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods import Bootstrap, Nested
 from truerisk.models import LogisticPath
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.own_rows import OutOfBagRows
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
 Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
@@ -170,7 +169,7 @@ def test_copies_are_out_of_the_bag_together() -> None:
     builder = PlanBuilder(len(y))
     block = builder.block(drawn)
     builder.ask((block, ()), (block, ()))
-    plan = replace(builder.build(), out_of_bag=np.zeros(1, np.int32))
+    plan = builder.build(OutOfBagRows(np.zeros(1, np.int32)))
     model = RandomForestClassifier(200, max_depth=1, random_state=3)
     data = Data.check(rows, y, task="classification")
     fitted = model.fit(rows[drawn], y[drawn])

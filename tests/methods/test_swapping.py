@@ -26,7 +26,7 @@ from truerisk.engines.generic import Generic
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods import Swapping
 from truerisk.models.stated.question import rows_behind
-from truerisk.plan.partitions import flip_each
+from truerisk.plan.extras.counted import flip_each
 from truerisk.selection.rules import Minimum
 from truerisk.testing.toy_learners import NearestMean
 

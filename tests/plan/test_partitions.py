@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 import truerisk as tr
 from truerisk.contracts import Streams
 from truerisk.data.data import Data
-from truerisk.plan.blocks import ALL, Law
+from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder, leave_out, merge_equal_fits
+from truerisk.plan.extras.counted import counted_offsets, flip_each
+from truerisk.plan.extras.flips import Flips, flips_of
+from truerisk.plan.extras.laws import Law, draw_every, law_of
+from truerisk.plan.extras.model_facts import ModelFacts, free_fits, ruled_fits
 from truerisk.plan.nesting import nest
 from truerisk.plan.partitions import (
-    draw_every,
-    flip_each,
     leave_pairs_out,
     plan_of_samples,
     times_drawn,
@@ -36,7 +38,7 @@ def asked(plan):
         tested, times = plan.test_rows(q)
         place = [int(column[q]) for column in (plan.unit, plan.repeat, plan.fold)]
         sets = [None if a is None else a.tolist() for a in (rows, counts, tested, times)]
-        flips = [a.tolist() for a in plan.flips_of(fit)]
+        flips = [a.tolist() for a in flips_of(plan, fit)]
         questions.append(repr((plan.parts[plan.part[q]], place, sets, flips)))
     return sorted(questions)
 
@@ -112,7 +114,7 @@ def test_bootstrap_copies_and_flips_stay_in_nested_plans():
     rows, counts = plan.train_rows(fit)
     assert (rows.tolist(), counts.tolist()) == ([0, 3, 5], [2, 2, 1])
     assert plan.test_rows(question)[0].tolist() == [2]
-    assert [a.tolist() for a in plan.flips_of(fit)] == [[5], [1]]
+    assert [a.tolist() for a in flips_of(plan, fit)] == [[5], [1]]
 
 
 def test_equal_train_sets_are_one_fit():
@@ -154,7 +156,7 @@ def test_every_label_is_flipped_once():
     plan = flip_each(codes)
     assert asked(plan) == asked(builder.build())
     assert plan.n_fits == 6
-    assert plan.counted.tolist() == [0]
+    assert plan.extra.counted.tolist() == [0]
 
 
 def test_drawn_train_sets_stay_drawn_inside_outer_ones():
@@ -163,24 +165,24 @@ def test_drawn_train_sets_stay_drawn_inside_outer_ones():
     plan = nest(outer, [draw_every(6, "subsets", size) for size in (3, 4, 5)])
     assert plan.n_fits == 3 + 3  # the outer fits see the same rows, all of them
     inner = plan.questions("inner")
-    laws = [plan.law_of(int(plan.fit[q])) for q in inner]
+    laws = [law_of(plan, int(plan.fit[q])) for q in inner]
     assert laws == [Law("subsets", size) for size in (3, 4, 5)]
     assert plan.train_sizes[plan.fit[inner]].tolist() == [3, 4, 5]
-    assert all(plan.law_of(int(plan.fit[q])) is None for q in plan.questions("outer"))
+    assert all(law_of(plan, int(plan.fit[q])) is None for q in plan.questions("outer"))
     second = plan.only(inner[1:2])
-    assert second.law_of(0) == Law("subsets", 4)
+    assert law_of(second, 0) == Law("subsets", 4)
     assert second.train_rows(0)[0].tolist() == outer.train_rows(1)[0].tolist()
-    assert plan.only(plan.questions("outer")).laws is None
+    assert plan.only(plan.questions("outer")).extra is None
 
 
 def test_counted_questions_stay_counted_inside_outer_ones():
     """The questions on all outer training rows are counted, and no other."""
     outer = leave_out(9, [np.arange(9) % 3])
     plan = nest(outer, [flip_each(np.zeros(6, int)) for _ in range(3)])
-    assert [plan.test_sizes[q] for q in plan.counted] == [6, 6, 6]
-    assert plan.counted_offsets.tolist() == [0, 6, 12, 18]
-    assert plan.only(np.flatnonzero(plan.unit == 1)).counted.tolist() == [0]
-    assert plan.only(plan.questions("outer")).counted is None
+    assert [plan.test_sizes[q] for q in plan.extra.counted] == [6, 6, 6]
+    assert counted_offsets(plan).tolist() == [0, 6, 12, 18]
+    assert plan.only(np.flatnonzero(plan.unit == 1)).extra.counted.tolist() == [0]
+    assert "counted" not in plan.only(plan.questions("outer")).needs
 
 
 def test_equal_laws_are_one_fit_and_others_are_not():
@@ -192,7 +194,7 @@ def test_equal_laws_are_one_fit_and_others_are_not():
     plan = nest(outer, [draw_every(3, *law) for law in laws])
     inner = plan.only(plan.questions("inner"))
     assert (inner.n_questions, inner.n_fits) == (4, 3)
-    assert [inner.law_of(int(f)) for f in inner.fit] == [Law(*law) for law in laws]
+    assert [law_of(inner, int(f)) for f in inner.fit] == [Law(*law) for law in laws]
 
 
 @pytest.mark.parametrize(
@@ -202,16 +204,19 @@ def test_laws_and_counted_questions_survive_json(plan):
     """A plan read back has its fingerprint, its laws and its counted questions."""
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     assert back.fingerprint == plan.fingerprint
-    laws = [[p.law_of(fit) for fit in range(p.n_fits)] for p in (back, plan)]
+    laws = [[law_of(p, fit) for fit in range(p.n_fits)] for p in (back, plan)]
     assert laws[0] == laws[1]
-    assert (back.counted is None) == (plan.counted is None)
+    assert type(back.extra) is type(plan.extra)
 
 
 def test_the_fingerprint_depends_on_the_law():
     """Another kind or size is another plan, and so is one without counted questions."""
     plans = [draw_every(5, *law) for law in (("subsets", 3), ("subsets", 4), ("bootstraps", 3))]
     flips = flip_each(np.array([1, 0, 1]))
-    plans += [flips, replace(flips, counted=None)]
+    plans += [
+        flips,
+        replace(flips, extra=Flips(*(getattr(flips.extra, f) for f in ("fit", "row", "code")))),
+    ]
     assert len({plan.fingerprint for plan in plans}) == 5
 
 
@@ -219,35 +224,35 @@ def test_degrees_of_freedom_are_asked_of_inner_questions_alone():
     """A question keeps its wish when plans are nested, cut and stored; outer ones have none."""
     builder = PlanBuilder(6)
     builder.ask((ALL, ()), (ALL, ()))
-    inner = replace(builder.build(), freedom=np.zeros(1, np.int32))
+    inner = builder.build(ModelFacts(freedom=np.zeros(1, np.int32)))
     outer = leave_out(9, [np.arange(9) % 3])
     plan = nest(outer, [inner] * 3)
     assert plan.n_fits == 3  # the outer fits are the inner ones
-    assert plan.freedom.tolist() == plan.questions("inner").tolist()
-    assert plan.free_fits.tolist() == [0, 1, 2]
-    assert plan.only(plan.questions("outer")).freedom is None
+    assert plan.extra.freedom.tolist() == plan.questions("inner").tolist()
+    assert free_fits(plan).tolist() == [0, 1, 2]
+    assert plan.only(plan.questions("outer")).extra is None
     second = plan.only(plan.questions("inner")[1:2])
-    assert (second.freedom.tolist(), second.free_fits.tolist()) == ([0], [0])
+    assert (second.extra.freedom.tolist(), free_fits(second).tolist()) == ([0], [0])
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert back.freedom.tolist() == plan.freedom.tolist()
-    assert replace(plan, freedom=None).fingerprint != plan.fingerprint
+    assert back.extra.freedom.tolist() == plan.extra.freedom.tolist()
+    assert replace(plan, extra=None).fingerprint != plan.fingerprint
 
 
 def test_linear_rules_are_asked_of_inner_questions_alone():
     """As degrees of freedom: nested, cut and stored."""
     builder = PlanBuilder(6)
     builder.ask((ALL, ()), (ALL, ()))
-    inner = replace(builder.build(), rules=np.zeros(1, np.int32))
+    inner = builder.build(ModelFacts(rules=np.zeros(1, np.int32)))
     plan = nest(leave_out(9, [np.arange(9) % 3]), [inner] * 3)
-    assert plan.rules.tolist() == plan.questions("inner").tolist()
-    assert plan.ruled_fits.tolist() == [0, 1, 2]
-    assert plan.only(plan.questions("outer")).rules is None
-    assert plan.only(plan.questions("outer")).ruled_fits.tolist() == []
+    assert plan.extra.rules.tolist() == plan.questions("inner").tolist()
+    assert ruled_fits(plan).tolist() == [0, 1, 2]
+    assert plan.only(plan.questions("outer")).extra is None
+    assert ruled_fits(plan.only(plan.questions("outer"))).tolist() == []
     second = plan.only(plan.questions("inner")[1:2])
-    assert (second.rules.tolist(), second.ruled_fits.tolist()) == ([0], [0])
+    assert (second.extra.rules.tolist(), ruled_fits(second).tolist()) == ([0], [0])
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert back.rules.tolist() == plan.rules.tolist()
-    assert replace(plan, rules=None).fingerprint != plan.fingerprint
+    assert back.extra.rules.tolist() == plan.extra.rules.tolist()
+    assert replace(plan, extra=None).fingerprint != plan.fingerprint
 
 
 TIMES = np.array([[2, 0, 1, 0], [1, 1, 1, 1], [0, 4, 0, 0], [2, 0, 1, 0]])

@@ -20,6 +20,7 @@ from truerisk.data.data import Data
 from truerisk.methods import KFold, LeaveOneOut, Nested, as_method
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.flips import flips_of
 from truerisk.plan.plan import Plan
 
 PARTS = ("test", "inner", "outer")
@@ -74,7 +75,7 @@ def counted(pair) -> Counter:
 def says(plan: Plan, q: int):
     """Question q as plain sets."""
     fit = int(plan.fit[q])
-    row, code = plan.flips_of(fit)
+    row, code = flips_of(plan, fit)
     return (
         counted(plan.train_rows(fit)),
         counted(plan.test_rows(q)),
@@ -115,7 +116,7 @@ def test_equal_train_sets_of_equal_code_are_one_fit(both) -> None:
     assert sorted(q for questions in asked for q in questions) == list(range(plan.n_questions))
     assert all(asked)
     codes = [
-        (int(plan.train.base[f]), plan.train.without(f).tolist(), *map(tuple, plan.flips_of(f)))
+        (int(plan.train.base[f]), plan.train.without(f).tolist(), *map(tuple, flips_of(plan, f)))
         for f in range(plan.n_fits)
     ]
     assert len({repr(code) for code in codes}) == plan.n_fits
@@ -279,11 +280,12 @@ def test_questions_out_of_bag_keep_their_mark() -> None:
     """Nested, cut out, written as JSON: the inner questions stay marked, the outer ones are not."""
     plan = Nested("2-fold", "oob").plan(ten_rows(), Streams(0))
     assert (plan.n_fits, plan.n_questions) == (2, 4)
-    assert plan.out_of_bag.tolist() == plan.questions("inner").tolist()
+    assert plan.extra.question.tolist() == plan.questions("inner").tolist()
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert (back.fingerprint, back.out_of_bag.tolist()) == (
+    assert type(back.extra) is type(plan.extra)
+    assert (back.fingerprint, back.extra.question.tolist()) == (
         plan.fingerprint,
-        plan.out_of_bag.tolist(),
+        plan.extra.question.tolist(),
     )
-    assert plan.only(plan.questions("inner")).out_of_bag.tolist() == [0, 1]
-    assert plan.only(plan.questions("outer")).out_of_bag is None
+    assert plan.only(plan.questions("inner")).extra.question.tolist() == [0, 1]
+    assert plan.only(plan.questions("outer")).extra is None

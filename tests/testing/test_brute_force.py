@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -12,6 +10,7 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.testing.brute_force import (
     brute_force,
     decoded,
@@ -65,7 +64,7 @@ def test_degrees_of_freedom_are_those_of_the_fits_asked():
     builder = PlanBuilder(6)
     for fold, block in enumerate(builder.partition(np.array([0, 0, 1, 1, 1, 1]))):
         builder.ask((ALL, (block,)), (block, ()), fold=fold)
-    plan = replace(builder.build(), freedom=np.zeros(1, np.int32))
+    plan = builder.build(ModelFacts(freedom=np.zeros(1, np.int32)))
     data = Data.check(np.arange(6.0)[:, None], [0, 1] * 3, task="classification")
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2]})
     found = freedom_by_brute_force(family, data, plan)
@@ -77,7 +76,7 @@ def test_linear_rules_are_those_of_the_fits_asked():
     builder = PlanBuilder(6)
     for fold, block in enumerate(builder.partition(np.array([0, 0, 1, 1, 1, 1]))):
         builder.ask((ALL, (block,)), (block, ()), fold=fold)
-    plan = replace(builder.build(), rules=np.ones(1, np.int32))
+    plan = builder.build(ModelFacts(rules=np.ones(1, np.int32)))
     data = Data.check([[0.0], [2.0], [4.0], [5.0], [6.0], [7.0]], [0, 1] * 3, task="classification")
     family = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
     found = rules_by_brute_force(family, data, plan)

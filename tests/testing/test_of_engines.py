@@ -14,6 +14,7 @@ from truerisk.contracts import Engine
 from truerisk.core.family import Family
 from truerisk.data.rows import row_keys
 from truerisk.engines import Generic
+from truerisk.plan.extras.model_facts import Facts, rules_of
 from truerisk.testing import NotConforming, check_engine, comparing, engine_checks
 from truerisk.testing.brute_force import brute_force
 from truerisk.testing.toy_learners import NearestMean
@@ -53,6 +54,7 @@ class Double(Engine):
     word = "double"
     breaks: ClassVar[str] = ""
     also: ClassVar[frozenset[str]] = frozenset()
+    serves = frozenset({"flips"})
     raises: ClassVar[type[Exception]] = AssertionError
 
     def refuse(self, family, data, plan, request):
@@ -132,7 +134,7 @@ class IgnoresLabels(Double):
     also = frozenset({GENERIC})
 
     def instead(self, family, data, plan, run):
-        return family, data, replace(plan, flips=None), run
+        return family, data, replace(plan, extra=None), run
 
 
 class MergesEqualRows(Double):
@@ -227,25 +229,26 @@ class CountsTheVariance(Double):
     """Every model has one degree of freedom more than it says."""
 
     breaks = "degrees_of_freedom_are_the_models_own"
-    serves = frozenset({"freedom"})
+    serves = frozenset({"flips", "freedom"})
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
-        return answers if plan.freedom is None else replace(answers, freedom=answers.freedom + 1)
+        facts = Facts.of(answers)
+        return answers if facts is None else replace(answers, extra=Facts(facts.freedom + 1))
 
 
 class TurnsRules(Double):
     """Every rule says the other class, as scores of the first class would."""
 
     breaks = "linear_rules_are_the_models_own"
-    serves = frozenset({"rules"})
+    serves = frozenset({"flips", "rules"})
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
-        if answers.rules is None:
+        if rules_of(answers) is None:
             return answers
-        turned = tuple(replace(r, coefficients=-r.coefficients) for r in answers.rules)
-        return replace(answers, rules=turned)
+        turned = tuple(replace(r, coefficients=-r.coefficients) for r in rules_of(answers))
+        return replace(answers, extra=Facts(rules=turned))
 
 
 class Scales(Double):

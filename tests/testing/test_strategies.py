@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from truerisk.core.errors import MissingExtra
 from truerisk.plan import ALL, PlanBuilder
+from truerisk.plan.extras.flips import flips_of
 from truerisk.plan.plan import Plan
 from truerisk.testing import engine_checks, strategies
 from truerisk.testing.strategies import NestingBuilder, data_sets, plans
@@ -32,7 +33,7 @@ def test_plans_are_sound(drawer, ties, task):
     "wanted",
     [
         lambda plan: plan.blocks.counts is not None,
-        lambda plan: plan.flips is not None,
+        lambda plan: plan.extra is not None,
         lambda plan: "inner" in plan.parts,
         lambda plan: "apparent" in plan.parts,
         lambda plan: plan.n_questions > plan.n_fits,
@@ -91,9 +92,9 @@ def test_an_embedded_plan_stays_inside(seed, n, exchange) -> None:
             assert rows[a].tolist() == b.tolist()
             assert (a_counts is None) == (b_counts is None)
             assert a_counts is None or a_counts.tolist() == b_counts.tolist()
-        flipped, codes = drawn.flips_of(own)
-        assert plan.flips_of(embedded)[0].tolist() == rows[flipped].tolist()
-        assert plan.flips_of(embedded)[1].tolist() == codes.tolist()
+        flipped, codes = flips_of(drawn, own)
+        assert flips_of(plan, embedded)[0].tolist() == rows[flipped].tolist()
+        assert flips_of(plan, embedded)[1].tolist() == codes.tolist()
         assert plan.unit[q + 1] == 7
         assert plan.repeat[q + 1] == drawn.repeat[q]
 

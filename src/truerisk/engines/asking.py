@@ -111,7 +111,7 @@ class Asking:
 
         They are made anew, one by one, as those that answer were: engines keep none.
         """
-        if plan.flips is not None or plan.laws is not None:
+        if plan.has_drawn_fits or "flips" in plan.needs:
             raise Refusal(
                 "models of changed labels, or of rows drawn by a law, are not made again."
             )
@@ -134,7 +134,7 @@ class Asking:
         chosen: dict[Any, tuple[Engine, list[Request]]] = {}
         for key, request in {request.key: request for request in requests}.items():
             engine = self.choose(plan, request)
-            together = engine.answers_besides and plan.laws is None
+            together = engine.answers_besides and not plan.has_drawn_fits
             chosen.setdefault(engine.word if together else key, (engine, []))[1].append(request)
         runs = list(chosen.values())
         self.engine = runs[0][0].word

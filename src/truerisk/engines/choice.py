@@ -93,16 +93,6 @@ LEARNERS = {
 }
 """The classes of learners that an engine serves; one without a line may serve any."""
 
-LACKING = {
-    "laws": "it knows no closed form for train sets drawn at random.",
-    "moves": "it answers about rows of X, and not about points around them.",
-    "counted": "it does not say how many training rows an answer rests on.",
-    "freedom": "it does not state the degrees of freedom of its models.",
-    "rules": "it does not give the coefficients of its models.",
-    "out_of_bag": "it does not ask members of an ensemble one by one.",
-    "taken_out": "it does not take single rows out of a fitted model.",
-}
-
 MOST_OF_FEW_ROWS = 10  # classes: half of the largest train set that scikit-learn says nothing of
 
 
@@ -121,9 +111,9 @@ def choose_engine(
 
 def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
     """Why the engine cannot answer: what it never does comes before what it says itself."""
-    for name, sentence in LACKING.items():
-        if getattr(plan, name) is not None and name not in engine.serves:
-            return sentence
+    lacking = engine.lacks(plan)
+    if lacking is not None:
+        return lacking
     square = n_columns(data.X) == data.n_rows  # only then are tags read, which takes a while
     if not engine.cuts_columns and square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
@@ -138,7 +128,7 @@ def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> st
     many = many and 2 * data.n_classes > int(plan.least_train_sizes.min())
     if many and engine.word != "generic":
         return "scikit-learn warns of so many classes in so few rows."
-    if all(getattr(plan, name) is None for name in LACKING):  # a plan asks for answers alone
+    if plan.needs.keys() <= {"flips"}:  # a plan asks for answers about rows alone
         costs = engine.costs(family, data, plan)
         if costs is not None and costs[0] > costs[1]:
             return "scikit-learn is faster here."

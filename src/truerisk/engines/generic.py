@@ -12,12 +12,10 @@ from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.running.copies import copies_note
+from truerisk.engines.running.fitting import asker_of
 from truerisk.engines.running.jobs import run_jobs
-from truerisk.engines.running.listed_draws import enumerated, too_many
-from truerisk.engines.running.members import why_no_bags
-from truerisk.models.stated.linear_rule import why_no_rule
 from truerisk.plan.answers import Answers
-from truerisk.plan.plan import BESIDES, Plan
+from truerisk.plan.plan import EXTRAS, Plan
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Generic(Engine):
     batch: int | None = None
 
     word: ClassVar[str] = "generic"
-    serves: ClassVar[frozenset[str]] = frozenset(BESIDES)
+    serves: ClassVar[frozenset[str]] = frozenset(EXTRAS)
     cuts_columns: ClassVar[bool] = True
     answers_besides: ClassVar[bool] = True
     leaves_out: ClassVar[bool] = True
@@ -43,23 +41,16 @@ class Generic(Engine):
             raise UnknownName(f"error={self.error!r} is unknown; use 'raise' or 'warn'.")
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if plan.laws is not None and plan.freedom is not None:
-            return "train sets drawn at random have no single model with degrees of freedom."
-        if plan.laws is not None and plan.rules is not None:
-            return "train sets drawn at random have no single model with coefficients."
-        if plan.out_of_bag is not None:
-            return why_no_bags(family)
-        if plan.moves is not None and any(family.pairwise):
-            return "X is a matrix of rows against rows: around its rows there are no points."
-        if plan.rules is not None:
-            return why_no_rule(family.last, family.settings)
-        return too_many(plan, request)
+        asker = asker_of(plan)
+        return None if asker is None else asker.refusal(family, request)
 
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        if plan.laws is not None:
-            return enumerated(self, family, data, plan, request, run)
+        asker = asker_of(plan)
+        answers = None if asker is None else asker.answers(self, family, data, request, run)
+        if answers is not None:
+            return answers
         jobs = [
             (fit, candidates)
             for fit in range(plan.n_fits)

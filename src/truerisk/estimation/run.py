@@ -358,7 +358,7 @@ def _common(computed: Computed) -> RiskEstimate:
     """The papers that all estimates of one computation share."""
     problem, answers, splits = computed.problem, computed.answers, None
     data, method = problem.data, computed.method
-    if answers is not None and answers.plan.laws is None:  # drawn train sets have no splits to list
+    if answers is not None and not answers.plan.has_drawn_fits:  # else there are none to list
         plan = answers.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
     return blank_estimate(

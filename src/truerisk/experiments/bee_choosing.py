@@ -140,7 +140,7 @@ class Trained:
         plan = BayesianError().plan(data, Streams(0))  # of one fit, which is asked for its rules
         answers = answered(family, data, ZeroOne(), plan)
         errors, n_features = np.full((2, len(family)), np.nan)
-        for rules in answers.rules or ():
+        for rules in getattr(answers.extra, "rules", None) or ():
             errors[rules.candidates] = errors_of(family, rules)
             n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
         return cls(family, data, answers, errors, n_features)

@@ -89,7 +89,7 @@ class Trial:
     @cached_property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
         """How many points lie in the interval of each point, and how many of them are ones."""
-        counts = self._swapping.counts
+        counts: np.ndarray | None = getattr(self._swapping.extra, "values", None)
         assert counts is not None
         return counts.sum(axis=2).round(), counts[..., 1]
 

@@ -30,6 +30,7 @@ from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import one_fit
 from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
@@ -231,9 +232,10 @@ class BayesianError(Method):
         return ruled_plan(data.n_rows)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        if answers.rules is None or answers.plan.n_questions != 1:
+        given = rules_of(answers)
+        if given is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
-        blocks = [self._risks(answers, rules, data, terms) for rules in answers.rules]
+        blocks = [self._risks(answers, rules, data, terms) for rules in given]
         return risks_of(blocks, answers)
 
     def _seen(
@@ -323,7 +325,8 @@ class ImproperBayesianError(BayesianError):
 
 def ruled_plan(n_rows: int) -> Plan:
     """One fit on all rows, asked for its rule; a plan asks about some row, here the first."""
-    return replace(one_fit(n_rows, np.zeros(1, np.int32)), rules=np.zeros(1, np.int32))
+    one = np.zeros(1, np.int32)
+    return replace(one_fit(n_rows, one), extra=ModelFacts(rules=one))
 
 
 def check_rows(word: str, data: Data, loss: Loss) -> None:

@@ -16,9 +16,11 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.bayesian_error import check_rows, ruled_plan
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
-from truerisk.plan.blocks import ALL, Moves
+from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.plan.extras.model_facts import rules_of
+from truerisk.plan.extras.moves import Moves
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
@@ -101,10 +103,10 @@ class BolsteredBySampling(Method):
             builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent", repeat=repeat)
         seeds = streams.get("points").integers(2**62, size=self.points)
         moves = Moves(np.arange(self.points, dtype=np.int32), seeds, sizes, scale)
-        return replace(builder.build(), moves=moves)
+        return builder.build(moves)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        moves = answers.plan.moves
+        moves = Moves.of(answers.plan)
         if moves is None:
             raise BadData(f"this is no plan of '{self.word}': it asks about no points around rows.")
         rows = answers.plan.test_rows(0)[0]
@@ -208,14 +210,15 @@ class Bolstered(Method):
         return self.sampling
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        if answers.plan.moves is not None:
+        if Moves.of(answers.plan) is not None:
             return self.sampling.reduce(answers, data, loss, terms)
-        if answers.rules is None or answers.plan.n_questions != 1:
+        given = rules_of(answers)
+        if given is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
         tested = [
             Tested(np.nan, notes=failure_notes(answers, c)) for c in range(answers.n_candidates)
         ]
-        for rules in answers.rules:
+        for rules in given:
             rows = scaled_rows(answers, rules, data, self.word, standardize=self.standardize)
             values, widths = _errors(rows, rules)
             shown = ", ".join(f"{width:.6g}" for width in widths)

@@ -12,7 +12,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
 from truerisk.plan.answers import Answers
-from truerisk.plan.partitions import draw_every
+from truerisk.plan.extras.laws import draw_every
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 

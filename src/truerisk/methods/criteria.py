@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers, Response
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.model_facts import ModelFacts, freedom_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
@@ -86,7 +87,7 @@ class Criterion(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
-        return replace(builder.build(), freedom=np.zeros(1, np.int32))
+        return builder.build(ModelFacts(freedom=np.zeros(1, np.int32)))
 
     def check(self, data: Data, loss: Loss) -> None:
         if data.y.ndim > 1:
@@ -163,7 +164,8 @@ class Seen:
     def of(cls, answers: Answers, data: Data, word: str) -> Seen:
         """Of answers to a plan of one question."""
         plan = answers.plan
-        if answers.freedom is None or plan.n_questions != 1:
+        freedom = freedom_of(answers)
+        if freedom is None or plan.n_questions != 1:
             raise BadData(f"this is no plan of '{word}': it asks for no degrees of freedom.")
         needed = Likelihood(data.task).response
         if answers.response != needed:
@@ -177,7 +179,7 @@ class Seen:
         rows, counts = plan.positions
         if counts is not None:
             raise Refusal(f"'{word}' takes rows as independent, and these are copies.")
-        return cls(data, rows, answers.values, answers.freedom[:, plan.fit[0]], data.weights(rows))
+        return cls(data, rows, answers.values, freedom[:, plan.fit[0]], data.weights(rows))
 
     @property
     def n(self) -> int:

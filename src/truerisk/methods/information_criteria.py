@@ -18,6 +18,7 @@ from truerisk.losses.row_losses import Log
 from truerisk.methods.criteria import Criterion, Likelihood, Seen, without_saturated
 from truerisk.plan.answers import Answers
 from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 
@@ -178,14 +179,16 @@ class EBIC(BIC):
         return super().word if self.gamma == 0.5 else f"{super().word} (gamma={self.gamma:.15g})"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return replace(super().plan(data, streams), rules=np.zeros(1, np.int32))
+        one = np.zeros(1, np.int32)
+        return replace(super().plan(data, streams), extra=ModelFacts(freedom=one, rules=one))
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        if answers.rules is None:
+        given = rules_of(answers)
+        if given is None:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
         tested = super().reduce(answers, data, loss, terms)
         unit = 2 * len(answers.plan.positions[0]) if self.per_row else 1
-        for rules in answers.rules:
+        for rules in given:
             for candidate, n_selected, n_features in _selections(rules):
                 price = 2 * self.gamma * _log_choices(n_features, n_selected)
                 one = tested[candidate]

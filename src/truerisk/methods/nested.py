@@ -81,7 +81,7 @@ class Nested(Procedure):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         outer = self.outer_method.plan(data, streams.child("outer"))
-        if outer.laws is not None:
+        if outer.has_drawn_fits:
             raise Refusal(
                 f"'{self.outer_method.word}' cannot be the outer method of nested validation: its "
                 "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."

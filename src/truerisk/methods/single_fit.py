@@ -16,6 +16,7 @@ from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.own_rows import OutOfBagRows, TakenOutRows
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
@@ -69,7 +70,7 @@ class OutOfBag(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()))
-        return replace(builder.build(), out_of_bag=np.zeros(1, dtype=np.int32))
+        return builder.build(OutOfBagRows(np.zeros(1, dtype=np.int32)))
 
     def instead(self, reason: str) -> Method:
         bootstrap: Method = registry.load(".632+")("oob")
@@ -135,7 +136,7 @@ class ApproximateLeaveOneOut(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()))
-        return replace(builder.build(), taken_out=np.zeros(1, dtype=np.int32))
+        return builder.build(TakenOutRows(np.zeros(1, dtype=np.int32)))
 
     def average_of(self, loss: Loss) -> Average:
         """Return how a loss is averaged: all rows are one test set."""

@@ -15,7 +15,8 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
-from truerisk.plan.partitions import flip_each
+from truerisk.plan.extras.counted import Counts, flip_each
+from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Scale
@@ -89,7 +90,11 @@ class Swapping(Method):
         plan = flip_each(1 - data.codes_of(np.arange(data.n_rows)))
         if self.form == "as-printed":
             return plan.only(np.array([0]))
-        return replace(plan, counted=None) if np.isinf(self.n0) else plan
+        if not np.isinf(self.n0):
+            return plan
+        flips = Flips.of(plan)
+        assert flips is not None
+        return replace(plan, extra=Flips(flips.fit, flips.row, flips.code))
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         own, swapped = _places(answers.plan)
@@ -152,8 +157,8 @@ def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Where the answers with all labels as they are stand, and those with the row's own swapped."""
     rows = plan.positions[0]
     swaps = np.zeros(plan.n_fits, dtype=bool)
-    if plan.flips is not None:
-        swaps[plan.flips.fit] = True
+    if (flips := Flips.of(plan)) is not None:
+        swaps[flips.fit] = True
     swap = np.repeat(swaps[plan.fit], plan.test_sizes)
     own, swapped = np.flatnonzero(~swap), np.flatnonzero(swap)
     own, swapped = own[np.argsort(rows[own])], swapped[np.argsort(rows[swapped])]
@@ -166,9 +171,10 @@ def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 def _counts(answers: Answers, own: np.ndarray) -> np.ndarray:
     """Training rows of each class behind the answer at each row, ascending by row."""
-    if answers.counts is None:
+    counts = Counts.of(answers)
+    if counts is None:
         return np.zeros((answers.n_candidates, len(own), 2))
-    return answers.counts[:, np.argsort(np.argsort(own))[np.argsort(own)]]
+    return counts.values[:, np.argsort(np.argsort(own))[np.argsort(own)]]
 
 
 def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from truerisk.data.data import Data
 from truerisk.plan.blocks import spread
-from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from truerisk.plan.extra import ExtraAnswers
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 TIE = 1e-10  # scores that close are equal
@@ -45,10 +47,8 @@ class Answers:
     that a scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over
     all train sets that a law draws without it. `answered[c, q]` is False where a fit failed
     or was not asked for; seconds of fits that were not asked for are NaN.
-    `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
-    rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model
-    in fit f where a question asks for them, else NaN. `rules` are the linear rules of the fits that
-    are asked for them. `also` are further answers of the same models to the same questions, in the
+    `extra` are the answers to what else the plan asks, of the type that belongs to `plan.extra`.
+    `also` are further answers of the same models to the same questions, in the
     order in which they were requested. `notes` are for the reader of the result.
     """
 
@@ -61,9 +61,7 @@ class Answers:
     answer_seconds: np.ndarray
     failures: tuple[Failure, ...] = ()
     n_fits: int = 0
-    counts: np.ndarray | None = None
-    freedom: np.ndarray | None = None
-    rules: tuple[LinearRules, ...] | None = None
+    extra: ExtraAnswers | None = None
     also: tuple[Answers, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -91,28 +89,16 @@ class Answers:
             values = self.values[:, questions]
         else:
             values = self.values[:, spread(self.plan.test_offsets, questions)[1]]
-        counts = self.counts
-        if counts is not None and self.plan.counted is not None:
-            mine = np.searchsorted(
-                self.plan.counted, questions[np.isin(questions, self.plan.counted)]
-            )
-            counts = counts[:, spread(self.plan.counted_offsets, mine)[1]] if len(mine) else None
-        renumber = {}
-        if self.failures or self.rules:
-            renumber = {int(fit): i for i, fit in enumerate(fits)}
+        place = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
         return replace(
             self,
             plan=plan,
             values=values,
-            counts=counts,
-            freedom=None if plan.freedom is None else self._freedom(fits),
-            rules=None if plan.rules is None else self._rules(renumber),
+            extra=None if self.extra is None else self.extra.only(self.plan, questions),
             answered=self.answered[:, questions],
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
-            failures=tuple(
-                replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
-            ),
+            failures=tuple(replace(f, fit=place[f.fit]) for f in self.failures if f.fit in place),
             also=tuple(other.only(questions) for other in self.also),
         )
 
@@ -158,14 +144,6 @@ class Answers:
             ),
             also=tuple(other.picked(chosen) for other in self.also),
         )
-
-    def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
-        return None if self.freedom is None else self.freedom[:, fits]
-
-    def _rules(self, renumber: dict[int, int]) -> tuple[LinearRules, ...] | None:
-        if self.rules is None:
-            return None
-        return tuple(replace(r, fit=renumber[r.fit]) for r in self.rules if r.fit in renumber)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.of(q) for q in range(self.plan.n_questions))
@@ -260,11 +238,7 @@ def joined(parts: Sequence[Answers]) -> Answers:
     failures = [
         replace(f, candidate=f.candidate + at) for each, at in placed for f in each.failures
     ]
-    rules = [
-        replace(rule, candidates=rule.candidates + at)
-        for each, at in placed
-        for rule in each.rules or ()
-    ]
+    further = [(at, each.extra) for each, at in placed[1:]]
     return replace(
         first,
         values=np.concatenate([each.values for each in parts]),
@@ -274,14 +248,7 @@ def joined(parts: Sequence[Answers]) -> Answers:
         answer_seconds=np.concatenate([each.answer_seconds for each in parts]),
         failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
         n_fits=sum(each.n_fits for each in parts),
-        counts=_below([each.counts for each in parts]),
-        freedom=_below([each.freedom for each in parts]),
-        rules=None if first.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
+        extra=None if first.extra is None else first.extra.joined(further),
         also=tuple(joined(also) for also in zip(*(each.also for each in parts), strict=True)),
         notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
     )
-
-
-def _below(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    present = [array for array in arrays if array is not None]
-    return np.concatenate(present) if present else None

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.data.rows import mixed
-from truerisk.plan.blocks import ALL, Blocks, Flips, RowSets, offsets_of
-from truerisk.plan.plan import Plan
+from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of
+from truerisk.plan.plan import EXTRAS, Plan
+
+if TYPE_CHECKING:
+    from truerisk.plan.extra import Extra
 
 RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
 
@@ -67,11 +70,14 @@ class PlanBuilder:
         fit = self._fits.setdefault(key, len(self._fits))
         self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
 
-    def build(self) -> Plan:
-        """The finished plan."""
+    def build(self, extra: Extra | None = None) -> Plan:
+        """The finished plan, with what it asks besides answers about rows."""
         parts = tuple(dict.fromkeys(question[2] for question in self._questions))
         fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
         keys = list(self._fits)
+        triples = [(n, row, code) for n, (_, flips) in enumerate(keys) for row, code in flips]
+        if triples:
+            extra = EXTRAS.load("flips")(*np.ascontiguousarray(np.array(triples, np.int32).T))
         return Plan(
             n_rows=self.n_rows,
             blocks=self._pool(),
@@ -83,7 +89,7 @@ class PlanBuilder:
             fold=np.array(fold, dtype=np.int32),
             unit=np.array(unit, dtype=np.int32),
             parts=parts,
-            flips=_flips(keys),
+            extra=extra,
         )
 
     def _add(self, rows: np.ndarray, counts: np.ndarray | None) -> int:
@@ -181,7 +187,7 @@ def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def with_training_rows(plan: Plan) -> Plan:
     """The questions of a plan, and after them, in the same order, one about each train set."""
-    if plan.laws is not None or plan.flips is not None:
+    if plan.has_drawn_fits or "flips" in plan.needs:
         raise Refusal(
             "a train score is that of rows that a fit was shown as they are, and this method draws "
             "them at random or shows other labels: use return_train_score=False, or folds."
@@ -226,14 +232,6 @@ def _row_sets(sets: Sequence[RowSet]) -> RowSets:
     )
 
 
-def _flips(keys: Sequence[tuple[RowSet, tuple[tuple[int, int], ...]]]) -> Flips | None:
-    triples = [(fit, row, code) for fit, (_, pairs) in enumerate(keys) for row, code in pairs]
-    if not triples:
-        return None
-    fit, row, code = np.array(triples, dtype=np.int32).T
-    return Flips(np.ascontiguousarray(fit), np.ascontiguousarray(row), np.ascontiguousarray(code))
-
-
 def merge_equal_fits(plan: Plan) -> Plan:
     """The same plan with equal train sets fitted once, told apart by 64-bit content keys."""
     keys = _fit_keys(plan)
@@ -242,9 +240,10 @@ def merge_equal_fits(plan: Plan) -> Plan:
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     fits = np.sort(first)
     place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
-    flips = None if plan.flips is None else plan.flips.only(fits)
-    laws = None if plan.laws is None else plan.laws.only(fits)
-    return replace(plan, train=plan.train.take(fits), fit=place[plan.fit], flips=flips, laws=laws)
+    extra = plan.extra
+    if extra is not None:
+        extra = extra.only(np.arange(plan.n_questions), fits)
+    return replace(plan, train=plan.train.take(fits), fit=place[plan.fit], extra=extra)
 
 
 def _fit_keys(plan: Plan) -> np.ndarray:
@@ -261,12 +260,5 @@ def _fit_keys(plan: Plan) -> np.ndarray:
     keys: np.ndarray = (
         mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
     )
-    if plan.flips is not None:
-        pairs = mixed(plan.flips.row.astype(np.uint64) << np.uint64(20)) + plan.flips.code.astype(
-            np.uint64
-        )
-        np.add.at(keys, plan.flips.fit, mixed(pairs))
-    if plan.laws is not None:
-        laws = mixed(mixed(plan.laws.size) + plan.laws.kind.astype(np.uint64))
-        np.add.at(keys, plan.laws.fit, laws)
-    return keys
+    further = None if plan.extra is None else plan.extra.fit_keys(plan.n_fits)
+    return keys if further is None else keys + further

@@ -23,7 +23,7 @@ def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
     >>> distances_to_seen(plan, np.array([[0.0], [1.0], [3.0], [4.0]])).tolist()
     [3.0, 2.0, 2.0, 3.0]
     """
-    if plan.laws is not None:
+    if plan.has_drawn_fits:
         return np.full(len(plan.positions[0]), np.nan)
     tree = _tree(places)
     apart = [

@@ -44,9 +44,9 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     keys = data.row_keys if "copies" in kinds else None
     if keys is not None:
         looks["copies"] = _by_key(plan, keys)
-    if "late" in kinds and data.time is not None and plan.laws is None:
+    if "late" in kinds and data.time is not None and not plan.has_drawn_fits:
         looks["late"] = _by_time(plan, data.time)
-    if "near" in kinds and data.places is not None and plan.laws is None:
+    if "near" in kinds and data.places is not None and not plan.has_drawn_fits:
         looks["near"] = _by_place(plan, data.places)
         looks["apart"] = lambda _, tested, seen: ~seen
     parts = {kind: [np.empty(0, np.int32)] for kind in (*get_args(Leak), "apart")}
@@ -159,7 +159,7 @@ def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
     'of rows'
     >>> order_of(split_plan(6, [(rows[3:], rows[:3]), (rows[:3], rows[3:])]))
     """
-    if plan.laws is not None or len(np.unique(plan.fit)) < 2 or not plan.test_sizes.all():
+    if plan.has_drawn_fits or len(np.unique(plan.fit)) < 2 or not plan.test_sizes.all():
         return None
     rows, questions = plan.positions[0], range(plan.n_questions)
     before = after = True

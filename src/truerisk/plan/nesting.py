@@ -7,15 +7,18 @@ Inner questions under outer ones are made array by array: a nested leave-one-out
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.plan.blocks import ALL, Blocks, Flips, Laws, RowSets, offsets_of
+from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of
 from truerisk.plan.builder import merge_equal_fits
-from truerisk.plan.plan import ASKED, Plan
+from truerisk.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from truerisk.plan.extra import Extra
 
 
 def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
@@ -33,11 +36,6 @@ def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
 
 def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
     """A plan on the train rows of an outer fit as a plan on all rows; its pool comes last."""
-    if plan.moves is not None:
-        raise Refusal(
-            "points drawn around rows are not drawn inside outer splits: choose inside by a method "
-            "that holds rows out, such as '10-fold'."
-        )
     rows, copies = outer.train_rows(unit)
     base, without = int(outer.train.base[unit]), outer.train.without(unit)
     base_and_minus = base, without
@@ -46,7 +44,6 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         base_and_minus = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
         pool.append(Blocks(rows, np.array([0, len(rows)])))
     shift = len(outer.blocks)
-    flips = plan.flips
     return Plan(
         n_rows=outer.n_rows,
         blocks=_pooled(pool),
@@ -58,9 +55,7 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         fold=plan.fold,
         unit=np.full(plan.n_questions, unit, np.int32),
         parts=("outer", "inner"),
-        flips=None if flips is None else Flips(flips.fit, rows[flips.row], flips.code),
-        laws=plan.laws,
-        **{name: getattr(plan, name) for name in ASKED},
+        extra=None if plan.extra is None else plan.extra.within(rows),
     )
 
 
@@ -85,8 +80,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
     first = pieces[0]
     shared = len(first.blocks)
     blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
-    flips, laws = [first.flips], [first.laws]
-    lists = {name: [getattr(first, name)] for name in ASKED}
+    extras = [first.extra]
     n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
     for piece in pieces[1:]:
         start = piece.blocks.offsets[shared]
@@ -102,14 +96,8 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         train.append(_shifted(piece.train, shared, shift))
         test.append(_shifted(piece.test, shared, shift))
         fits.append(piece.fit + n_fits)
-        if piece.flips is not None:
-            flips.append(Flips(piece.flips.fit + n_fits, piece.flips.row, piece.flips.code))
-        if piece.laws is not None:
-            laws.append(Laws(piece.laws.fit + n_fits, piece.laws.kind, piece.laws.size))
-        for name, listed in lists.items():
-            own_list = getattr(piece, name)
-            if own_list is not None:
-                listed.append(own_list + n_questions)
+        if piece.extra is not None:
+            extras.append(piece.extra.after(n_fits, n_questions))
         n_fits += piece.n_fits
         n_questions += piece.n_questions
         n_blocks += len(piece.blocks) - shared
@@ -124,10 +112,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         fold=np.concatenate([p.fold for p in pieces]),
         unit=np.concatenate([p.unit for p in pieces]),
         parts=first.parts,
-        flips=_joined_fields(Flips, flips),
-        laws=_joined_fields(Laws, laws),
-        moves=None,
-        **{name: _joined_arrays(listed) for name, listed in lists.items()},
+        extra=_joined_extras(extras),
     )
 
 
@@ -163,15 +148,9 @@ def _joined_counts(parts: Sequence[Blocks]) -> np.ndarray | None:
     )
 
 
-def _joined_fields(kind: Any, parts: Sequence[Any]) -> Any:
-    """Flips or laws end to end, None where there are none."""
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    arrays = ([getattr(part, field.name) for part in present] for field in fields(kind))
-    return kind(*(np.concatenate(each).astype(each[0].dtype) for each in arrays))
-
-
-def _joined_arrays(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    present = [part for part in parts if part is not None]
-    return np.concatenate(present).astype(np.int32) if present else None
+def _joined_extras(extras: Sequence[Extra | None]) -> Extra | None:
+    """What several plans ask besides, as one; they must ask for the same."""
+    present = [extra for extra in extras if extra is not None]
+    if len({type(extra) for extra in present}) > 1:
+        raise Refusal("outer and inner splits ask for different things besides answers about rows.")
+    return present[0].joined(present[1:]) if len(present) > 1 else next(iter(present), None)

@@ -100,7 +100,7 @@ def partitions_of(folds: Plan) -> list[np.ndarray]:
 
 def _leaves_blocks_out(folds: Plan) -> bool:
     """Whether every model trains on all rows but one block, and is asked about that block."""
-    plain = folds.laws is None and folds.flips is None and folds.moves is None
+    plain = not folds.needs.keys() & {"laws", "flips", "moves"}
     if not plain or folds.blocks.counts is not None or len(folds.test.minus):
         return False
     if not folds.train.leave_one_block_out:

@@ -1,4 +1,4 @@
-"""Plans of many fits at once: each two blocks left out, every label flipped, samples drawn.
+"""Plans of many fits at once: each two blocks left out, samples drawn.
 
 The builder of `builder.py` takes one question at a time; these do the same for thousands, array
 by array.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truerisk.plan.blocks import ALL, LAWS, Blocks, Flips, Laws, RowSets, offsets_of, spread
+from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of, spread
 from truerisk.plan.builder import blocks_of, merge_equal_fits
 from truerisk.plan.plan import Plan
 
@@ -62,48 +62,6 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         fold=np.concatenate(codes).astype(np.int32),
     )
     return plan if len(partitions) == 1 else merge_equal_fits(plan)
-
-
-def flip_each(codes: np.ndarray) -> Plan:
-    """All rows, asked about all of them and counted; and row i shown as `codes[i]`, asked about i.
-
-    >>> plan = flip_each(np.array([1, 0, 0]))
-    >>> [(plan.flips_of(f)[0].tolist(), plan.flips_of(f)[1].tolist()) for f in range(3)]
-    [([], []), ([0], [1]), ([1], [0])]
-    """
-    n = len(codes)
-    rows, fits = np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.int32)
-    no_minus = np.empty(0, np.int32), np.zeros(n + 2, np.int64)
-    return Plan.of(
-        n_rows=n,
-        blocks=Blocks(np.concatenate([rows, rows]), np.append(np.arange(n + 1), 2 * n)),
-        train=RowSets(np.full(n + 1, ALL, np.int32), *no_minus),
-        test=RowSets(np.append(np.int32(n), rows).astype(np.int32), *no_minus),
-        fit=fits,
-        part=(fits > 0).astype(np.int8),
-        fold=np.maximum(fits - 1, 0).astype(np.int32),
-        parts=("apparent", "swap"),
-        flips=Flips(fits[1:], rows, np.asarray(codes).astype(np.int32)),
-        counted=np.zeros(1, np.int32),
-    )
-
-
-def draw_every(n_rows: int, kind: str, size: int) -> Plan:
-    """Every train set that a law can draw from all rows, asked about the rows it does not hold.
-
-    >>> draw_every(5, "subsets", 3).law_of(0)
-    Law(kind='subsets', size=3)
-    """
-    zero = np.zeros(1, np.int32)
-    no_minus = np.empty(0, np.int32), np.zeros(2, np.int64)
-    return Plan.of(
-        n_rows=n_rows,
-        blocks=Blocks(np.arange(n_rows, dtype=np.int32), np.array([0, n_rows])),
-        train=RowSets(np.full(1, ALL, np.int32), *no_minus),
-        test=RowSets(zero, *no_minus),
-        fit=zero,
-        laws=Laws(zero, np.array([LAWS.index(kind)], np.int8), np.array([size], np.int32)),
-    )
 
 
 def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:

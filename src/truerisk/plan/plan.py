@@ -12,30 +12,33 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerisk.core.errors import BadData
-from truerisk.plan.blocks import (
-    ALL,
-    Blocks,
-    Flips,
-    Law,
-    Laws,
-    Moves,
-    RowSets,
-    among,
-    covered,
-    places_among,
-    spread,
+from truerisk.core.registry import Registry, lines_of
+from truerisk.plan.blocks import ALL, Blocks, RowSets, among, covered, spread
+
+if TYPE_CHECKING:
+    from truerisk.plan.extra import Extra
+
+EXTRAS = Registry(
+    "extra",
+    lines_of(
+        "truerisk.plan.extras",
+        """
+    counted  counted:Counted  how many training rows of each class an answer rests on
+    flips  flips:Flips  labels that fits are shown instead of the rows' own
+    laws  laws:Laws  train sets drawn at random
+    moves  moves:Moves  points drawn around rows
+    freedom  model_facts:ModelFacts  degrees of freedom of fitted models
+    rules  model_facts:ModelFacts  linear rules of fitted models
+    out_of_bag  own_rows:OutOfBagRows  answers of the members of an ensemble fitted without a row
+    taken_out  own_rows:TakenOutRows  answers with a row taken out of a model to first order
+    """,
+    ),
 )
-
-ASKED = ("counted", "freedom", "rules", "out_of_bag", "taken_out")
-"""Lists of questions that ask for something besides, or of someone else."""
-
-BESIDES = ("laws", "moves", *ASKED)
-"""What a plan may ask for that only engines serve which say so (`Engine.serves`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +48,7 @@ class Plan:
     Question q is put to fit `fit[q]` about the rows `test_rows(q)`. It belongs to the named part
     `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
     `fold[q]` of its part; an inner question serves outer fit `unit[q]` (-1 elsewhere).
-    Questions in `counted` (ascending) ask, besides, how many training rows of each class the
-    answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
-    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers,
-    those in `rules` for its linear rule.
-    Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
-    answered by the members that were fitted without it. Questions in `taken_out` (ascending) ask a
-    fit about its own training rows as well: each is answered by the model with that row taken out
-    of it, to first order. Questions in `moves` are about points drawn around their rows.
+    Whatever else it asks is its `extra`, of one of the types in `EXTRAS`.
     """
 
     n_rows: int
@@ -65,14 +61,7 @@ class Plan:
     fold: np.ndarray
     unit: np.ndarray
     parts: tuple[str, ...]
-    flips: Flips | None = None
-    counted: np.ndarray | None = None
-    laws: Laws | None = None
-    freedom: np.ndarray | None = None
-    rules: np.ndarray | None = None
-    out_of_bag: np.ndarray | None = None
-    taken_out: np.ndarray | None = None
-    moves: Moves | None = None
+    extra: Extra | None = None
 
     @property
     def n_fits(self) -> int:
@@ -118,22 +107,15 @@ class Plan:
         """Distinct rows a question asks about, ascending, and their counts (None: each once)."""
         return self._rows(self.test, question)
 
-    def flips_of(self, fit: int) -> tuple[np.ndarray, np.ndarray]:
-        """The rows whose labels are replaced in this fit, and the codes they get."""
-        if self.flips is None:
-            return np.empty(0, np.int32), np.empty(0, np.int32)
-        mine = self.flips.fit == fit
-        return self.flips.row[mine], self.flips.code[mine]
+    @property
+    def needs(self) -> Mapping[str, str]:
+        """What an engine must serve, by its word, with the sentence of one that does not."""
+        return {} if self.extra is None else self.extra.needs
 
-    def law_of(self, fit: int) -> Law | None:
-        """How the train set of a fit is drawn, None where it is as it stands."""
-        return None if self.laws is None else self.laws.of(fit)
-
-    @cached_property
-    def counted_offsets(self) -> np.ndarray:
-        """Where the counts of each counted question start in the flat list of all counts."""
-        counted = np.empty(0, np.int64) if self.counted is None else self.counted
-        return np.concatenate([[0], np.cumsum(self.test_sizes[counted])]).astype(np.int64)
+    @property
+    def has_drawn_fits(self) -> bool:
+        """Whether train sets are drawn at random."""
+        return self.extra is not None and self.extra.draws
 
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
@@ -176,9 +158,7 @@ class Plan:
             for fit in np.flatnonzero(is_block & ~whole):
                 rows, counts = self.train_rows(int(fit))
                 sizes[fit] = len(rows) if counts is None else counts.sum()
-        if self.laws is not None:
-            sizes[self.laws.fit] = self.laws.size
-        return sizes
+        return sizes if self.extra is None else self.extra.train_sizes(sizes)
 
     @cached_property
     def least_train_sizes(self) -> np.ndarray:
@@ -188,18 +168,6 @@ class Plan:
         base = self.train.base
         whole = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
         return whole - removed
-
-    @cached_property
-    def free_fits(self) -> np.ndarray:
-        """Fits whose degrees of freedom are asked for, ascending."""
-        none = np.empty(0, np.int32)
-        return none if self.freedom is None else np.unique(self.fit[self.freedom])
-
-    @cached_property
-    def ruled_fits(self) -> np.ndarray:
-        """Fits whose linear rules are asked for, ascending."""
-        none = np.empty(0, np.int32)
-        return none if self.rules is None else np.unique(self.fit[self.rules])
 
     # -- parts ------------------------------------------------------------------------------
 
@@ -219,7 +187,6 @@ class Plan:
     def only(self, questions: np.ndarray) -> Plan:
         """The plan of these questions alone, with the fits they need; rows keep their numbers."""
         fits, fit = np.unique(self.fit[questions], return_inverse=True)
-        laws = None if self.laws is None else self.laws.only(fits)
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
@@ -231,17 +198,13 @@ class Plan:
             fold=self.fold[questions],
             unit=self.unit[questions],
             parts=self.parts,
-            flips=None if self.flips is None else self.flips.only(fits),
-            laws=laws if laws is not None and len(laws.fit) else None,
-            moves=None if self.moves is None else self.moves.only(questions),
-            **{name: places_among(getattr(self, name), questions) for name in ASKED},
+            extra=None if self.extra is None else self.extra.only(questions, fits),
         )
 
     def asks_like(self, other: Plan) -> bool:
         """Whether it makes the same fits and asks them the same, whatever its parts are called."""
-        names = ("train", "test", "blocks", "flips", "laws", "moves", "fit", *ASKED)
         mine, theirs = dict(self._arrays()), dict(other._arrays())
-        shared = [name for name in {**mine, **theirs} if name.split(".")[0] in names]
+        shared = {**mine, **theirs}.keys() - {"part", "repeat", "fold", "unit"}
         return self.n_rows == other.n_rows and all(
             name in mine and name in theirs and np.array_equal(mine[name], theirs[name])
             for name in shared
@@ -262,11 +225,9 @@ class Plan:
     @cached_property
     def without_row(self) -> np.ndarray:
         """Which questions are answered, for each row, by a model that was made without it."""
-        without = np.zeros(self.n_questions, dtype=bool)
-        for questions in (self.out_of_bag, self.taken_out):
-            if questions is not None:
-                without[questions] = True
-        return without if self.laws is None else without | np.isin(self.fit, self.laws.fit)
+        if self.extra is None:
+            return np.zeros(self.n_questions, dtype=bool)
+        return self.extra.without_row(self.fit)
 
     def seen(self, question: int) -> np.ndarray:
         """Which rows of a question are in the train set of its fit."""
@@ -293,18 +254,8 @@ class Plan:
             words = ("fingerprint", "n_rows", "parts")
             array = {k: np.asarray(v) for k, v in content.items() if k not in words}
             counts = array.get("blocks.counts")
-            flips = None
-            if "flips.fit" in array:
-                flips = Flips(*(_int32(array[f"flips.{f.name}"]) for f in fields(Flips)))
-            laws = None
-            if "laws.fit" in array:
-                fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
-                laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
-            moves = None
-            if "moves.question" in array:
-                question, *others = (array[f"moves.{f.name}"] for f in fields(Moves))
-                moves = Moves(_int32(question), *others)
-            lists = {name: array.get(name) for name in ASKED}
+            asked = {name.partition(".")[0] for name in array}
+            word = next((word for word in EXTRAS if word in asked), None)
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
@@ -320,10 +271,7 @@ class Plan:
                 fold=_int32(array["fold"]),
                 unit=_int32(array["unit"]),
                 parts=tuple(map(str, content["parts"])),
-                flips=flips,
-                laws=laws,
-                moves=moves,
-                **{k: None if v is None else _int32(v) for k, v in lists.items()},
+                extra=None if word is None else EXTRAS.load(word).read(array),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
@@ -336,16 +284,16 @@ class Plan:
     # -- private ----------------------------------------------------------------------------
 
     def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
-        for holder in ("blocks", "train", "test", "flips", "laws", "moves"):
+        further = {} if self.extra is None else self.extra.arrays()
+        for holder in ("blocks", "train", "test"):
             part = getattr(self, holder)
-            if part is not None:
-                for field in fields(part):
-                    array = getattr(part, field.name)
-                    if array is not None:
-                        yield f"{holder}.{field.name}", array
-        for name in ("fit", "part", "repeat", "fold", "unit", *ASKED):
-            if getattr(self, name) is not None:
-                yield name, getattr(self, name)
+            for field in fields(part):
+                if (array := getattr(part, field.name)) is not None:
+                    yield f"{holder}.{field.name}", array
+        yield from ((name, array) for name, array in further.items() if "." in name)
+        for name in ("fit", "part", "repeat", "fold", "unit"):
+            yield name, getattr(self, name)
+        yield from ((name, array) for name, array in further.items() if "." not in name)
 
     def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
         base, without = int(sets.base[s]), sets.without(s)

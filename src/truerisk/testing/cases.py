@@ -25,6 +25,9 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import Blocks
+from truerisk.plan.extras.counted import Counts
+from truerisk.plan.extras.flips import Flips
+from truerisk.plan.extras.model_facts import freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Tested
 from truerisk.results.results import RiskEstimate, dress
@@ -154,8 +157,10 @@ class Recorder(Engine):
 
 def content_of(answers: Answers) -> bytes:
     """Every byte of the answers."""
-    more = [a.tobytes() for a in (answers.counts, answers.freedom) if a is not None]
-    for rules in answers.rules or ():
+    counts, freedom = Counts.of(answers), freedom_of(answers)
+    more = [] if counts is None else [counts.values.tobytes()]
+    more += [] if freedom is None else [freedom.tobytes()]
+    for rules in rules_of(answers) or ():
         more += [rules.coefficients.tobytes(), rules.intercepts.tobytes()]
         more += [b"" if rules.rows is None else digest(rules.rows).encode()]
     return b"".join([answers.values.tobytes(), answers.answered.tobytes(), *more])
@@ -210,14 +215,13 @@ def permuted_data(data: Data, order: np.ndarray) -> Data:
 def permuted_plan(plan: Plan, order: np.ndarray) -> Plan:
     """The plan that asks about permuted data what `plan` asks about the old."""
     place = np.argsort(order).astype(np.int32)  # where each old row stands now
-    flips = plan.flips
-    if flips is not None:
-        flips = replace(flips, row=place[flips.row])
+    flips = Flips.of(plan)
+    extra = plan.extra if flips is None else replace(flips, row=place[flips.row])
     rows = place[plan.blocks.rows]
     block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
     ascending = np.lexsort((rows, block))
     counts = None if plan.blocks.counts is None else plan.blocks.counts[ascending]
-    return replace(plan, blocks=Blocks(rows[ascending], plan.blocks.offsets, counts), flips=flips)
+    return replace(plan, blocks=Blocks(rows[ascending], plan.blocks.offsets, counts), extra=extra)
 
 
 def renamed(data: Data, names: Any) -> Data:
@@ -228,10 +232,11 @@ def renamed(data: Data, names: Any) -> Data:
 
 def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
     """The plan whose replaced labels say `codes[c]` where `plan` says c."""
-    if plan.flips is None:
+    flips = Flips.of(plan)
+    if flips is None:
         return plan
-    code = np.asarray(codes)[plan.flips.code].astype(plan.flips.code.dtype)
-    return replace(plan, flips=replace(plan.flips, code=code))
+    code = np.asarray(codes)[flips.code].astype(flips.code.dtype)
+    return replace(plan, extra=replace(flips, code=code))
 
 
 def frozen(data: Data) -> Data:

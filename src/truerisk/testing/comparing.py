@@ -16,6 +16,7 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.plan.answers import Answers, code_type
 from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.plan.extras.model_facts import freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
@@ -90,7 +91,7 @@ class Draw:
 
 
 def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> None:
-    if engine.refuse(family, data, plan, request) is not None:
+    if (engine.lacks(plan) or engine.refuse(family, data, plan, request)) is not None:
         return
     expected = brute_force(family, data, plan, request, SEED)
     answers = _failing_or(engine, family, data, plan, request)
@@ -111,7 +112,7 @@ def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request:
 def _alike(
     reference: Engine, engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> None:
-    if engine.refuse(family, data, plan, request) is not None:
+    if (engine.lacks(plan) or engine.refuse(family, data, plan, request)) is not None:
         return
     expected = _failing_or(reference, family, data, plan, request)
     found = _failing_or(engine, family, data, plan, request)
@@ -143,11 +144,12 @@ def require_same(first: Answers, second: Answers, between: str) -> None:
         told = np.repeat(told, first.plan.test_sizes, axis=1)
     differ = ~np.isclose(first.values[told], second.values[told], **NEAR)
     require(not differ.any(), f"{between} differ in {differ.sum()} of {differ.size} answers.")
-    require((first.freedom is None) == (second.freedom is None), f"{between}: one states freedom.")
-    if first.freedom is not None and second.freedom is not None:
-        same = np.allclose(first.freedom, second.freedom, **NEAR)
+    free, other = freedom_of(first), freedom_of(second)
+    require((free is None) == (other is None), f"{between}: one states freedom.")
+    if free is not None and other is not None:
+        same = np.allclose(free, other, **NEAR)
         require(same, f"{between} differ in degrees of freedom.")
-    require_same_rules(first.rules, second.rules, between)
+    require_same_rules(rules_of(first), rules_of(second), between)
     require(first.n_fits == second.n_fits, f"{between}: {first.n_fits}, {second.n_fits} fits.")
 
 

@@ -16,6 +16,7 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.plan.answers import Answers
+from truerisk.plan.extras.model_facts import ModelFacts, freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force
@@ -227,8 +228,9 @@ def _models_beside(
     """What the models say of every other question, and the answers of an engine that serves it."""
     for s in willing_on(engine, family):
         asked: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
-        s = replace(s, plan=replace(s.plan, **{what: asked}))
-        if what in engine.serves and not engine.refuse(s.family, s.data, s.plan, s.request):
+        s = replace(s, plan=replace(s.plan, extra=ModelFacts(**{what: asked})))
+        refused = engine.lacks(s.plan) or engine.refuse(s.family, s.data, s.plan, s.request)
+        if refused is None:
             try:
                 expected = by_brute_force(s.family, s.data, s.plan, seed=3)
             except Refusal:
@@ -239,7 +241,7 @@ def _models_beside(
 def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
     """Asked for degrees of freedom, an engine that states them says what the fitted models say."""
     for expected, answers in _models_beside(engine, family, "freedom", freedom_by_brute_force):
-        found = answers.freedom
+        found = freedom_of(answers)
         same = found is not None and np.allclose(found, expected, rtol=1e-8, equal_nan=True)
         require(same, f"degrees of freedom are {found} and not {expected}.")
 
@@ -247,7 +249,7 @@ def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) 
 def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
     """Asked for linear rules, an engine that gives them says what the fitted models say."""
     for expected, answers in _models_beside(engine, family, "rules", rules_by_brute_force):
-        require_same_rules(expected, answers.rules, "the models and the engine")
+        require_same_rules(expected, rules_of(answers), "the models and the engine")
 
 
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802

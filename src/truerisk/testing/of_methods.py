@@ -326,8 +326,7 @@ def check_no_fit_is_asked_about_its_own_rows(trial: Trial) -> None:
     if not trial.method.splits:
         return
     for q in range(plan.n_questions):
-        bagged = plan.out_of_bag is not None and q in plan.out_of_bag
-        if bagged or plan.law_of(int(plan.fit[q])) is not None:
+        if plan.without_row[q]:
             continue
         part = plan.parts[int(plan.part[q])]
         seen, _ = plan.train_rows(int(plan.fit[q]))

@@ -14,6 +14,7 @@ from truerisk.core.errors import MissingExtra
 from truerisk.data.data import Data, TaskWord
 from truerisk.plan.blocks import ALL, RowSets
 from truerisk.plan.builder import PlanBuilder, RowSet, leave_out
+from truerisk.plan.extras.flips import flips_of
 from truerisk.plan.pairs import with_pairs
 from truerisk.plan.plan import Plan
 
@@ -50,7 +51,7 @@ class NestingBuilder(PlanBuilder):
             names.append(self.block(np.repeat(mine, 1 if counts is None else counts)))
         for q in range(plan.n_questions):
             fit = int(plan.fit[q])
-            flipped, codes = plan.flips_of(fit)
+            flipped, codes = flips_of(plan, fit)
             self.ask(
                 _translate(plan.train, fit, names, inside),
                 _translate(plan.test, q, names, inside),

@@ -25,6 +25,8 @@ from truerisk.engines.interval.interval import Intervals
 from truerisk.models import IntervalClassifier
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.counted import Counted
+from truerisk.plan.extras.flips import Flips
 from truerisk.testing.comparing import require_same
 from truerisk.testing.strategies import plans
 
@@ -82,9 +84,9 @@ def same_as_generic(data, plan, request, only=None):
     require_same(expected, found, "the generic engine and this one")
     assert found.values.dtype == expected.values.dtype
     assert found.values.tobytes() == expected.values.tobytes()
-    assert (found.counts is None) == (plan.counted is None)
-    if plan.counted is not None:
-        np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-12)
+    assert (found.extra is None) == (Counted.of(plan) is None)
+    if found.extra is not None:
+        np.testing.assert_allclose(found.extra.values, expected.extra.values, rtol=1e-12)
 
 
 @settings(deadline=None, max_examples=10)
@@ -101,7 +103,9 @@ def test_equals_generic_in_how_many_rows_an_answer_rests_on(data, response, all_
     """The rows of the interval, by class, for the questions that ask for them."""
     plan = swapping(data.codes)
     counted = np.arange(plan.n_questions) if all_of_them else np.array([0, 2])
-    same_as_generic(data, replace(plan, counted=counted.astype(np.int32)), Request(response))
+    flips = Flips.of(plan)
+    extra = Counted(flips.fit, flips.row, flips.code, counted.astype(np.int32))
+    same_as_generic(data, replace(plan, extra=extra), Request(response))
 
 
 def test_swapping_by_brute_force() -> None:

@@ -31,6 +31,7 @@ from truerisk.engines.neighbours import nearest
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.counted import Counted
 
 KS = [1, 2, 3, 4, 7]
 ENGINES = NearestNeighbours(), Generic()
@@ -270,11 +271,12 @@ def test_steps_that_make_sparse_tables_are_counted_and_scored():
     )
     data = Data.check(rng.normal(size=(20, 3)), np.arange(20) % 2, task="classification")
     plan = bootstrap_plan(data, rng)
-    plan = replace(plan, counted=np.arange(0, plan.n_questions, 2, dtype=np.int32))
+    none, counted = np.empty(0, np.int32), np.arange(0, plan.n_questions, 2, dtype=np.int32)
+    plan = replace(plan, extra=Counted(none, none, none, counted))
     for response in ("label", "score"):
         same(family, data, plan, response)
     run = [e.run(family, data, plan, Request("label"), RunOptions()) for e in ENGINES]
-    np.testing.assert_allclose(run[0].counts, run[1].counts, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run[0].extra.values, run[1].extra.values, rtol=0, atol=1e-9)
 
 
 def test_a_holdout_measures_no_distance_among_the_rows_that_it_tests(monkeypatch):

@@ -17,6 +17,7 @@ from truerisk.engines.generic import Generic
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.losses.row_losses import Brier, Cost, Log, ZeroOne
 from truerisk.methods import Complete, ExactOutOfBag, Nested
+from truerisk.plan.extras.laws import Laws
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(7, 3)) + 2
@@ -69,9 +70,10 @@ def test_train_sets_drawn_inside_others() -> None:
         Streams(0),
     )
     inner = plan.only(plan.questions("inner"))
-    assert inner.laws is not None
-    assert len(inner.laws.fit) == inner.n_fits == 3
-    assert plan.only(plan.questions("outer")).laws is None
+    laws = Laws.of(inner)
+    assert laws is not None
+    assert len(laws.fit) == inner.n_fits == 3
+    assert plan.only(plan.questions("outer")).extra is None
 
 
 def test_equal_distances_are_taken_by_row_number_and_noted() -> None:

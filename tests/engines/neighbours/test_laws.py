@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
-from truerisk.plan.blocks import Law
+from truerisk.plan.extras.laws import Law
 
 KS = np.array([1, 2, 3, 4])
 

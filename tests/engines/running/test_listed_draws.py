@@ -20,8 +20,7 @@ from truerisk.engines.running.listed_draws import drawn_sets
 from truerisk.losses.rank_scores import AUC
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods import Complete
-from truerisk.plan.blocks import Law
-from truerisk.plan.partitions import draw_every
+from truerisk.plan.extras.laws import Law, draw_every
 from truerisk.testing.toy_learners import NearestMean
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5

@@ -28,6 +28,7 @@ from truerisk.engines.running.jobs import content_of, pieces_of
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.engines.trees.tree import Trees
 from truerisk.methods import KFold
+from truerisk.plan.extras.model_facts import ModelFacts, freedom_of
 from truerisk.study.values import pack, unpack
 
 X, Y = tr.datasets.make_difficult(30, random_state=3)
@@ -103,7 +104,7 @@ def same(a, b):
         and a.values.tobytes() == b.values.tobytes()
         and (a.answered == b.answered).all()
         and a.n_fits == b.n_fits
-        and np.array_equal(a.freedom, b.freedom)
+        and np.array_equal(freedom_of(a), freedom_of(b))
     )
 
 
@@ -194,17 +195,19 @@ def test_a_kind_of_warning_that_is_not_loaded_is_a_user_warning():
 def test_a_piece_comes_back():
     """Counts, degrees of freedom and seconds, too."""
     piece = Piece(
-        3, 1, [np.array([0.1, -0.0]), np.float64(0.3)], 0.1, 0.2, freedom=2.5,
-        counts=(np.array([[1.0, 2.0]]),), warned=((ConvergenceWarning, "slow"),),
+        3, 1, [np.array([0.1, -0.0]), np.float64(0.3)], 0.1, 0.2,
+        extra={"freedom": 2.5, "counts": (np.array([[1.0, 2.0]]),)},
+        warned=((ConvergenceWarning, "slow"),),
     )  # fmt: skip
-    packed = pack(content_of([piece, replace(piece, candidate=2, freedom=np.nan)]))
+    packed = pack(content_of([piece, replace(piece, candidate=2, extra={})]))
     first, second = pieces_of(unpack(packed.text, packed.npy), 3, (1, 2))
     assert [np.asarray(a).tobytes() for a in first.answers] == [a.tobytes() for a in piece.answers]
-    np.testing.assert_array_equal(first.counts[0], piece.counts[0])
-    names = ("fit", "candidate", "fit_seconds", "answer_seconds", "freedom", "warned")
+    np.testing.assert_array_equal(first.extra["counts"][0], piece.extra["counts"][0])
+    names = ("fit", "candidate", "fit_seconds", "answer_seconds", "warned")
+    assert first.extra["freedom"] == 2.5
     assert [getattr(first, name) for name in names] == [getattr(piece, name) for name in names]
     assert second.candidate == 2
-    assert np.isnan(second.freedom)
+    assert "freedom" not in second.extra
 
 
 def _cut(content):
@@ -239,7 +242,7 @@ def test_what_was_changed_in_the_file_is_refused(change):
 def test_linear_rules_are_made_again():
     """A plan that asks for coefficients is answered without the keeper."""
     family = Family.of(LogisticRegression())
-    plan = replace(PLAN, rules=np.arange(PLAN.n_questions, dtype=np.int32))
+    plan = replace(PLAN, extra=ModelFacts(rules=np.arange(PLAN.n_questions, dtype=np.int32)))
     keeper = Dictionary()
     given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
     assert len(given.rules) == 4

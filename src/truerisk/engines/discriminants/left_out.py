@@ -37,6 +37,7 @@ from truerisk.engines.discriminants.scatter import (
 )
 from truerisk.engines.templates.fits_of_one_table import single_row_fits
 from truerisk.engines.templates.task import Task
+from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
@@ -212,8 +213,8 @@ class LeftOut:
     def of(cls, plan: Plan) -> LeftOut:
         """All such fits of a plan; those with a label replaced are none."""
         single, row = single_row_fits(plan)
-        if plan.flips is not None:
-            single[plan.flips.fit] = False
+        if (flips := Flips.of(plan)) is not None:
+            single[flips.fit] = False
         fits = np.flatnonzero(single)
         return cls(fits, row[fits])
 

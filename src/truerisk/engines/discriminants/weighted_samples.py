@@ -79,7 +79,7 @@ def _by_class(
     """
     codes, (n, p), plan = task.data.class_codes, X.shape, task.plan
     classes = range(task.data.n_classes)
-    fits = lacking_blocks(plan, open_) if plan.flips is None else np.empty(0, np.intp)
+    fits = lacking_blocks(plan, open_) if "flips" not in plan.needs else np.empty(0, np.intp)
     used = np.unique(plan.train.take(fits).minus)
     Z = np.column_stack([np.ones(n), X])
     if len(fits) and (1 + len(used)) * len(classes) * p * p <= MOST_PRODUCTS:

@@ -24,6 +24,8 @@ from truerisk.engines.templates.fits_of_one_table import place_singles, single_r
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
+from truerisk.plan.extras.counted import GatheredCounts, questions_counted
+from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 
@@ -33,7 +35,7 @@ class Intervals(OnePass):
 
     word: ClassVar[str] = "interval"
     along: ClassVar[tuple[str, ...]] = ("k",)
-    serves: ClassVar[frozenset[str]] = frozenset({"counted"})
+    serves: ClassVar[frozenset[str]] = frozenset({"flips", "counted"})
     compiled: ClassVar[bool] = True
     weighted: ClassVar[bool] = False
 
@@ -81,8 +83,7 @@ class Intervals(OnePass):
         single, row = single_row_fits(plan)
         if task.request.response != "label":  # shares of an interval need its boundaries
             single[:] = False
-        if plan.counted is not None:  # and so do its rows
-            single[plan.fit[plan.counted]] = False
+        single[plan.fit[questions_counted(plan)]] = False  # and so do its rows
         fits = np.flatnonzero(single)
         if len(fits):
             labels = _labels_of_singles(task, fits, row[fits])
@@ -98,15 +99,17 @@ class Intervals(OnePass):
         counts, nearest = everywhere[present], line.nearest(present)
         responses = labels = labels_for_every_k(counts, _ks(task, group))
         sizes, response = None, task.request.response
-        if response != "label" or task.counts_rows_of(shown.fit):
+        gathered = GatheredCounts.of(task)
+        if response != "label" or (gathered is not None and shown.fit in gathered.fits):
             sizes, shares = rows_of_intervals(labels, counts)
             responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])
         answers = []
         for question, rows in zip(task.questions(shown.fit), asked, strict=True):
             groups = nearest[rows.group]
             answers.append(responses[:, groups])
-            if sizes is not None:
-                task.count(int(question), group, (sizes[..., None] * shares)[:, groups])
+            if sizes is not None and gathered is not None:
+                counted = (sizes[..., None] * shares)[:, groups]
+                gathered.count(int(question), task.lines_of(group), counted)
         return answers
 
 
@@ -161,7 +164,7 @@ def _ks(task: Task, group: Group) -> list[int]:
 
 def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
     """`(candidate of the group, fit)`: what each fit calls the row that it lacks, or flips."""
-    codes, flips = task.data.class_codes, task.plan.flips
+    codes, flips = task.data.class_codes, Flips.of(task.plan)
     line = task.X
     counts, group = line.counts(codes), line.group[row]
     instead = counts[group]

@@ -40,7 +40,7 @@ class LeastSquares(OnePass):
 
     word: ClassVar[str] = "least-squares"
     along: ClassVar[tuple[str, ...]] = ("alpha",)
-    serves: ClassVar[frozenset[str]] = frozenset({"freedom"})
+    serves: ClassVar[frozenset[str]] = frozenset({"flips", "freedom"})
 
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
@@ -70,7 +70,7 @@ class LeastSquares(OnePass):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if plan.freedom is not None and family.is_piped:
+        if "freedom" in plan.needs and family.is_piped:
             return "degrees of freedom after other steps are asked of the fits."
         return negative_weights(data)
 
@@ -84,7 +84,8 @@ class LeastSquares(OnePass):
         if setting.get("class_weight") is not None:
             return none
         single, row = single_row_fits(task.plan)
-        single[task.plan.free_fits] = False  # these are made one by one
+        free = np.empty(0, np.int32) if task.extra is None else task.extra.free
+        single[free] = False  # these are made one by one
         if task.X is None and manner.penalised:
             X = unless_it_fails(lambda: dense(task.data.X)) if _standardises(task) else None
             if X is None:
@@ -99,7 +100,7 @@ class LeastSquares(OnePass):
         table = SharedRows(task, manner, penalties)
         done = Singles(table, single, row).answer() if single.any() else none
         done |= answer_blocks(task, manner, penalties, single)
-        for fit in np.setdiff1d(np.flatnonzero(~single & ~done), task.plan.free_fits):
+        for fit in np.setdiff1d(np.flatnonzero(~single & ~done), free):
             done[fit] = table.answer(int(fit))
         return done
 
@@ -119,9 +120,9 @@ class LeastSquares(OnePass):
             return None
         numbers, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
         answers, tied = coding.answers(numbers)
-        if task.freedom is not None and shown.fit in task.plan.free_fits:
+        if task.extra is not None and shown.fit in task.extra.free:
             free, unclear = degrees_of_freedom(train, manner, _penalties(group))
-            task.freedom[task.lines_of(group), shown.fit] = free
+            task.extra.freedom[task.lines_of(group), shown.fit] = free
             open_ = open_ | unclear
         task.leave_open(shown.fit, group.candidates[open_ | tied.any(axis=1)])
         return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)

@@ -18,6 +18,7 @@ from truerisk.engines.linear.shared_rows import Part, SharedRows
 from truerisk.engines.templates.fits_of_one_table import place_singles
 from truerisk.engines.templates.task import ELSEWHERE
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
+from truerisk.plan.extras.flips import Flips
 
 LEAST = 1e-3  # rows that keep less than this of themselves (1 − leverage) are fitted without
 ALONE = 1e-10
@@ -192,7 +193,7 @@ class Singles:
 
     def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which of the fits replace their row's label, and by which code."""
-        flips = self.table.task.plan.flips
+        flips = Flips.of(self.table.task.plan)
         if flips is None:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         at = np.searchsorted(fits, flips.fit)

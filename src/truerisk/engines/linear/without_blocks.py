@@ -45,7 +45,7 @@ def answer_blocks(
     plan, coding, y = task.plan, *_target(task)
     done = np.zeros(plan.n_fits, dtype=bool)
     fits = lacking_blocks(plan, ~single)
-    plain = plan.flips is None and plan.freedom is None and task.weights is None
+    plain = not plan.needs and task.weights is None
     sharp = manner.penalised or manner.cutoff <= SHARP
     if len(fits) < FEW or len(penalties) * task.X.shape[1] > MANY or task.run.only is not None:
         return done

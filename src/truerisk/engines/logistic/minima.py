@@ -119,11 +119,11 @@ class Rule:
         lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
         codes = tuple(int(code) for code in self.present)
         rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
-        if fit in task.plan.ruled_fits:
-            task.rules.append(rules)
-        if task.freedom is not None and fit in task.plan.free_fits:
+        if task.extra is not None and fit in task.extra.ruled:
+            task.extra.rules.append(rules)
+        if task.extra is not None and fit in task.extra.free:
             nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
-            task.freedom[lines, fit] = nonzero + len(self.present) - 1
+            task.extra.freedom[lines, fit] = nonzero + len(self.present) - 1
         return rules
 
 
@@ -160,7 +160,7 @@ def fitted_path(
         penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
         return Rule(group.candidates, *solution, present, OPEN, penalty)
     ats = [setting["at"] for setting in group.settings]
-    if fit in task.plan.free_fits:
+    if task.extra is not None and fit in task.extra.free:
         setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
     paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
     if paths.warning is not None:

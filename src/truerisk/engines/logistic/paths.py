@@ -67,7 +67,7 @@ class LogisticPaths(OnePass):
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
     compiled: ClassVar[bool] = True
-    serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
+    serves: ClassVar[frozenset[str]] = frozenset({"flips", "freedom", "rules", "taken_out"})
     minimiser: bool = False
 
     def __post_init__(self) -> None:
@@ -185,9 +185,9 @@ class LogisticPaths(OnePass):
             task.leave_open(fit, group.candidates)
             return
         tested = [QuestionRows(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
-        if task.plan.taken_out is not None:
+        if "taken_out" in task.plan.needs:
             own = _minima().OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
-            without = np.isin(task.questions(fit), task.plan.taken_out)
+            without = task.plan.without_row[task.questions(fit)]
             tested = [
                 replace(a, own=own if w else None) for a, w in zip(tested, without, strict=True)
             ]
@@ -230,14 +230,14 @@ class LogisticPaths(OnePass):
 
 def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
     """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
-    if plan.rules is None and plan.freedom is None and plan.taken_out is None:
+    if not plan.needs.keys() & {"rules", "freedom", "taken_out"}:
         return None
     if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
     settings = family.settings
     if "at" not in settings[0] and not minimiser:
         return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
-    if plan.rules is None and plan.freedom is None:
+    if "taken_out" in plan.needs:
         if "C" in settings[0] and any(l1_ratio_of(setting) for setting in settings):
             return "which columns an L1 penalty selects, nearly, is up to the solver."
         if data.n_classes > 2:
@@ -247,7 +247,7 @@ def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> s
         )
     if "at" not in settings[0]:
         return "linear rules and degrees of freedom are stated for LogisticPath only."
-    if plan.freedom is not None and any(s["l1_ratio"] != 1 for s in settings):
+    if "freedom" in plan.needs and any(s["l1_ratio"] != 1 for s in settings):
         return "degrees of freedom are stated for l1_ratio=1 only."
     return None
 
@@ -265,16 +265,14 @@ def _weights(data: Data) -> np.ndarray | None:
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
     """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
     sizes = data.class_sizes
-    plain = plan.flips is None and weights is None and plan.blocks.counts is None
+    plain = "flips" not in plan.needs and weights is None and plan.blocks.counts is None
     if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
         return None
     for fit in np.flatnonzero(~_sees_two(plan, data.class_codes, weights)).tolist():
         rows, _ = plan.train_rows(fit)
         codes = data.class_codes
-        flipped, to = plan.flips_of(fit)
-        if len(flipped):
-            codes = codes.copy()
-            codes[flipped] = to
+        if plan.extra is not None:
+            codes = plan.extra.labels(fit, codes)
         if weights is not None:
             rows = rows[weights[rows] > 0]
         if len(np.unique(codes[rows])) < 2:
@@ -285,7 +283,7 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
 def _sees_two(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Fits on a whole block of rows, the samples of a bootstrap, that clearly hold two classes."""
     blocks, fits = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
-    if weights is not None or plan.flips is not None or not blocks.sizes.all():
+    if weights is not None or "flips" in plan.needs or not blocks.sizes.all():
         return fits
     of_rows, starts = codes[blocks.rows], blocks.offsets[:-1]
     several = np.maximum.reduceat(of_rows, starts) > np.minimum.reduceat(of_rows, starts)

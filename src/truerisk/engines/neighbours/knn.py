@@ -45,6 +45,8 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.losses.loss import RowLoss
 from truerisk.plan.blocks import spread
+from truerisk.plan.extras.counted import GatheredCounts
+from truerisk.plan.extras.laws import Laws, law_of
 from truerisk.plan.plan import Plan
 
 BLOCK = 1 << 22  # list entries held at once
@@ -61,7 +63,7 @@ class NearestNeighbours(OnePass):
 
     word: ClassVar[str] = "knn"
     along: ClassVar[tuple[str, ...]] = ("n_neighbors",)
-    serves: ClassVar[frozenset[str]] = frozenset({"laws", "counted"})
+    serves: ClassVar[frozenset[str]] = frozenset({"flips", "laws", "counted"})
     compiled: ClassVar[bool] = True
     weighted: ClassVar[bool] = False
 
@@ -86,7 +88,7 @@ class NearestNeighbours(OnePass):
             return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
         if data.form is not None and data.form[0].kind == "f":
             return "y is in single precision, and scikit-learn averages it in that."
-        if plan.laws is not None:
+        if plan.has_drawn_fits:
             groups = groups_along(family, self.along)
             return drawn_refusal(groups, data, plan, request, self.table)
         return _plan_refusal(family, data, plan, request)
@@ -118,7 +120,7 @@ class NearestNeighbours(OnePass):
 
     def together(self, task: Task) -> np.ndarray:
         done = np.ones(task.plan.n_fits, dtype=bool)
-        if task.plan.laws is not None:
+        if task.plan.has_drawn_fits:
             answer_drawn(task)
         elif task.X is None:
             return ~done
@@ -132,10 +134,10 @@ class NearestNeighbours(OnePass):
         answered = answers_in_pass(task, group, shown, np.vstack(tests))
         task.leave_open(shown.fit, group.candidates[answered.open.any(axis=1)])
         cuts = np.cumsum([len(test) for test in tests])[:-1]
-        parts = np.split(answered.answers, cuts, axis=1)
+        parts, counts = np.split(answered.answers, cuts, axis=1), GatheredCounts.of(task)
         for question, part in zip(task.questions(shown.fit), parts, strict=True):
-            if task.counts is not None:
-                task.count(int(question), group, _counted(part, group))
+            if counts is not None:
+                counts.count(int(question), task.lines_of(group), _counted(part, group))
         return [_responded(task, part) for part in parts]
 
 
@@ -144,7 +146,7 @@ def _measures(family: Family) -> list[Measure]:
 
 
 def _plan_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    if plan.counted is not None and any(measure.by_distance for measure in _measures(family)):
+    if "counted" in plan.needs and any(measure.by_distance for measure in _measures(family)):
         return "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
     largest = max(int(setting["n_neighbors"]) for setting in family.settings)
     if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
@@ -203,16 +205,17 @@ def _place(task: Task, found: NearestAnswers) -> None:
 def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
     """Counts of the neighbours behind the answers to counted questions."""
     plan, places, group = task.plan, task.places, task.group
-    if task.counts is None or plan.counted is None:
+    counts = GatheredCounts.of(task)
+    if counts is None:
         return
-    at = spread(plan.test_offsets, plan.counted)[1]
+    at = spread(plan.test_offsets, counts.asked)[1]
     if places is None:
-        task.counts[group.candidates] = _counted(shares[:, at], group)
+        counts.values[group.candidates] = _counted(shares[:, at], group)
         return
     place = places[fit_of[at]]
     mine = place != ELSEWHERE
     ks = group.values("n_neighbors")[place[mine], None]
-    task.counts[0, mine] = np.rint(shares[0, at[mine]] * ks)
+    counts.values[0, mine] = np.rint(shares[0, at[mine]] * ks)
 
 
 # ---------------------------------------------------------------- drawn train sets
@@ -229,9 +232,10 @@ def drawn_refusal(
     reason = law_refusal(plan, request)
     if reason is not None:
         return reason
-    assert plan.laws is not None
+    laws = Laws.of(plan)
+    assert laws is not None
     largest = max(int(k) for group in groups for k in group.values("n_neighbors"))
-    smallest = int(plan.laws.size.min())
+    smallest = int(laws.size.min())
     if data.n_classes != 2:
         return "the closed form of drawn train sets is for two classes."
     if request.loss is None or request.loss.response not in ("label", "probability"):
@@ -270,7 +274,7 @@ def answer_drawn(task: Task) -> None:
 def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
     """Expected losses of every k for every row, and how many rows equal distances leave open."""
     plan, loss = task.plan, task.request.loss
-    law, seen, rows = plan.law_of(fit), plan.train_rows(fit)[0], _tested_rows(plan, fit)
+    law, seen, rows = law_of(plan, fit), plan.train_rows(fit)[0], _tested_rows(plan, fit)
     assert law is not None
     assert isinstance(loss, RowLoss)
     ks = group.values("n_neighbors").astype(np.int64)

@@ -21,7 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
-from truerisk.plan.blocks import Law
+from truerisk.plan.extras.laws import Law
 
 NOTHING = 1e-16
 

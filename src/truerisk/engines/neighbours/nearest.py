@@ -128,7 +128,7 @@ class Walk:
 
     def _along(self, near: NearestRows) -> NearestAnswers | None:
         """The answers along these lists, or None where one of them is too short."""
-        labels = self.task.request.response == "label" and self.task.counts is None
+        labels = self.task.request.response == "label" and self.task.extra is None
         by_distance = Measure.of(self.group).by_distance
         walked = walk_plan(
             near,

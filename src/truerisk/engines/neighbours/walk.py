@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.engines.neighbours.distances import NearestRows
 from truerisk.kernels import native
-from truerisk.plan.blocks import Flips
+from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 SURE, TIED, SHORT = 0, 1, 2
@@ -142,10 +142,11 @@ def _width(said: RowTargets) -> tuple[np.ndarray, np.ndarray, int]:
 
 def _flips(plan: Plan) -> tuple[np.ndarray, Flips]:
     """Flips sorted by fit, and where each fit's run starts."""
-    if plan.flips is None:
+    given = Flips.of(plan)
+    if given is None:
         nothing = np.empty(0, np.int32)
         return np.zeros(plan.n_fits + 1, np.int32), Flips(nothing, nothing, nothing)
-    order = np.argsort(plan.flips.fit, kind="stable")
-    flips = Flips(*(getattr(plan.flips, n)[order] for n in ("fit", "row", "code")))
+    order = np.argsort(given.fit, kind="stable")
+    flips = Flips(*(getattr(given, n)[order] for n in ("fit", "row", "code")))
     starts = np.searchsorted(flips.fit, np.arange(plan.n_fits + 1)).astype(np.int32)
     return starts, flips

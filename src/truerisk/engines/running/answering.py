@@ -20,13 +20,12 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.arguments import real_array
-from truerisk.core.errors import BadData, Refusal, TrueRiskWarning, warn
+from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.data.rows import copied, take_columns
-from truerisk.models.stated.question import rows_behind
 from truerisk.plan.answers import code_type
 from truerisk.plan.plan import Plan
 
@@ -35,34 +34,25 @@ from truerisk.plan.plan import Plan
 class Enquiry:
     """What a model is asked about.
 
-    `copy_of[i]` is given where it is asked about its own training rows out of bag: the asked row
-    that training row i is a copy of. `taken_out` asks about its own training rows, each without it.
+    `question` is its number in the plan. `copy_of[i]` is given where it is about training rows,
+    each to be answered without it: the asked row that training row i is a copy of.
     """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
-    counted: bool = False
+    question: int = -1
     copy_of: np.ndarray | None = None
-    taken_out: bool = False
 
     @classmethod
     def of(cls, data: Data, plan: Plan, question: int) -> Enquiry:
         rows, _ = plan.test_rows(question)
-        counted = plan.counted is not None and question in plan.counted
-        bagged = plan.out_of_bag is not None and question in plan.out_of_bag
-        copy_of = _copies(plan, question, rows) if bagged else None
-        without = plan.taken_out is not None and question in plan.taken_out
-        if without and _copies(plan, question, rows).shape != rows.shape:
-            raise Refusal(
-                "a bootstrap sample holds copies of a row, which are not taken out one by one: use "
-                "outer splits without copies, such as '10-fold'."
-            )
+        extra = plan.extra
+        copies = None if extra is None else extra.copies(plan, question)
         X = data.rows(rows)
-        moved = None if plan.moves is None else plan.moves.of(question, rows)
-        if moved is not None:
-            X = X + moved
-        return cls(X, data.y[rows], data.weights(rows), counted, copy_of, without)
+        if extra is not None:
+            X = extra.moved(X, question, rows)
+        return cls(X, data.y[rows], data.weights(rows), question, copies)
 
     def against(self, columns: np.ndarray) -> Enquiry:
         """Rows of a matrix of rows against rows, with these columns of it only."""
@@ -75,15 +65,6 @@ def enquiries(
     """What a fitted model is asked about, cut when it is asked."""
     tests = [Enquiry.of(data, plan, int(q)) for q in questions]
     return tests if columns is None else [test.against(columns) for test in tests]
-
-
-def _copies(plan: Plan, question: int, rows: np.ndarray) -> np.ndarray:
-    """For each training row, copies one after another, the place of its row among those asked."""
-    seen, counts = plan.train_rows(int(plan.fit[question]))
-    if not np.array_equal(seen, rows):
-        raise BadData(f"question {question} asks a fit about rows that are not its own.")
-    each = np.arange(len(rows))
-    return each if counts is None else np.repeat(each, counts)
 
 
 def answers_of(model: Any, data: Data, request: Request) -> Any:
@@ -182,18 +163,6 @@ def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.nda
 def _name(model: Any) -> str:
     """The class of the learner, which is at the end of a pipeline."""
     return Family(model).name
-
-
-def counts_of(model: Any, data: Data, test: Enquiry, n_rows: int) -> np.ndarray:
-    """How many training rows of each class an answer rests on: n_x times the probabilities."""
-    if not hasattr(model, "predict_proba"):
-        raise Refusal(
-            f"{_name(model)} estimates no probability of a class, which this method needs: "
-            "use a model with predict_proba, CalibratedClassifierCV around this one, or "
-            "Swapping(n0=math.inf), which takes every probability as 1/2."
-        )
-    sizes = rows_behind(model, test.X, n_rows)
-    return sizes[:, None] * _probabilities(model, data, test)
 
 
 def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:

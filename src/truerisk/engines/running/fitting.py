@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.present import params_text
+from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data, has_row_entries
 from truerisk.data.rows import copied, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import (
@@ -27,29 +28,48 @@ from truerisk.engines.running.answering import (
     answer_of,
     asked_once,
     asks_plainly,
-    counts_of,
     enquiries,
 )
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
-from truerisk.engines.running.members import out_of_bag, standing_for
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.running.trie import Begun, Tries
-from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
-from truerisk.models.stated.linear_rule import linear_rule
-from truerisk.models.stated.without_a_row import taken_out
 from truerisk.plan.answers import code_type, told_of_a_row
-from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import without_checks
+
+if TYPE_CHECKING:
+    from truerisk.engines.running.asked.asker import Asker
+
+ASKERS = Registry(
+    "asker",
+    lines_of(
+        "truerisk.engines.running.asked",
+        """
+    counted  counted:CountsRows  training rows behind an answer
+    laws  drawn:ListsDraws  expected losses over drawn train sets
+    moves  moves:AsksAroundRows  points around rows
+    freedom  model_facts:StatesFacts  degrees of freedom
+    rules  model_facts:StatesFacts  linear rules
+    out_of_bag  out_of_bag:AsksMembers  members of an ensemble without a row
+    taken_out  taken_out:TakesRowsOut  a model without a row, to first order
+    """,
+    ),
+)
+
+
+def asker_of(plan: Plan) -> Asker | None:
+    """What asks the models of a plan what it asks besides; None where rows and labels say it."""
+    word = next((word for word in plan.needs if word in ASKERS), None)
+    return None if word is None else ASKERS.load(word)(plan)
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
     """The answers of one candidate in one fit, one array per question, or why there are none.
 
-    `also` are those to what was asked besides, one list for each request.
+    `also` are those of further requests, one list for each. `extra` is what an `Asker` says.
     """
 
     fit: int
@@ -60,9 +80,7 @@ class Piece:
     failure: str | None = None
     kind: str = ""
     trace: str = ""
-    counts: tuple[np.ndarray, ...] = ()
-    freedom: float = np.nan
-    rules: LinearRules | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
     warned: tuple[Warned, ...] = ()
     also: tuple[list[Any], ...] = ()
 
@@ -89,23 +107,6 @@ def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) ->
     return np.full((n_candidates, total, *told_of_a_row(request.response, data)), np.nan)
 
 
-def empty_counts(data: Data, plan: Plan, n_candidates: int) -> np.ndarray | None:
-    """The array that the counts of training rows go into, None where none are asked for."""
-    if plan.counted is None:
-        return None
-    return np.full((n_candidates, int(plan.counted_offsets[-1]), data.n_classes), np.nan)
-
-
-def place_counts(counts: np.ndarray | None, plan: Plan, piece: Piece, row: int) -> None:
-    """Put the counts of a piece where they belong."""
-    if counts is None or plan.counted is None:
-        return
-    offsets = plan.counted_offsets
-    mine = np.flatnonzero(plan.fit[plan.counted] == piece.fit)
-    for place, counted in zip(mine, piece.counts, strict=True):
-        counts[row, offsets[place] : offsets[place + 1]] = counted
-
-
 def fit_pieces(
     family: Family,
     data: Data,
@@ -125,11 +126,11 @@ def fit_pieces(
     """
     one = _fit_and_ask if one is None else one
     order, starts = plan.questions_of
-    pieces = []
+    pieces, asker = [], asker_of(plan)
     for fit, candidates in jobs:
-        trie = tries.of(plan, fit) if tries is not None and plan.moves is None else None
+        trie = tries.of(plan, fit) if tries is not None and "moves" not in plan.needs else None
         shared = SharedSteps.of(family, data, len(candidates), trie)
-        training = replace(_training(data, plan, fit), steps=shared)
+        training = replace(_training(data, plan, fit), steps=shared, asker=asker)
         questions = order[starts[fit] : starts[fit + 1]]
         for candidate in candidates:
             own, columns = training.copy(), None
@@ -153,7 +154,7 @@ def fit_pieces(
 
 @dataclass(frozen=True, eq=False)
 class FitInput:
-    """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for.
+    """What a model is fitted on, in which fit, and what asks it more than answers about rows.
 
     `cut` makes X whenever it is asked for: a model may write into its rows (copy=False), and none
     of a tall table are held beside those that it works on.
@@ -164,8 +165,8 @@ class FitInput:
     cut: Callable[[], Any]
     y: np.ndarray
     params: dict[str, Any]
-    free: bool = False
-    ruled: bool = False
+    fit: int = 0
+    asker: Asker | None = None
     copy_of: np.ndarray | None = None
     steps: SharedSteps | None = None
 
@@ -173,6 +174,12 @@ class FitInput:
         """With labels and parameters that a model may write into."""
         params = {name: copied(value) for name, value in self.params.items()}
         return replace(self, y=self.y.copy(), params=params)
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the rows, None where none are given."""
+        weights = [v for name, v in self.params.items() if name.endswith("sample_weight")]
+        return np.asarray(weights[0], dtype=np.float64) if weights else None
 
     def against(self, columns: np.ndarray) -> FitInput:
         """Rows of a matrix of rows against rows, with these columns of it only."""
@@ -193,10 +200,8 @@ def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
 def _training(data: Data, plan: Plan, fit: int) -> FitInput:
     rows, counts = plan.train_rows(fit)
     labels = data.y
-    flipped, codes = plan.flips_of(fit)
-    if len(flipped):
-        labels = labels.copy()
-        labels[flipped] = data.class_labels[codes]
+    if "flips" in plan.needs and plan.extra is not None:
+        labels = plan.extra.labels(fit, labels, data.class_labels)
     copy_of = None
     if counts is not None:
         copy_of = np.repeat(np.arange(len(rows)), counts)
@@ -205,8 +210,7 @@ def _training(data: Data, plan: Plan, fit: int) -> FitInput:
         name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
         for name, value in data.fit_params.items()
     }
-    asked = fit in plan.free_fits, fit in plan.ruled_fits
-    return FitInput(partial(data.rows, rows), labels[rows], params, *asked, copy_of)
+    return FitInput(partial(data.rows, rows), labels[rows], params, fit, copy_of=copy_of)
 
 
 def _fit_and_ask(
@@ -218,7 +222,7 @@ def _fit_and_ask(
     place: tuple[int, int, int],
 ) -> list[Piece]:
     def say(model: Any, begun: Begun | None) -> dict[str, Any]:
-        n, tests = len(given.y), asked_about()
+        tests = asked_about()
         answered = []
         for number, test in enumerate(tests):
             out = _out_of(model, given, test)
@@ -227,13 +231,8 @@ def _fit_and_ask(
                 asked = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
             answered.append(_answers(request, (out, test), asked, data))
         answers, *also = map(list, zip(*answered, strict=True))
-        return {
-            "answers": answers,
-            "also": tuple(also),
-            "counts": tuple(counts_of(model, data, test, n) for test in tests if test.counted),
-            "freedom": _freedom(model, given) if given.free else np.nan,
-            "rules": linear_rule(model, given.cut(), data.classes) if given.ruled else None,
-        }
+        extra = {} if given.asker is None else given.asker.say(model, data, given, tests)
+        return {"answers": answers, "also": tuple(also), "extra": extra}
 
     return [attempt(family, data, given, place, say)]
 
@@ -267,10 +266,9 @@ def _answer(
 
 def _out_of(model: Any, given: FitInput, test: Enquiry) -> Any:
     """The model itself, or what says its answers about rows that it was fitted on."""
-    if test.taken_out:
-        scores = taken_out(model, given.cut(), given.y, _weights(given))
-        return standing_for(model, scores)
-    return model if test.copy_of is None else out_of_bag(model, test)
+    if test.copy_of is None or given.asker is None:
+        return model
+    return given.asker.stand_in(model, given, test)
 
 
 def attempt(
@@ -295,8 +293,8 @@ def attempt(
         model = family.make(candidate, (seed, fit) if family.is_random else None)
         if instead:
             model.set_params(**instead)
-        if given.free:
-            bring_to_minimum(model)
+        if given.asker is not None:
+            given.asker.prepare(model, given.fit)
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
         begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
         fitted = time.perf_counter()
@@ -349,16 +347,6 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
         piece = Piece(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
         raise error_of(piece) from error
     return model
-
-
-def _freedom(model: Any, given: FitInput) -> float:
-    """The degrees of freedom of the fitted model, with the weights of its rows if any."""
-    return degrees_of_freedom(model, given.cut(), _weights(given))
-
-
-def _weights(given: FitInput) -> np.ndarray | None:
-    weights = [v for name, v in given.params.items() if name.endswith("sample_weight")]
-    return np.asarray(weights[0], dtype=np.float64) if weights else None
 
 
 def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, why: str) -> str:

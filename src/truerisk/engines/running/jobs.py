@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,15 +19,12 @@ from truerisk.engines.running.executors import run_batches
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,
-    empty_counts,
     empty_values,
     error_of,
     fit_pieces,
-    place_counts,
 )
 from truerisk.engines.running.memory import refuse_too_large
 from truerisk.plan.answers import Answers, Failure, with_besides
-from truerisk.plan.extras.linear_rules import LinearRules, gathered
 from truerisk.plan.plan import Plan
 
 SHARE = 4  # batches for each worker …
@@ -124,10 +121,9 @@ class _Collected:
     ) -> None:
         self.plan, self.request = plan, request
         self.values = [empty_values(data, plan, one, n_candidates) for one in request.each]
-        self.counts = empty_counts(data, plan, n_candidates)
-        tells_freedom = plan.freedom is not None
-        self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if tells_freedom else None
-        self.rules: list[LinearRules] | None = None if plan.rules is None else []
+        self.extra = None
+        if plan.extra is not None:
+            self.extra = plan.extra.gather(plan, n_candidates, data.n_classes)
         wanted = np.ones((n_candidates, plan.n_fits), dtype=bool) if only is None else only
         self.answered = wanted[:, plan.fit]
         self.fit_seconds = np.where(wanted, 0.0, np.nan)
@@ -161,14 +157,8 @@ class _Collected:
                     values[row, question] = answer
                 else:
                     values[row, offsets[question] : offsets[question + 1]] = answer
-        place_counts(self.counts, self.plan, piece, row)
-        if self.freedom is not None:
-            self.freedom[row, piece.fit] = piece.freedom
-        if self.rules is not None and piece.rules is not None:
-            one = replace(piece.rules, fit=piece.fit, candidates=np.array([row]))
-            if self.rules and self.rules[-1].shares_rows_with(one):
-                one = replace(one, rows=self.rules[-1].rows)  # equal rows are held once
-            self.rules.append(one)
+        if self.extra is not None:
+            self.extra.place(piece.fit, row, piece.extra)
 
     def answers(self, engine: str, total: int) -> Answers:
         self.warned.say(total)
@@ -188,9 +178,7 @@ class _Collected:
             answer_seconds=self.answer_seconds,
             failures=tuple(sorted(self.failures, key=lambda f: (f.fit, f.candidate))),
             n_fits=total,
-            counts=self.counts,
-            freedom=self.freedom,
-            rules=None if self.rules is None else gathered(self.rules),
+            extra=None if self.extra is None else self.extra.finished(),
         )
         return with_besides(answers, self.request.responses, self.values)
 
@@ -221,7 +209,7 @@ def kept_fits(
 ) -> KeptFits | None:
     """The jobs of a run as its keeper sees them; None where nothing is to be kept."""
     keeper = run.keeper
-    if keeper is None or plan.rules is not None:
+    if keeper is None or "rules" in plan.needs:
         return None
     shelves: dict[Key, Shelf] = {}
     waiting: dict[Key, dict[int, Any]] = {}
@@ -320,17 +308,18 @@ def content_of(pieces: list[Piece]) -> dict[str, Any]:
 def _arrays_of(piece: Piece) -> dict[str, Sequence[Any]]:
     """The arrays of a piece, by their kind; what was asked besides is numbered."""
     also = {f"also {number}": given for number, given in enumerate(piece.also)}
-    return {"answer": piece.answers, "count": piece.counts, **also}
+    return {"answer": piece.answers, "count": piece.extra.get("counts", ()), **also}
 
 
 def _plain(piece: Piece) -> dict[str, Any]:
+    freedom = piece.extra.get("freedom", np.nan)
     return {
         "answers": len(piece.answers),
-        "counts": len(piece.counts),
+        "counts": len(piece.extra.get("counts", ())),
         "also": [len(given) for given in piece.also],
         "fit_seconds": piece.fit_seconds,
         "answer_seconds": piece.answer_seconds,
-        "freedom": None if np.isnan(piece.freedom) else float(piece.freedom),
+        "freedom": None if np.isnan(freedom) else float(freedom),
         "warned": [[_name_of(category), text] for category, text in piece.warned],
     }
 
@@ -353,14 +342,16 @@ def _piece(
         [content[f"{kind} {number} {place}"] for place in range(size)]
         for kind, size in sizes.items()
     )
+    extra: dict[str, Any] = {"counts": tuple(counts)}
+    if plain["freedom"] is not None:
+        extra["freedom"] = plain["freedom"]
     return Piece(
         fit,
         candidate,
         answers,
         plain["fit_seconds"],
         plain["answer_seconds"],
-        counts=tuple(counts),
-        freedom=np.nan if plain["freedom"] is None else plain["freedom"],
+        extra=extra,
         warned=tuple((_warning_of(name), text) for name, text in plain["warned"]),
         also=tuple(also),
     )

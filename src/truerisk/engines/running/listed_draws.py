@@ -19,8 +19,9 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.losses.loss import RowLoss
 from truerisk.plan.answers import Answers, Failure
-from truerisk.plan.blocks import ALL, Law
+from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.laws import Law, Laws, law_of
 from truerisk.plan.plan import Plan
 
 MOST_FITS = 20_000
@@ -32,14 +33,15 @@ INSTEAD = {
 
 def law_refusal(plan: Plan, request: Request) -> str | None:
     """Why no engine can answer a plan with drawn train sets, or None where one may."""
-    if plan.laws is None or len(plan.laws.fit) < plan.n_fits:
+    laws = Laws.of(plan)
+    if laws is None or len(laws.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
     if request.response != "loss" or not isinstance(request.loss, RowLoss):
         return "train sets drawn at random are answered with expected losses of single rows."
     if plan.blocks.counts is not None and (plan.train.base != ALL).any():
         return "the rows that train sets are drawn from have copies."
     for fit in range(plan.n_fits):
-        law, n = plan.law_of(fit), len(plan.train_rows(fit)[0])
+        law, n = law_of(plan, fit), len(plan.train_rows(fit)[0])
         if law is not None and law.kind == "subsets" and law.size >= n:
             return f"{law.size} of {n} rows leave none to ask about."
     return None
@@ -47,13 +49,14 @@ def law_refusal(plan: Plan, request: Request) -> str | None:
 
 def too_many(plan: Plan, request: Request) -> str | None:
     """Why the train sets cannot be listed, or None."""
-    if plan.laws is None:
+    laws = Laws.of(plan)
+    if laws is None:
         return None
     reason = law_refusal(plan, request)
     if reason is not None:
         return reason
     total, worst = 0, (0, "")
-    for fit, law in plan.laws:
+    for fit, law in laws:
         n = len(plan.train_rows(fit)[0])
         number = _number(law, n)
         total += number
@@ -124,7 +127,7 @@ def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     question: list[int] = []
     weight: list[float] = []
     order, starts = plan.questions_of
-    for fit, law in plan.laws or ():
+    for fit, law in Laws.of(plan) or ():
         tested = [(int(q), plan.test_rows(int(q))[0]) for q in order[starts[fit] : starts[fit + 1]]]
         blocks = [builder.block(rows) for _, rows in tested]
         for drawn, times in drawn_sets(law, plan.train_rows(fit)[0]):

@@ -15,6 +15,7 @@ import numpy as np
 
 from truerisk.engines.templates.task import ELSEWHERE, Task
 from truerisk.plan.blocks import ALL, Blocks, RowSets, covered, spread
+from truerisk.plan.extras.flips import Flips
 from truerisk.plan.partitions import times_drawn
 from truerisk.plan.plan import Plan
 
@@ -28,12 +29,13 @@ def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     O(fits + questions), no row set is written out.
     """
     row = _only_one_taken(plan.train, plan.blocks)
-    if plan.flips is not None:
-        flips = np.bincount(plan.flips.fit, minlength=plan.n_fits)
+    flips = Flips.of(plan)
+    if flips is not None:
+        times = np.bincount(flips.fit, minlength=plan.n_fits)
         flipped = np.full(plan.n_fits, NOTHING)
-        flipped[plan.flips.fit] = plan.flips.row
+        flipped[flips.fit] = flips.row
         whole = (plan.train.base == ALL) & (np.diff(plan.train.offsets) == 0)
-        row = np.where(whole & (flips == 1), flipped, np.where(flips == 0, row, NOTHING))
+        row = np.where(whole & (times == 1), flipped, np.where(times == 0, row, NOTHING))
     elsewhere = _only_row(plan.test, plan.blocks) != row[plan.fit]
     row[plan.fit[elsewhere]] = NOTHING
     return row != NOTHING, row
@@ -115,9 +117,9 @@ class Samples:
         None where they are few, each with so many `settings` that would be solved one by one, or
         `width` columns have too many products.
         """
-        if task.plan.flips is not None:
+        if (flips := Flips.of(task.plan)) is not None:
             open_ = open_.copy()
-            open_[task.plan.flips.fit] = False
+            open_[flips.fit] = False
         fits, n = np.flatnonzero(open_), task.plan.n_rows
         if len(fits) * settings < FEWEST or n * width * width > MOST_PRODUCTS:
             return

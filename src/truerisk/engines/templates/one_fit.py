@@ -35,6 +35,7 @@ from truerisk.plan.plan import Plan
 class OneFit(Engine):
     """Serves `learners()`; candidates that differ in `path_of(family)` only share their fits."""
 
+    serves: ClassVar[frozenset[str]] = frozenset({"flips"})
     answers_besides: ClassVar[bool] = True
     leaves_out: ClassVar[bool] = True
 

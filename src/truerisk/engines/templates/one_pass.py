@@ -25,7 +25,7 @@ from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.fit_warnings import Tally, kept_warnings
-from truerisk.engines.running.fitting import empty_counts, empty_values
+from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.running.trie import Tries
 from truerisk.engines.settings import (
     Group,
@@ -36,7 +36,6 @@ from truerisk.engines.settings import (
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels import why_not
 from truerisk.plan.answers import Answers
-from truerisk.plan.extras.linear_rules import gathered
 from truerisk.plan.plan import Plan
 
 
@@ -44,6 +43,7 @@ class OnePass(Engine):
     """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
 
     along: ClassVar[tuple[str, ...]]
+    serves: ClassVar[frozenset[str]] = frozenset({"flips"})
     weighted: ClassVar[bool] = True  # whether it serves weights of the rows
 
     @abstractmethod
@@ -156,12 +156,13 @@ class OnePass(Engine):
         groups = groups_along(family, self.along)
         if len(groups) > 1 and run.steps is None:  # they may share steps, or the first of them
             run = replace(run, steps=Tries())
-        free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
-        counts = empty_counts(data, plan, len(values))
+        extra = None
+        if plan.extra is not None:
+            extra = plan.extra.gather(plan, len(values), data.n_classes)
         params = list(data.fit_params.values())  # `refuse` leaves none, or the weights of the rows
         weights = np.asarray(params[0], dtype=np.float64) if params else None
         every = Task(family, groups[0], data, plan, request, run, None, weights, values)
-        every = replace(every, counts=counts, freedom=free)
+        every = replace(every, extra=extra)
         asked: set[tuple[int, int]] = set()  # (fit, candidate) that the learner itself answered
         n_done = 0
         for group in groups:
@@ -185,9 +186,7 @@ class OnePass(Engine):
             fit_seconds=np.broadcast_to(share, shape),
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=n_fits,
-            counts=counts,
-            freedom=free,
-            rules=None if plan.rules is None else gathered(every.rules),
+            extra=None if extra is None else extra.finished(),
             notes=tuple(dict.fromkeys(notes)),
         )
 

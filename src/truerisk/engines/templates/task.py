@@ -14,10 +14,9 @@ from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.prepared import Begin, dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import Warned
-from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
+from truerisk.engines.running.fitting import error_of, fit_pieces
 from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.settings import Group, fit_steps
-from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
 ELSEWHERE = -1
@@ -62,13 +61,11 @@ class Task:
     weights: np.ndarray | None
     values: np.ndarray
     read: Callable[[Any], np.ndarray] = dense  # what a step gives out, as the engine takes it
-    counts: np.ndarray | None = None  # of training rows, where the plan asks for them
+    extra: Any = None  # a `Gathered`, where the plan asks for more than answers about rows
     open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
     warned: list[Warned] = field(default_factory=list)
     alike: list[tuple[int, int]] = field(default_factory=list)  # (fit, candidate) that warn alike
     notes: list[str] = field(default_factory=list)  # for the reader of the result
-    freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
-    rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
     largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
@@ -123,20 +120,6 @@ class Task:
         where = slice(*self.plan.test_offsets[question : question + 2])
         self.values[self.lines_of(group), where] = answers
 
-    def counts_rows_of(self, fit: int) -> bool:
-        """Whether some answer of a fit is asked how many training rows it rests on."""
-        counted = self.plan.counted
-        return counted is not None and bool(np.isin(self.questions(fit), counted).any())
-
-    def count(self, question: int, group: Group, counts: np.ndarray) -> None:
-        """Put the training rows of each class that the answers rest on where they are asked for."""
-        plan = self.plan
-        if self.counts is None or plan.counted is None:
-            return
-        for at in np.flatnonzero(plan.counted == question):
-            where = slice(*plan.counted_offsets[at : at + 2])
-            self.counts[self.lines_of(group), where] = counts
-
     def measure(self, what: str, value: float) -> None:
         """The reader is told the largest value of what is measured: a sentence with a place."""
         self.largest[what] = max(value, self.largest.get(what, value))
@@ -173,9 +156,8 @@ class Task:
             first = (fit, piece.candidate) in self.alike[:1]
             self.warned.extend(piece.warned * (len(self.alike) if first else 1))
             line = self.line_of(piece.candidate)
-            place_counts(self.counts, self.plan, piece, line)
-            if self.freedom is not None and fit in self.plan.free_fits:
-                self.freedom[line, fit] = piece.freedom
+            if self.extra is not None:
+                self.extra.correct(fit, line, piece.extra)
             for question, answer in zip(self.questions(fit), piece.answers, strict=True):
                 where = slice(*self.plan.test_offsets[question : question + 2])
                 self.values[line, where] = answer
@@ -205,11 +187,7 @@ class Task:
     def labels(self, fit: int) -> np.ndarray:
         """Codes or targets of all rows as the fit is shown them."""
         codes = self.data.y if self.data.codes is None else self.data.codes
-        flipped, to = self.plan.flips_of(fit)
-        if len(flipped):
-            codes = codes.copy()
-            codes[flipped] = to
-        return codes
+        return codes if self.plan.extra is None else self.plan.extra.labels(fit, codes)
 
     def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
         """What the fit sees, and the rows that each of its questions asks about, prepared."""

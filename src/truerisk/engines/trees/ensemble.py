@@ -46,7 +46,7 @@ class Ensembles(OneFit):
     """
 
     word: ClassVar[str] = "ensemble"
-    serves: ClassVar[frozenset[str]] = frozenset({"out_of_bag"})
+    serves: ClassVar[frozenset[str]] = frozenset({"flips", "out_of_bag"})
 
     def learners(self) -> Sequence[type]:
         return (*forests(), *bagging(), *boosting(), *reweighting(), *packaged())
@@ -75,7 +75,7 @@ class Ensembles(OneFit):
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = _package_refusal(family, data) or super().refuse(family, data, plan, request)
-        if reason is None and plan.out_of_bag is not None:
+        if reason is None and "out_of_bag" in plan.needs:
             reason = why_no_bags(family)
         if reason is None and any(name.endswith("monitor") for name in data.fit_params):
             reason = "a monitor may end the fit."

@@ -36,7 +36,7 @@ from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
 from truerisk.plan.answers import Answers, with_besides
 from truerisk.plan.blocks import spread
-from truerisk.plan.plan import BESIDES, Plan
+from truerisk.plan.plan import Plan
 
 SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
 
@@ -232,9 +232,7 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
 
 def _is_plain(data: Data, plan: Plan) -> bool:
     """Whether the fits see rows and targets and nothing else, and none of them is complained of."""
-    if data.fit_params or plan.flips is not None:
-        return False
-    if any(getattr(plan, name) is not None for name in BESIDES):
+    if data.fit_params or plan.extra is not None:
         return False
     fewest = int(plan.least_train_sizes.min(initial=0 if not plan.n_fits else 2**31))
     if fewest < 1:

@@ -1,0 +1,1 @@
+"""How the generic engine asks fitted models what a plan asks besides answers about rows."""

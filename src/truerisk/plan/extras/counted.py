@@ -1,0 +1,145 @@
+"""How many training rows of each class an answer rests on, asked of some questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.plan.blocks import ALL, Blocks, RowSets, places_among, spread
+from truerisk.plan.extra import ExtraAnswers, Gathered
+from truerisk.plan.extras.flips import Flips
+from truerisk.plan.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(Flips):
+    """The questions `counted` (ascending), some fits being shown other labels."""
+
+    counted: np.ndarray
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        lacking = "it does not say how many training rows an answer rests on."
+        return {**super().needs, "counted": lacking}
+
+    def only(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
+        flips = Flips(self.fit, self.row, self.code).only(questions, fits)
+        counted = places_among(self.counted, questions)
+        if counted is None:
+            return flips
+        return Counted(flips.fit, flips.row, flips.code, counted)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {**super().arrays(), "counted": self.counted}
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, np.ndarray]) -> Counted:
+        flips = Flips.read(arrays)
+        return Counted(flips.fit, flips.row, flips.code, arrays["counted"].astype(np.int32))
+
+    def after(self, n_fits: int, n_questions: int) -> Any:
+        flips = super().after(n_fits, n_questions)
+        counted = (self.counted + n_questions).astype(np.int32)
+        return Counted(flips.fit, flips.row, flips.code, counted)
+
+    def joined(self, others: Sequence[Any]) -> Any:
+        flips = super().joined(others)
+        every = np.concatenate([self.counted, *(one.counted for one in others)])
+        return Counted(flips.fit, flips.row, flips.code, every)
+
+    def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredCounts:
+        shape = n_candidates, int(counted_offsets(plan)[-1]), n_classes
+        return GatheredCounts(plan, np.full(shape, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(ExtraAnswers):
+    """`values[c, t]` belongs to position t of the counted questions: rows of each class."""
+
+    values: np.ndarray
+
+    def only(self, plan: Plan, questions: np.ndarray) -> Counts | None:
+        counted = questions_counted(plan)
+        mine = np.searchsorted(counted, questions[np.isin(questions, counted)])
+        if not len(mine):
+            return None
+        return Counts(self.values[:, spread(counted_offsets(plan), mine)[1]])
+
+    def joined(self, others: Sequence[tuple[int, Any]]) -> Counts:
+        return Counts(np.concatenate([self.values, *(one.values for _, one in others)]))
+
+
+@dataclass(frozen=True, eq=False)
+class GatheredCounts(Gathered):
+    """The counts of a plan as they come in."""
+
+    plan: Plan
+    values: np.ndarray
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """Where the counts of each counted question start in the flat list of all counts."""
+        return counted_offsets(self.plan)
+
+    @cached_property
+    def asked(self) -> np.ndarray:
+        """The counted questions."""
+        return questions_counted(self.plan)
+
+    @cached_property
+    def fits(self) -> frozenset[int]:
+        """The fits that are asked a counted question."""
+        return frozenset(self.plan.fit[self.asked].tolist())
+
+    def place(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
+        mine = self.asked[self.plan.fit[self.asked] == fit]
+        for question, counts in zip(mine, said["counts"], strict=True):
+            self.count(int(question), line, counts)
+
+    def count(self, question: int, lines: Any, counts: np.ndarray) -> None:
+        """Put the training rows of each class behind the answers to a question, if it asks."""
+        for at in np.flatnonzero(self.asked == question):
+            self.values[lines, slice(*self.offsets[at : at + 2])] = counts
+
+    def finished(self) -> Counts:
+        return Counts(self.values)
+
+
+def questions_counted(plan: Plan) -> np.ndarray:
+    """The questions of a plan, ascending, whose training rows are to be counted."""
+    extra = Counted.of(plan)
+    return np.empty(0, dtype=np.int32) if extra is None else extra.counted
+
+
+def counted_offsets(plan: Plan) -> np.ndarray:
+    """Where the counts of each counted question start in the flat list of all counts."""
+    sizes = plan.test_sizes[questions_counted(plan)]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def flip_each(codes: np.ndarray) -> Plan:
+    """All rows, asked about all of them and counted; and row i shown as `codes[i]`, asked about i.
+
+    >>> plan = flip_each(np.array([1, 0, 0]))
+    >>> plan.extra.row.tolist(), plan.extra.code.tolist(), plan.extra.counted.tolist()
+    ([0, 1, 2], [1, 0, 0], [0])
+    """
+    n = len(codes)
+    rows, fits = np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.int32)
+    no_minus = np.empty(0, np.int32), np.zeros(n + 2, np.int64)
+    shown = np.asarray(codes).astype(np.int32)
+    return Plan.of(
+        n_rows=n,
+        blocks=Blocks(np.concatenate([rows, rows]), np.append(np.arange(n + 1), 2 * n)),
+        train=RowSets(np.full(n + 1, ALL, np.int32), *no_minus),
+        test=RowSets(np.append(np.int32(n), rows).astype(np.int32), *no_minus),
+        fit=fits,
+        part=(fits > 0).astype(np.int8),
+        fold=np.maximum(fits - 1, 0).astype(np.int32),
+        parts=("apparent", "swap"),
+        extra=Counted(fits[1:], rows, shown, np.zeros(1, np.int32)),
+    )

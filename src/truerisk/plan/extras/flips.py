@@ -1,0 +1,73 @@
+"""Labels that fits are shown instead of the rows' own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.data.rows import mixed
+from truerisk.plan.extra import Extra
+
+
+@dataclass(frozen=True, eq=False)
+class Flips(Extra):
+    """Label replacements: in fit `fit[j]`, row `row[j]` is shown with the class code `code[j]`."""
+
+    fit: np.ndarray
+    row: np.ndarray
+    code: np.ndarray
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        return {"flips": "it learns the labels as they are, and no others in their place."}
+
+    def only(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
+        mine = np.isin(self.fit, fits)
+        place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
+        return replace(self, fit=place, row=self.row[mine], code=self.code[mine])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"flips.fit": self.fit, "flips.row": self.row, "flips.code": self.code}
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, np.ndarray]) -> Flips:
+        return Flips(*(arrays[f"flips.{name}"].astype(np.int32) for name in ("fit", "row", "code")))
+
+    def after(self, n_fits: int, n_questions: int) -> Any:
+        return replace(self, fit=(self.fit + n_fits).astype(np.int32))
+
+    def joined(self, others: Sequence[Flips]) -> Any:
+        every = [self, *others]
+        return replace(
+            self,
+            fit=np.concatenate([one.fit for one in every]),
+            row=np.concatenate([one.row for one in every]),
+            code=np.concatenate([one.code for one in every]),
+        )
+
+    def within(self, rows: np.ndarray) -> Flips:
+        return replace(self, row=rows[self.row])
+
+    def fit_keys(self, n_fits: int) -> np.ndarray:
+        keys = np.zeros(n_fits, dtype=np.uint64)
+        pairs = mixed(self.row.astype(np.uint64) << np.uint64(20)) + self.code.astype(np.uint64)
+        np.add.at(keys, self.fit, mixed(pairs))
+        return keys
+
+    def labels(self, fit: int, labels: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
+        mine = self.fit == fit
+        if mine.any():
+            labels = labels.copy()
+            labels[self.row[mine]] = self.code[mine] if names is None else names[self.code[mine]]
+        return labels
+
+
+def flips_of(plan: Any, fit: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows whose labels are replaced in a fit of a plan, and the codes they get."""
+    flips = Flips.of(plan)
+    if flips is None:
+        return np.empty(0, np.int32), np.empty(0, np.int32)
+    return flips.row[flips.fit == fit], flips.code[flips.fit == fit]

@@ -1,0 +1,154 @@
+"""Facts of fitted models: their degrees of freedom and their linear rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.plan.blocks import places_among
+from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, end_to_end
+from truerisk.plan.extras.linear_rules import LinearRules, gathered
+from truerisk.plan.plan import Plan
+
+LACKING = {
+    "freedom": "it does not state the degrees of freedom of its models.",
+    "rules": "it does not give the coefficients of its models.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFacts(Extra):
+    """Questions whose models are to state more: lists of them, ascending, or None for none.
+
+    Those in `freedom` ask for the degrees of freedom of the model that answers, those in `rules`
+    for its linear rule.
+    """
+
+    freedom: np.ndarray | None = None
+    rules: np.ndarray | None = None
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        return {word: LACKING[word] for word in self.arrays()}
+
+    def only(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
+        freedom, rules = (places_among(one, questions) for one in (self.freedom, self.rules))
+        return None if freedom is None and rules is None else ModelFacts(freedom, rules)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        both = {"freedom": self.freedom, "rules": self.rules}
+        return {word: array for word, array in both.items() if array is not None}
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, np.ndarray]) -> ModelFacts:
+        return cls(**{word: arrays[word].astype(np.int32) for word in LACKING if word in arrays})
+
+    def after(self, n_fits: int, n_questions: int) -> ModelFacts:
+        moved = {word: array + n_questions for word, array in self.arrays().items()}
+        return ModelFacts(**{word: array.astype(np.int32) for word, array in moved.items()})
+
+    def joined(self, others: Sequence[ModelFacts]) -> ModelFacts:
+        every = [self, *others]
+        return ModelFacts(
+            end_to_end([one.freedom for one in every]), end_to_end([one.rules for one in every])
+        )
+
+    def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredFacts:
+        free = self.freedom is not None
+        table = np.full((n_candidates, plan.n_fits), np.nan) if free else None
+        return GatheredFacts(free_fits(plan), ruled_fits(plan), table, self.rules is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Facts(ExtraAnswers):
+    """What fitted models stated.
+
+    `freedom[c, f]` are the degrees of freedom of candidate c in fit f where a question asks for
+    them, else NaN. `rules` are the linear rules of the fits that are asked for them.
+    """
+
+    freedom: np.ndarray | None = None
+    rules: tuple[LinearRules, ...] | None = None
+
+    def only(self, plan: Plan, questions: np.ndarray) -> Facts | None:
+        fits = np.unique(plan.fit[questions])
+        asked = ModelFacts.of(plan)
+        asked = None if asked is None else asked.only(questions, fits)
+        if asked is None:
+            return None
+        free = self.freedom is not None and asked.freedom is not None
+        freedom = self.freedom[:, fits] if free and self.freedom is not None else None
+        if self.rules is None or asked.rules is None:
+            return Facts(freedom)
+        place = {int(fit): number for number, fit in enumerate(fits)}
+        kept = (replace(r, fit=place[r.fit]) for r in self.rules if r.fit in place)
+        return Facts(freedom, tuple(kept))
+
+    def joined(self, others: Sequence[tuple[int, Any]]) -> Facts:
+        every = [(0, self), *others]
+        rules = [
+            replace(rule, candidates=rule.candidates + first)
+            for first, one in every
+            for rule in one.rules or ()
+        ]
+        return Facts(
+            end_to_end([one.freedom for _, one in every]),
+            None if self.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GatheredFacts(Gathered):
+    """The facts that a plan asks for as they come in; `free` and `ruled` are the fits asked."""
+
+    free: np.ndarray
+    ruled: np.ndarray
+    freedom: np.ndarray | None
+    has_rules: bool
+    rules: list[LinearRules] = field(default_factory=list)
+
+    def place(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
+        self.correct(fit, line, said)
+        if said.get("rules") is not None:
+            one = replace(said["rules"], fit=fit, candidates=np.array([line]))
+            if self.rules and self.rules[-1].shares_rows_with(one):
+                one = replace(one, rows=self.rules[-1].rows)  # equal rows are held once
+            self.rules.append(one)
+
+    def correct(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
+        if self.freedom is not None and "freedom" in said:
+            self.freedom[line, fit] = said["freedom"]
+
+    def finished(self) -> Facts:
+        return Facts(self.freedom, gathered(self.rules) if self.has_rules else None)
+
+
+def free_fits(plan: Plan) -> np.ndarray:
+    """Fits whose degrees of freedom are asked for, ascending."""
+    facts = ModelFacts.of(plan)
+    return _fits(plan, None if facts is None else facts.freedom)
+
+
+def ruled_fits(plan: Plan) -> np.ndarray:
+    """Fits whose linear rules are asked for, ascending."""
+    facts = ModelFacts.of(plan)
+    return _fits(plan, None if facts is None else facts.rules)
+
+
+def _fits(plan: Plan, questions: np.ndarray | None) -> np.ndarray:
+    return np.empty(0, np.int32) if questions is None else np.unique(plan.fit[questions])
+
+
+def freedom_of(answers: Any) -> np.ndarray | None:
+    """The degrees of freedom that came with answers, None where the plan asked for none."""
+    facts = Facts.of(answers)
+    return None if facts is None else facts.freedom
+
+
+def rules_of(answers: Any) -> tuple[LinearRules, ...] | None:
+    """The linear rules that came with answers, None where the plan asked for none."""
+    facts = Facts.of(answers)
+    return None if facts is None else facts.rules

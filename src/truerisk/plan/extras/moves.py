@@ -1,0 +1,69 @@
+"""Points drawn around rows, about which questions are asked instead of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+from truerisk.plan.extra import Extra
+
+
+@dataclass(frozen=True, eq=False)
+class Moves(Extra):
+    """Questions about points drawn around rows: question `question[j]`, ascending, by `seed[j]`.
+
+    Row i is moved by a Gaussian whose standard deviation in column k is
+    `row_scale[i] * column_scale[k]`. All candidates are asked about the same points.
+    """
+
+    question: np.ndarray
+    seed: np.ndarray
+    row_scale: np.ndarray
+    column_scale: np.ndarray
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        return {"moves": "it answers about rows of X, and not about points around them."}
+
+    def of_rows(self, question: int, rows: np.ndarray) -> np.ndarray | None:
+        """By how much each of the rows is moved, None where a question is about the rows."""
+        at = np.flatnonzero(self.question == question)
+        if not len(at):
+            return None
+        noise = np.random.default_rng(int(self.seed[at[0]])).standard_normal(
+            (len(self.row_scale), len(self.column_scale))
+        )
+        return noise[rows] * self.row_scale[rows, None] * self.column_scale
+
+    def moved(self, X: Any, question: int, rows: np.ndarray) -> Any:
+        by = self.of_rows(question, rows)
+        return X if by is None else X + by
+
+    def only(self, questions: np.ndarray, fits: np.ndarray) -> Moves | None:
+        places = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
+        if not len(places):
+            return None
+        at = np.searchsorted(self.question, questions[places])
+        return Moves(places, self.seed[at], self.row_scale, self.column_scale)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {f"moves.{name}": getattr(self, name) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, np.ndarray]) -> Moves:
+        question, *others = (arrays[f"moves.{name}"] for name in cls.__dataclass_fields__)
+        return cls(question.astype(np.int32), *others)
+
+    def after(self, n_fits: int, n_questions: int) -> Moves:
+        question = (self.question + n_questions).astype(np.int32)
+        return Moves(question, self.seed, self.row_scale, self.column_scale)
+
+    def within(self, rows: np.ndarray) -> Moves:
+        raise Refusal(
+            "points drawn around rows are not drawn inside outer splits: choose inside by a method "
+            "that holds rows out, such as '10-fold'."
+        )

@@ -1,0 +1,81 @@
+"""Questions about the training rows of a fit, each answered by a model without the row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from truerisk.core.errors import BadData, Refusal
+from truerisk.plan.blocks import places_among
+from truerisk.plan.extra import Extra
+from truerisk.plan.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRows(Extra):
+    """The questions `question` (ascending), which ask a fit about its own training rows."""
+
+    question: np.ndarray
+
+    word: ClassVar[str]
+
+    def only(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
+        places = places_among(self.question, questions)
+        return None if places is None else type(self)(places)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {self.word: self.question}
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        return cls(arrays[cls.word].astype(np.int32))
+
+    def after(self, n_fits: int, n_questions: int) -> Self:
+        return type(self)((self.question + n_questions).astype(np.int32))
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        return type(self)(np.concatenate([self.question, *(one.question for one in others)]))
+
+    def without_row(self, fit: np.ndarray) -> np.ndarray:
+        return np.isin(np.arange(len(fit)), self.question)
+
+    def copies(self, plan: Plan, question: int) -> np.ndarray | None:
+        if question not in self.question:
+            return None
+        seen, counts = plan.train_rows(int(plan.fit[question]))
+        if not np.array_equal(seen, plan.test_rows(question)[0]):
+            raise BadData(f"question {question} asks a fit about rows that are not its own.")
+        each = np.arange(len(seen))
+        return each if counts is None else np.repeat(each, counts)
+
+
+class OutOfBagRows(OwnRows):
+    """Each row is answered by the members of an ensemble that were fitted without it."""
+
+    word = "out_of_bag"
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        return {self.word: "it does not ask members of an ensemble one by one."}
+
+
+class TakenOutRows(OwnRows):
+    """Each row is answered by the model with that row taken out of it, to first order."""
+
+    word = "taken_out"
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        return {self.word: "it does not take single rows out of a fitted model."}
+
+    def copies(self, plan: Plan, question: int) -> np.ndarray | None:
+        places = super().copies(plan, question)
+        if places is not None and len(places) != len(plan.test_rows(question)[0]):
+            raise Refusal(
+                "a bootstrap sample holds copies of a row, which are not taken out one by one: use "
+                "outer splits without copies, such as '10-fold'."
+            )
+        return places
