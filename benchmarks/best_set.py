@@ -20,7 +20,8 @@ from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Drawn
 from benchmarks.machine import one_blas_thread
-from truerisk.results.comparison import PairedLosses, may_be_best
+from truerisk.results.best_set import may_be_best
+from truerisk.results.evaluation import PairedLosses
 
 __all__ = ["CELLS", "WAYS", "Cell", "Found", "drawn", "main", "rated"]
 

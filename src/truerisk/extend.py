@@ -23,8 +23,7 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis, Interval
-from truerisk.results.records import UNWRITTEN, Column, Range, Record
-from truerisk.results.writing import Written
+from truerisk.results.records import UNWRITTEN, Column, Range, Record, Written
 
 __all__ = [
     "ALL",

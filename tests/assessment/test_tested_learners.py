@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.assessment.assessment import HEAD
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.results.comparison import PairedLosses, may_be_best
+from truerisk.results.best_set import may_be_best
+from truerisk.results.evaluation import PairedLosses
 
 X, Y = tr.datasets.make_simple(61, random_state=1)
 LEARNERS = {

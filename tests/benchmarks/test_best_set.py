@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.best_set import CELLS, WAYS, Cell, drawn, main, rated
 
-from truerisk.results.comparison import PairedLosses
+from truerisk.results.evaluation import PairedLosses
 
 
 @pytest.mark.parametrize("cell", [Cell("patients", 60, "knn", 4), Cell("simple", 50)])

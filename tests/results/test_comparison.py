@@ -14,8 +14,8 @@ from truerisk.comparison.paired import PairedCV
 from truerisk.comparison.paired_tests import Tolerance
 from truerisk.comparison.pairing import PairedLosses as PairedRisks
 from truerisk.core.errors import BadArgument
-from truerisk.results.comparison import FOLDS, SHARPNESS, PairedLosses, may_be_best
-from truerisk.results.evaluation import Influences
+from truerisk.results.best_set import SHARPNESS, may_be_best
+from truerisk.results.evaluation import FOLDS, Influences, PairedLosses
 
 A = np.array([0.12, 0.10, 0.14, 0.08, 0.16, 0.11])
 B = np.array([0.15, 0.13, 0.14, 0.12, 0.18, 0.10])

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from truerisk.assessment.conclusion import call_findings_of, conclude, fragile
 from truerisk.assessment.families import by_text, ranked
@@ -19,13 +19,15 @@ from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of_rows, signed
 from truerisk.estimation.problem import Problem
-from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
 from truerisk.results.door import load_from_above
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Interval
+from truerisk.results.interval import Bounded, Interval, honest_numbers_of
 from truerisk.results.roc import RocCurve
 from truerisk.search.reference_risks import constant_risk
+
+if TYPE_CHECKING:
+    from truerisk.results.bounds import HonestNumber
 
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
@@ -206,7 +208,7 @@ class Assessment(Bounded, TestedLearners):
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
-        return numbers_of(self.report)
+        return honest_numbers_of(self.report)
 
     def _metrics(self) -> Mapping[str, Any]:
         numbers = {**self.report.to_metrics(), "baseline": self.baseline}

@@ -23,9 +23,11 @@ from truerisk.estimation.run import PairedAnswers
 from truerisk.losses.loss import AUC, AVERAGE_PRECISION
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import joined
+from truerisk.results.best_set import may_be_best
 from truerisk.results.calibration import Calibration
-from truerisk.results.comparison import FOLDS, ROPE, Comparison, PairedLosses, may_be_best
+from truerisk.results.comparison import ROPE, Comparison
 from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.evaluation import FOLDS, PairedLosses
 from truerisk.results.interval import Scale
 from truerisk.results.learning_curve import LearningCurve
 from truerisk.results.records import UNWRITTEN, Count, Record, Share
@@ -317,7 +319,7 @@ class TestedLearners(Record):
         """The learners that may be the best: the best one is among them with probability `level`.
 
         By their honest losses on the same rows, or by one of the further scores, without a further
-        fit (`results/comparison.py`). In the order of the ranking.
+        fit (`results/best_set.py`). In the order of the ranking.
         """
         names = [name for name in self.ranking if self.risks[name].value is not None]
         paired, behind = self._paired(names, score)

@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar
 from truerisk.auditing.mixed_splits import Kind
 from truerisk.core import present
 from truerisk.core.present import MODELS_SAW, unsigned
-from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
+from truerisk.results.bounds import HonestNumber, numbers_of
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Interval, OnScale, Reported, Scale
+from truerisk.results.interval import Bounded, Interval, OnScale, Reported, Scale
 from truerisk.results.records import FINITE, Column, Count, Perfect, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 

@@ -47,7 +47,7 @@ def compare(
     """  # noqa: D301 - \b is for click
     from truerisk.comparison.paired import compare as compared
     from truerisk.results.comparison import ROPE
-    from truerisk.results.json_values import MAX_BYTES
+    from truerisk.results.records import MAX_BYTES
     from truerisk.results.results import RiskEstimate
 
     most = max_bytes or MAX_BYTES

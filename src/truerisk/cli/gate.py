@@ -12,8 +12,7 @@ from truerisk.cli.options import with_options
 from truerisk.cli.output import say
 
 if TYPE_CHECKING:
-    from truerisk.results.bounds import Bounded
-    from truerisk.results.interval import Scale
+    from truerisk.results.interval import Bounded, Scale
 
 CLOSED = 4
 
@@ -134,8 +133,8 @@ def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[
     if result is None or (fail_above is None and not min_score):
         return 0
     # late: a command helps without numpy
-    from truerisk.results.bounds import ALIKE, honest_numbers_of, judge
-    from truerisk.results.interval import Scale
+    from truerisk.results.bounds import ALIKE, judge
+    from truerisk.results.interval import Scale, honest_numbers_of
 
     numbers = honest_numbers_of(result)
     refuse_bounds(fail_above, min_score, {name: Scale(one.most) for name, one in numbers.items()})

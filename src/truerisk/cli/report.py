@@ -33,7 +33,8 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     """  # noqa: D301 - \b is for click
     from truerisk.core.present import named
     from truerisk.report.page import read_any
-    from truerisk.results.json_values import MAX_BYTES, parse
+    from truerisk.results.json_values import parse
+    from truerisk.results.records import MAX_BYTES
 
     most = max_bytes or MAX_BYTES
     content = parse(sys.stdin.read(most + 1) if file == "-" else Path(file), max_bytes=most)

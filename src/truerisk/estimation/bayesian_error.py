@@ -18,7 +18,7 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
-from truerisk.results.writing import Shown
+from truerisk.results.records import Shown
 
 
 @dataclass(frozen=True)

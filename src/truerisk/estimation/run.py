@@ -43,7 +43,7 @@ from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dres
 
 if TYPE_CHECKING:
     from truerisk.methods.parts.procedure import Procedure
-    from truerisk.results.comparison import PairedLosses
+    from truerisk.results.evaluation import PairedLosses
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -33,7 +33,7 @@ from truerisk.intervals.form import (
     Sureness,
     is_none,
 )
-from truerisk.results.comparison import FOLDS
+from truerisk.results.evaluation import FOLDS
 from truerisk.results.interval import Basis, Interval
 
 ONCE = FOLDS  # one drawing of the folds, and nothing else

@@ -36,10 +36,10 @@ from truerisk.results.comparison import Comparison
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Reported
 from truerisk.results.learning_curve import LearningCurve
+from truerisk.results.records import Shown
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.results.roc import RocCurve
 from truerisk.results.selection_bias import SelectionBias
-from truerisk.results.writing import Shown
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.prediction_stability import PredictionStability

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -71,60 +70,18 @@ def judge(number: HonestNumber, bound: float, asked: str) -> tuple[bool, str]:
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 
 
-class Bounded(ABC):
-    """A result with honest numbers, on which a user can set bounds."""
-
-    @property
-    @abstractmethod
-    def _honest_numbers(self) -> Mapping[str, HonestNumber]:
-        """The honest numbers by name."""
-
-    def require(self, **bounds: float) -> None:
-        """Raise `BoundMissed` unless the interval of each named number keeps its bound.
-
-        A score, of which more is better, keeps a bound if the lower end of its interval is at least
-        that large; an error, of which less is better, if the upper end is at most that large. A
-        number without an interval keeps no bound.
-
-        Parameters
-        ----------
-        **bounds : float
-            A bound for each name of a score or loss; "zero-one" is written ``zero_one``.
-
-        Raises
-        ------
-        BoundMissed
-            If any bound is missed; the message names each of them.
-
-        Examples
-        --------
-        >>> import truerisk as tr
-        >>> from sklearn.datasets import load_wine
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> X, y = load_wine(return_X_y=True)
-        >>> risk = tr.estimate_risk(GaussianNB(), X, y)
-        >>> risk.require(zero_one=0.15)
-        >>> risk.require(zero_one=0.01)
-        Traceback (most recent call last):
-        ...
-        truerisk.core.errors.BoundMissed: ...
-        """
-        numbers = self._honest_numbers
-        if not bounds:
-            name = _as_argument(next(iter(numbers)), "0.2")
-            raise BadArgument(f"require() was given no bound: write it as in require({name}).")
-        judged = [
-            judge(*_checked(numbers, name, bound), f"require({name}={bound:.15g})")
-            for name, bound in bounds.items()
-        ]
-        missed = [sentence for is_missed, sentence in judged if is_missed]
-        if missed:
-            raise BoundMissed("\n".join(missed))
-
-
-def honest_numbers_of(result: Bounded) -> Mapping[str, HonestNumber]:
-    """Return the honest numbers of a result by name, for the bounds of the command line."""
-    return result._honest_numbers
+def require(numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) -> None:
+    """Raise `BoundMissed` unless the interval of each named number keeps its bound."""
+    if not bounds:
+        name = _as_argument(next(iter(numbers)), "0.2")
+        raise BadArgument(f"require() was given no bound: write it as in require({name}).")
+    judged = [
+        judge(*_checked(numbers, name, bound), f"require({name}={bound:.15g})")
+        for name, bound in bounds.items()
+    ]
+    missed = [sentence for is_missed, sentence in judged if is_missed]
+    if missed:
+        raise BoundMissed("\n".join(missed))
 
 
 def _as_argument(name: str, bound: str = "") -> str:

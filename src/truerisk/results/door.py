@@ -1,7 +1,7 @@
-"""The one way from a result up to what draws it, writes its page, or compares it with another.
+"""The one way from a result to what reads, writes, draws or compares it.
 
-Results do not know their views. They ask this file by a word, and it imports the view when it is
-asked for.
+Results do not know their views, nor load the parts of their own package that few calls need. They
+ask this file by a word, and it imports the view or the part when it is asked for.
 """
 
 from __future__ import annotations
@@ -49,3 +49,22 @@ def load_from_above(word: str) -> Callable[..., Any]:
     """Import the function that draws, writes or compares results, by its word."""
     view: Callable[..., Any] = _ABOVE[word].load()
     return view
+
+
+_PARTS = lines_of(
+    "truerisk.results",
+    """
+    read-dict  reading:read_dict  a result from plain values
+    read-json  reading:read_json  a result from its JSON
+    best-set  best_set:may_be_best  the candidates that may be the best
+    honest-numbers  bounds:numbers_of  the numbers of an estimate and of its scores, by name
+    require  bounds:require  bounds on honest numbers, kept or not
+    also-written  writing:also_written  a text that is also written to a file
+    """,
+)
+
+
+def load_part(word: str) -> Callable[..., Any]:
+    """Import a function of this package that few calls need, by its word."""
+    part: Callable[..., Any] = _PARTS[word].load()
+    return part

@@ -11,10 +11,8 @@ from typing import Any
 
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean
+from truerisk.results.interval import RISKS_OF_PARTS
 from truerisk.results.json_values import JsonValue, schema_of
-
-RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
-"""Entries of a breakdown that are risks: all others are weights, differences or counts."""
 
 Conversion = Callable[[Mapping[str, Any]], Any]
 

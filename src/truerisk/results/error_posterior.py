@@ -14,8 +14,8 @@ from truerisk.core.arguments import as_array, check_level, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
+from truerisk.results.records import Shown
 from truerisk.results.results import RiskEstimate
-from truerisk.results.writing import Shown
 from truerisk.statistics.sample_size import beta_quantile
 
 LEAST = 1e-12  # rows of a prior: with fewer, quantiles of older SciPy are no numbers

@@ -263,6 +263,44 @@ class Influences:
         return self.shaken is not None
 
 
+FOLDS = 1.8  # times the variance of independent rows, of one drawing of the folds; calibrated
+
+
+@dataclass(frozen=True, eq=False)
+class PairedLosses:
+    """`losses[c, j]` of candidate c on row j, whose `shares` in the risk add to 1.
+
+    A candidate without a risk has NaN. Rows of one of the `groups` may depend on each other.
+    `one_row[c]` is what another answer to one row does to the risk of candidate c, where answers
+    are labels. `factors[c]` is by how much its difference from the winner varies more than one of
+    independent rows; None where fits without a further fold do not tell it.
+    """
+
+    losses: np.ndarray
+    shares: np.ndarray
+    groups: np.ndarray | None = None
+    one_row: np.ndarray | None = None
+    factors: np.ndarray | None = None
+
+    def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
+        """What each row, or group, adds to every risk, and its share; those without any are out."""
+        parts, shares = self.losses * self.shares, self.shares
+        if self.groups is not None:
+            member = np.unique(self.groups, return_inverse=True)[1].ravel()
+            parts = np.array([np.bincount(member, line) for line in parts])
+            shares = np.bincount(member, shares)
+        counts = shares > 0
+        return parts[:, counts], shares[counts]
+
+
+class Comparable(Protocol):
+    """What holds losses of several candidates on the same rows."""
+
+    def losses(self) -> PairedLosses:
+        """The losses; a refusal says why there are none."""
+        ...
+
+
 OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.present import clean, risk
-from truerisk.results.earlier_versions import RISKS_OF_PARTS
-from truerisk.results.records import Share
-from truerisk.results.writing import Shown
+from truerisk.results.door import load_part
+from truerisk.results.records import Share, Shown
 
 
 class Basis(Enum):
@@ -48,6 +47,10 @@ class Basis(Enum):
 
 OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
 """What a drawn plan tells, and its data; the rest is a kind of answers, a loss or a table."""
+
+
+RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
+"""Entries of a breakdown that are risks: all others are weights, differences or counts."""
 
 
 def normal_quantile(level: float) -> float:
@@ -324,6 +327,52 @@ class OnScale(WithInterval):
             "perfect": scale.perfect,
         }
         return replace(self, **stated, **names)  # type: ignore[type-var]
+
+
+class Bounded:
+    """A result with honest numbers, on which a user can set bounds."""
+
+    @property
+    def _honest_numbers(self) -> Mapping[str, Any]:
+        """The honest numbers, each a `HonestNumber`, by name."""
+        raise NotImplementedError
+
+    def require(self, **bounds: float) -> None:
+        """Raise `BoundMissed` unless the interval of each named number keeps its bound.
+
+        A score, of which more is better, keeps a bound if the lower end of its interval is at least
+        that large; an error, of which less is better, if the upper end is at most that large. A
+        number without an interval keeps no bound.
+
+        Parameters
+        ----------
+        **bounds : float
+            A bound for each name of a score or loss; "zero-one" is written ``zero_one``.
+
+        Raises
+        ------
+        BoundMissed
+            If any bound is missed; the message names each of them.
+
+        Examples
+        --------
+        >>> import truerisk as tr
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_wine(return_X_y=True)
+        >>> risk = tr.estimate_risk(GaussianNB(), X, y)
+        >>> risk.require(zero_one=0.15)
+        >>> risk.require(zero_one=0.01)
+        Traceback (most recent call last):
+        ...
+        truerisk.core.errors.BoundMissed: ...
+        """
+        load_part("require")(self._honest_numbers, bounds)
+
+
+def honest_numbers_of(result: Bounded) -> Mapping[str, Any]:
+    """Return the honest numbers of a result, each a `HonestNumber`, by name."""
+    return result._honest_numbers
 
 
 TIE = 1e-12  # sums of equal fold risks in another order differ by less

@@ -14,18 +14,12 @@ from typing import Any, NoReturn, TypeVar
 from truerisk.core.arguments import check_count, path_of, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.present import clean
+from truerisk.results.records import LARGEST_COUNT, MAX_BYTES
 
 T = TypeVar("T")
 
-MAX_BYTES = 64 * 2**20
-"""The largest document of results that is read unless `max_bytes` says otherwise.
-
-Reading takes up to half a second and 30 MiB of memory for each MiB of text.
-"""
-
 MOST_KEYS = 10_000  # of one object: settings, learners, classes
 DEEPEST = 64  # levels of objects and arrays; results have fewer than 20
-LARGEST_COUNT = 2**53
 LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
 WANTED = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."

@@ -25,9 +25,9 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.present import frame_of
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnScale, Scale
-from truerisk.results.json_values import LARGEST_COUNT
 from truerisk.results.records import (
     FINITE,
+    LARGEST_COUNT,
     UNWRITTEN,
     Column,
     Finite,

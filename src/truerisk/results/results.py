@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,11 +15,10 @@ from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal
 from truerisk.core.present import frame_of, frame_of_rows
-from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
-from truerisk.results.comparison import Comparable, Comparison, may_be_best
-from truerisk.results.door import load_from_above
+from truerisk.results.door import load_from_above, load_part
 from truerisk.results.evaluation import (
     AnsweredRows,
+    Comparable,
     Evaluation,
     Influences,
     Target,
@@ -28,7 +27,7 @@ from truerisk.results.evaluation import (
     values_of,
 )
 from truerisk.results.finding import Finding
-from truerisk.results.interval import ERROR, Breakdown, Interval, OnScale, Scale
+from truerisk.results.interval import ERROR, Bounded, Breakdown, Interval, OnScale, Scale
 from truerisk.results.records import (
     UNLESS_EMPTY,
     UNWRITTEN,
@@ -39,6 +38,10 @@ from truerisk.results.records import (
     Record,
     Size,
 )
+
+if TYPE_CHECKING:
+    from truerisk.results.bounds import HonestNumber
+    from truerisk.results.comparison import Comparison
 
 CHOICE_LEFT_OUT = (
     "the risk of the best of {} settings leaves the choice out, so that it keeps no bound: take "
@@ -217,7 +220,8 @@ class RiskEstimate(OnScale, Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.best_of is not None:
             raise Refusal(CHOICE_LEFT_OUT.format(self.best_of))
-        return numbers_of(self)
+        numbers: Mapping[str, HonestNumber] = load_part("honest-numbers")(self)
+        return numbers
 
     def _metrics(self) -> Mapping[str, Any]:
         numbers = self.named(self.scoring)
@@ -341,7 +345,7 @@ class RiskCurve(Bounded, Record):
         """The settings that may be the best: the best one is among them with probability `level`.
 
         From the losses of the rows that were held out, without a further fit
-        (`results/comparison.py`).
+        (`results/best_set.py`).
         """
         return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
 
@@ -351,7 +355,8 @@ class RiskCurve(Bounded, Record):
                 f"'{self.common.method}' does not keep the losses of every setting on the same "
                 "rows: take the curve of a method that splits once, such as '10-fold'."
             )
-        return may_be_best(self.comparable.losses(), level)
+        is_possible: np.ndarray = load_part("best-set")(self.comparable.losses(), level)
+        return is_possible
 
     def __len__(self) -> int:
         return len(self.estimates)
@@ -373,7 +378,8 @@ class RiskCurve(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.procedure is None and len(self) > 1:
             raise Refusal(CHOICE_LEFT_OUT.format(len(self)))
-        return numbers_of(self[self.best] if self.procedure is None else self.procedure)
+        told = self[self.best] if self.procedure is None else self.procedure
+        return told._honest_numbers
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """One row per candidate: parameters, value, standard error, interval, chosen or not.

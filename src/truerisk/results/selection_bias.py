@@ -13,8 +13,8 @@ from truerisk.core.arguments import as_array, check_count, generator_of, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number
 from truerisk.results.interval import tied
+from truerisk.results.records import Shown
 from truerisk.results.results import RiskCurve
-from truerisk.results.writing import Shown
 
 
 @dataclass(frozen=True, eq=False)

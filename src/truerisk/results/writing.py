@@ -2,89 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
-from truerisk.core.errors import Brief, NotWritten, said_by, xml_text
-
-if TYPE_CHECKING:
-    from truerisk.core.present import Block
-
+from truerisk.core.errors import NotWritten, said_by
 
 T = TypeVar("T")
-
-
-class Shown(Brief):
-    """A result that shows itself: a notebook has its blocks, or what it prints, and its picture."""
-
-    def blocks(self) -> Sequence[Block]:
-        """The tables that a notebook and a page show of it."""
-        return ()
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
-        from truerisk.results.door import (
-            load_from_above,  # late: the command line helps without numpy
-        )
-
-        return load_from_above("picture")(self, ax=ax)
-
-    def _repr_html_(self) -> str:
-        from truerisk.results.door import load_from_above
-
-        tables = "".join(block.html for block in self.blocks())
-        picture: str = load_from_above("notebook-picture")(self)
-        return xml_text(tables or f"<pre>{html.escape(str(self))}</pre>") + picture
-
-
-class Written(Shown):
-    """A dataclass that can be written down: `to_dict` is what a file of it holds."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        from truerisk.core.present import plain  # late: the command line helps without numpy
-
-        content: dict[str, Any] = plain(self)
-        return content
-
-    def to_json(self, path: Any = None) -> str:
-        """One JSON document, also written to `path` where one is given."""
-        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
-
-    def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
-        from truerisk.results.door import load_from_above
-
-        return also_written(path, lambda: str(load_from_above("page")(self)))
-
-    def save_figures(
-        self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
-    ) -> tuple[Path, ...]:
-        """Write the figures of its page, and say where; PNG (300 dpi) and PDF need matplotlib."""
-        from truerisk.results.door import load_from_above
-
-        return tuple(load_from_above("files")(self, folder, formats))
-
-    def to_metrics(self) -> dict[str, float]:
-        """Its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.
-
-        A risk or score stands under its name as people state it (`auc`), the ends of its interval
-        beside it (`auc.low`, `auc.high`), what belongs to one learner behind its name (`knn/auc`).
-        What is not known is left out, and a letter that MLflow does not take becomes "_".
-        """
-        from truerisk.core.present import metrics_of
-
-        return metrics_of(self._metrics())
-
-    def _metrics(self) -> Mapping[str, Any]:
-        """The numbers of `to_metrics`, None where one is not known."""
-        return self.to_dict()
 
 
 def place_of(path: Any, like: str = "report.html") -> Path:

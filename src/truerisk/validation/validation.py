@@ -14,8 +14,8 @@ from truerisk.contracts import Terms
 from truerisk.core import present
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
-from truerisk.results.bounds import Bounded, HonestNumber, numbers_of
-from truerisk.results.interval import Reported
+from truerisk.results.bounds import HonestNumber, numbers_of
+from truerisk.results.interval import Bounded, Reported
 from truerisk.results.records import UNWRITTEN, Count, Record
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration

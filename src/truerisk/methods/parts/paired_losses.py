@@ -19,7 +19,7 @@ from truerisk.methods.parts.set_risks import (
 )
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import IN_TIME, ORDERED, order_of
-from truerisk.results.comparison import PairedLosses
+from truerisk.results.evaluation import PairedLosses
 from truerisk.results.interval import Basis
 
 REMEDY = "compare by held-out rows, such as '10-fold'."
