@@ -25,9 +25,9 @@ from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.learning_curve import LearningCurve
+from truerisk.search.door import check_store, open_store
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import route, run_of_search
-from truerisk.search.stored_search import check_store, open_store
 
 UNSAID: Mapping[str, Any] = {
     "scoring": None,
@@ -146,8 +146,9 @@ def learning_curve(
     wanted = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
     named = {learner.problem.family.name: learner.problem}
     with open_store(learner.store, named, kind="search") as stored:
-        curve = measure(learner, wanted, stored.keeper)
-        stored.warn_of_another()
+        curve = measure(learner, wanted, None if stored is None else stored.keeper)
+        if stored is not None:
+            stored.warn_of_another()
     return curve
 
 

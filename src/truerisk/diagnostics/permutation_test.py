@@ -17,8 +17,8 @@ from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import as_seed, checked_method
 from truerisk.estimation.run import Run
 from truerisk.methods.pairs import Pairs
+from truerisk.search.any_model import run_of
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import run_of
 
 LONG = 60.0  # seconds that deserve a word before they pass
 FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)

@@ -24,8 +24,8 @@ from truerisk.core.identity import is_a, is_exactly
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, class_named
-from truerisk.losses.loss_words import as_loss, named
-from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer, perfect_rule
+from truerisk.losses.loss_words import as_loss
+from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer
 from truerisk.models.stated.question import usual_score
 from truerisk.plan.builder import leave_out, row_numbers, split_plan
 from truerisk.plan.leaks import order_of
@@ -435,59 +435,3 @@ def _name_of(claim: Claim) -> str:
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"
     return str(getattr(claim.scoring, "__name__", claim.scoring))
-
-
-def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
-    """Return the scores of a function that gives a dict of them; none where it gives a number.
-
-    It is asked about a rule that answers with y itself; where that fails, it has one score.
-    """
-    rows = np.arange(data.n_rows)[:, None]
-    try:
-        with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
-            warnings.simplefilter("ignore")
-            found = function(perfect_rule(data), rows, *data.targets(data.y))
-    except BaseException as error:  # a user's function may raise anything
-        if not is_failure(error):
-            raise
-        return {}
-    if not isinstance(found, Mapping):
-        return {}
-    whole = _Remembered(function)
-    return {name: _OneOf(whole, name) for name in named(list(found))}
-
-
-def one_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return one of the scores of a function that gives a dict of them, as a scorer."""
-    return _OneOf(_Remembered(function), name)
-
-
-@dataclass
-class _Remembered:
-    """A function that is called once for all scores of one model on one test set."""
-
-    function: Callable[..., Any]
-    last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
-
-    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
-        if self.last is None or self.last[0] is not model or self.last[1] is not X:
-            self.last = model, X, self.function(model, X, *more, **options)
-        return self.last[2]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"function": self.function, "last": None}
-
-
-@dataclass(frozen=True)
-class _OneOf:
-    """One score of a function that gives several."""
-
-    whole: _Remembered
-    name: str
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-    def __call__(self, model: Any, X: Any, *more: Any, **options: Any) -> Any:
-        return self.whole(model, X, *more, **options)[self.name]

@@ -6,36 +6,41 @@ splits could share: a fresh clone searches in each of them, and what it tunes is
 
 from __future__ import annotations
 
-from dataclasses import replace
+import pickle
+import time
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from inspect import Parameter, signature
+from math import inf
 from typing import Any
 
+from sklearn.utils.validation import has_fit_parameter
+
 from truerisk.contracts import Method
-from truerisk.core.errors import Refusal
-from truerisk.core.family import has_best_params
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.family import Family, refuse_no_tags
+from truerisk.core.present import clean
 from truerisk.core.progress import stage
+from truerisk.data.data import Data, TaskWord
+from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.estimation.checking import all_findings, with_checks, with_findings
 from truerisk.estimation.outer_splits import usual_word
-from truerisk.estimation.problem import Problem
-from truerisk.estimation.run import Run, curve_of
+from truerisk.estimation.problem import Problem, as_seed, params_branch, refuse_unrated_class
+from truerisk.estimation.run import Run, blank_estimate, curve_of
+from truerisk.losses.loss import Loss
+from truerisk.losses.loss_words import as_loss
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.results import RiskEstimate
-from truerisk.search.own_claim import claim_of
-from truerisk.search.repeat import of_clones
-from truerisk.search.search_problem import (
-    Routed,
-    SearchRows,
-    problem_and_loss,
-    selected_risk,
-)
-from truerisk.search.search_words import (
-    Words,
-    marks_of,
-    refuse_changed,
-    refuse_state,
-    refuse_words_of_grids,
-)
+from truerisk.search.claim import Claim, known_word
+from truerisk.search.own_claim import as_risk, claim_of
+from truerisk.search.repeat import of_clones, study_given, with_groups
+from truerisk.search.search_problem import Routed, Words, own_score, problem_of, words_of
+from truerisk.search.tuned_model import TunedModel
 
 KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
@@ -47,8 +52,6 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
     A search is what has `best_params_` once it is fitted; its class says so before.
     """
     estimator = search.estimator
-    if search.param_grid is not None or search.n_iter is not None or not has_best_params(estimator):
-        return None
     kind = type(estimator).__name__
     if estimator.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
         refuse_words_of_grids(search, kind)
@@ -121,3 +124,221 @@ def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]
         "there are no fits to share"
     )
     return as_method(usual), (note,)
+
+
+@dataclass
+class SearchRows:
+    """The checked rows, and what every fit of the search is given besides."""
+
+    family: Family
+    data: Data
+    seed: int
+    fit_options: dict[str, Any]
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, search: Any, X: Any, y: Any, routed: Routed) -> SearchRows:
+        from sklearn import get_config
+
+        family = Family.of(search.estimator)
+        refuse_no_tags(search.estimator)
+        X, routed, _ = routed.looked_up(X, search.estimator)
+        weight = routed.sample_weight
+        try:
+            task: TaskWord = family.task
+        except BadData:  # a density, say, is searched by its own score
+            task = "other"
+        data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
+        params = dict(routed.fit)
+        if not get_config()["enable_metadata_routing"]:  # which hands them on itself
+            _refuse_groups(search.estimator, routed.groups)
+            params = with_groups(params, data.groups)
+        fit_options = {"sample_weight": weight, "fit_params": params}
+        return cls(family, data, as_seed(search.random_state), fit_options)
+
+    def problem(self, search: Any, words: Words) -> Problem:
+        """The whole search as one learner, and what is asked of it."""
+        return problem_of(search, self.data, self.family, words, seed=self.seed, **self.fit_options)
+
+    def fitted(self) -> Any:
+        """A clone that searched all rows."""
+        model, started = self.family.estimator, time.perf_counter()
+        params = self.fit_options["fit_params"]
+        if self.fit_options["sample_weight"] is not None:
+            params = params_branch().fit_params_with_weight(model, **self.fit_options)
+        seed = (self.seed, 0) if self.family.is_random else None
+        fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
+        self.seconds = time.perf_counter() - started
+        return fitted
+
+
+def problem_and_loss(
+    search: Any, rows: SearchRows, claim: Claim | None, fitted: Any
+) -> tuple[Problem, Loss | None]:
+    """The whole search as one learner, and the loss behind its own score.
+
+    The honest risk is told in that loss where none was asked for.
+    """
+    data = rows.data
+    words = words_of_given(search, claim, fitted)
+    own = None
+    if claim is not None:
+        plain = copy(search)
+        plain.scoring = None
+        own = as_loss(words_of_given(plain, claim, fitted).chosen, data)
+    return refuse_unrated_class(rows.problem(search, words)), own
+
+
+def _refuse_groups(search: Any, groups: Any) -> None:
+    """A search that takes no groups would cut them in its own splits."""
+    if groups is None or has_fit_parameter(search, "groups"):
+        return
+    parameters = signature(search.fit).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    raise Refusal(
+        f"{type(search).__name__}.fit takes no groups, so that its own splits would cut them, and "
+        "its choice would rest on rows that it has seen: use a search that takes groups."
+    )
+
+
+def selected_risk(
+    problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
+) -> RiskEstimate:
+    """Its best score, in the words of the honest risk where that is of the same score."""
+    like = _papers(problem, fitted, seconds)
+    if claim is None:
+        kind = type(fitted).__name__
+        note = f"best_score_: in which score that is, {kind} does not say"
+        value = float(fitted.best_score_)
+        return replace(
+            like, value=value, scoring="best_score_", notes=(note,), perfect=inf, positive=None
+        )
+    claimed = as_risk(claim, problem.data, like)
+    loss = problem.loss
+    label = loss.label(problem.data)
+    if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
+        return claimed
+    if own.label(problem.data) != label:
+        return replace(claimed, positive=own.label(problem.data))
+    return claimed.on_scale(like.scale, scoring=loss.word, positive=label)
+
+
+def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
+    """What is said of a score that the search itself found on all rows."""
+    data, loss = problem.data, problem.loss
+    return blank_estimate(
+        data,
+        loss,
+        method=f"{type(fitted).__name__}: best_score_",
+        target="Err",
+        bias="optimistic: the best of several scores",
+        params=dict(fitted.best_params_),
+        n_fits=1,
+        seconds=seconds,
+        engine="generic",
+        seed=problem.seed,
+        plan_fingerprint="",  # its splits are its own
+        weighted=data.sample_weight is not None and _weighs(fitted),
+    )
+
+
+def _weighs(fitted: Any) -> bool:
+    """Whether its scores weight the rows, as its fits do: those of older searches count rows."""
+    if isinstance(fitted, TunedModel):
+        return True
+    from sklearn import get_config
+
+    routed = get_config()["enable_metadata_routing"]  # where each scorer asks for itself, or not
+    return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
+
+
+def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
+    """What was asked of the model that is tuned; by the search's own score where nothing was."""
+    asker = copy(search)
+    asker.estimator = (
+        getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
+    )
+    if claim is not None and search.scoring is None:
+        word = known_word(claim) if not isinstance(claim.scoring, Loss) else None
+        if isinstance(claim.scoring, Loss):
+            asker.scoring = claim.scoring
+        elif word is None and claim.scoring is None:
+            asker.scoring = own_score(claim.estimator)
+        elif word != "accuracy":  # which the usual loss of classifiers is
+            asker.scoring = word or claim.scoring
+    return words_of(asker)
+
+
+OWN = {  # what speaks of the settings of a grid, with the value that says nothing
+    "rule": "min",
+    "cv": None,
+    "time_limit": None,
+    "store": None,
+    "error_score": "raise",
+    "return_train_score": False,
+    "verbose": 0,
+}
+
+
+def refuse_words_of_grids(search: Any, kind: str) -> None:
+    """Words on the settings of a grid, which a search that was given tries in its own way."""
+    heard = search.estimator.get_params(deep=False)
+    for name, unsaid in OWN.items():
+        value = getattr(search, name, unsaid)
+        if isinstance(value, type(unsaid)) and value == unsaid:
+            continue
+        remedy = f"set it in {kind}, or give a model and a grid"
+        raise BadArgument(
+            f"{name}={shown(value)} is about the settings of a grid, and {kind} tries its own: "
+            f"{remedy if name in heard else 'give a model and a grid'}."
+        )
+    if callable(search.refit):
+        raise BadArgument(
+            f"refit={shown(search.refit)} chooses a setting, and {kind} chooses its own: use "
+            "refit=True."
+        )
+
+
+def refuse_state(search: Any) -> None:
+    """What a clone goes on with: a study, an iterator; and splits that hold for all rows only."""
+    kind = type(search).__name__
+    if study_given(search):
+        raise Refusal(
+            f"{kind} was given a study, which goes on learning over fits and clones: inside the "
+            "outer splits it would know the rows that test. Give study=None."
+        )
+    for name, value in search.get_params(deep=True).items():
+        if isinstance(value, Iterator):
+            raise Refusal(
+                f"{name} of {kind} is {clean(shown(value), 60)}, which the first fit uses up: give "
+                "a list or a splitter."
+            )
+        if name.rpartition("__")[2] == "cv" and isinstance(value, list | tuple):
+            raise Refusal(
+                f"{name} of {kind} lists splits by the numbers of all rows, and in an outer "
+                "training set these numbers mean other rows: give a splitter, such as KFold(5)."
+            )
+
+
+def marks_of(search: Any) -> dict[str, str]:
+    """What the parameters of a search hold, as far as it can be written."""
+    marks = {}
+    for name, value in search.get_params(deep=True).items():
+        try:
+            marks[name] = sha256(pickle.dumps(value)).hexdigest()
+        except Exception:  # noqa: BLE001  a function of a notebook, a lock: nothing can be seen
+            continue
+    return marks
+
+
+def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
+    """Parameters that a fit of a clone has changed: they are shared by all clones."""
+    now = marks_of(search)
+    changed = [name for name, mark in before.items() if now.get(name) != mark]
+    if changed:
+        raise Refusal(
+            f"{clean(', '.join(changed), 120)} of {type(search).__name__} changed while a clone of "
+            "it was fitted: what is learned in one fit survives into the next, and inside the "
+            "outer splits it would know the rows that test. Give an object that clone() copies."
+        )

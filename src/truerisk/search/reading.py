@@ -14,7 +14,8 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import refuse_no_tags
 from truerisk.core.identity import is_honest_search
 from truerisk.results.finding import Finding
-from truerisk.search.claim import Claim, one_of_function
+from truerisk.search.claim import Claim
+from truerisk.search.several_scores import one_of_function
 
 
 def read_claim(search: Any) -> Claim:

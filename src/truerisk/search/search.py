@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.errors import Refusal
+from truerisk.core.family import has_best_params
 from truerisk.core.old_names import refuse_old_names, refuses_old_names
 from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.executors import connections_kept
@@ -20,13 +21,17 @@ from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.run import Computed, Run, curve_of
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate
+from truerisk.search.as_given import as_given
 from truerisk.search.cv_results import chosen_by, own_warning, rate_settings, say_fits
-from truerisk.search.given_search import fit_given_search
-from truerisk.search.reference_risks import as_given
-from truerisk.search.search_problem import Routed, route, router, run_of_search
-from truerisk.search.search_words import check_race, check_words
-from truerisk.search.stored_search import open_store
-from truerisk.search.time_limit import try_in_time
+from truerisk.search.door import load_part, open_store
+from truerisk.search.search_problem import (
+    Routed,
+    check_race,
+    check_words,
+    route,
+    router,
+    run_of_search,
+)
 from truerisk.search.tuned_model import LossScorer, Missing, TunedModel
 
 _NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
@@ -248,10 +253,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
         X, routed, self.row_columns_ = routed.looked_up(X, self.estimator)
-        if (attributes := fit_given_search(self, X, y, routed)) is not None:
-            for name, value in attributes.items():
-                setattr(self, name, value)
-            return self
+        is_alone = self.param_grid is None and self.n_iter is None
+        if is_alone and has_best_params(self.estimator):
+            attributes = load_part("fit-given")(self, X, y, routed)
+            if attributes is not None:
+                for name, value in attributes.items():
+                    setattr(self, name, value)
+                return self
         run, self.multimetric_ = run_of_search(self, X, y, routed)
         methods = [method for method in (run.select_by, run.testing) if method is not None]
         forward = all(method.goes_forward for method in methods)
@@ -262,32 +270,36 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         trained = {"trained": self.return_train_score}
         named = {run.problem.family.name: run.problem}
         with connections_kept(), open_store(self.store, named, kind="search") as stored:
-            with own_warning(self.error_score):
-                tried = try_in_time(run, self.time_limit, stored, refit=bool(self.refit), **trained)
-            run = replace(run, problem=tried.problem)
+            keeper, tried = None if stored is None else stored.keeper, None
+            if self.time_limit is not None:
+                try_in_time, limits = load_part("try-in-time"), {"refit": bool(self.refit)}
+                with own_warning(self.error_score):
+                    tried = try_in_time(run, self.time_limit, stored, **limits, **trained)
+                run = replace(run, problem=tried.problem)
             with stage("tuning"):
                 selected, results = rate_settings(
                     run,
                     error_score=self.error_score,
                     several=self.multimetric_,
-                    known=tried.tuning,
-                    keeper=stored.keeper,
+                    known=() if tried is None else tried.tuning,
+                    keeper=keeper,
                     **trained,
                 )
-                selected = tried.tuned(selected)
+                selected = selected if tried is None else tried.tuned(selected)
                 say_fits(selected, results, self.verbose)
                 self._keep_selection(selected, results)
-            stored.warn_of_another()
+            if stored is not None:
+                stored.warn_of_another()
             if run.testing is not None:
                 with stage("honest risk"):
-                    known_answers = tried.known_answers(selected)
-                    run = run.test(known=known_answers, keeper=stored.keeper)
-                    self._keep_risk(tried.tested(replace(run, tuned=selected)))
+                    known = [selected.answers] if tried is None else tried.known_answers(selected)
+                    run = replace(run.test(known=known, keeper=keeper), tuned=selected)
+                    self._keep_risk(run if tried is None else tried.tested(run))
             told = [vars(self).get(name) for name in ("risk_", "selected_risk_")]
             estimates = [estimate for estimate in told if estimate is not None]
             found = [*run.problem.findings, *(f for each in estimates for f in all_findings(each))]
             self.findings_ = tuple(dict.fromkeys(found))
-            if stored.fits is not None:
+            if stored is not None:
                 self.kept_ = stored.fits
         if self.refit:
             started = perf_counter()

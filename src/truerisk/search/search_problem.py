@@ -1,52 +1,36 @@
-"""A search, or a model, and its rows as a run: the checked data and what was asked for on them."""
+"""What a search is told, checked, and its rows as a run: the data and what was asked of them."""
 
 from __future__ import annotations
 
-import time
-from copy import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
-from math import inf
+from numbers import Integral
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
+import numpy as np
 
-from truerisk.core.errors import BadData, Refusal
-from truerisk.core.family import Family, refuse_no_tags
-from truerisk.core.identity import is_honest_search
+from truerisk.contracts import Method
+from truerisk.core.arguments import check_flag, is_number, shown
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.data.data import Data, TaskWord, take_named_columns
-from truerisk.engines.running.fitting import fitted_on_all
+from truerisk.engines.generic import Generic
 from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import (
     Problem,
     as_seed,
-    params_branch,
-    pose,
     problem_on,
     refuse_unrated_class,
     settings_seed,
 )
-from truerisk.estimation.run import Run, blank_estimate
+from truerisk.estimation.run import Run
 from truerisk.losses.loss import Loss
-from truerisk.losses.loss_words import are_several, as_loss
-from truerisk.methods.pairs import Pairs, testing_method
-from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import as_method, is_of_scikit_learn
-from truerisk.models.stated.question import tunes_inside
-from truerisk.results.results import RiskEstimate
-from truerisk.search.claim import Claim, by_function
-from truerisk.search.own_claim import as_risk
-from truerisk.search.repeat import with_groups
-from truerisk.search.search_words import (
-    Words,
-    check_chooser,
-    compared_by,
-    engine_for,
-    makes_predictions,
-    words_of,
-    words_of_given,
-)
-from truerisk.search.tuned_model import TunedModel
+from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
+from truerisk.methods.pairs import testing_method
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
+from truerisk.models.stated.question import usual_score
+from truerisk.search.door import check_store, load_part
 
 
 def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
@@ -70,7 +54,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     own = family.takes_y_as_given
     data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
     function = search.scoring
-    if callable(function) and (each := by_function(function, data)):
+    if callable(function) and (each := load_part("scores-of-function")(function, data)):
         check_chooser(search.refit, each)
         words = replace(words, scoring=each)
     several = are_several(words.scoring)
@@ -101,42 +85,6 @@ def problem_of(
         random_state=seed,
         **fit_options,
     )
-
-
-def run_of(
-    searched: Any,
-    X: Any,
-    y: Any,
-    groups: Any,
-    params: dict[str, Any],
-    *,
-    random_state: Any = 0,
-    **order: Any,
-) -> Run:
-    """The run of a search of ours by its own words, of any other model by pairs of its usual folds.
-
-    `order` are times and places of the rows; where there are any, splits keep rows apart by them. A
-    model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
-    """
-    if is_honest_search(searched):
-        run, _ = run_of_search(searched, X, y, route(searched, groups, params, **order))
-        if searched.param_grid is None and tunes_inside(run.problem.family):
-            raise Refusal(
-                f"{run.problem.family.name} tunes inside its own fit: give it as it is, without "
-                "HonestSearchCV around it."
-            )
-        return run
-    weight = params.pop("sample_weight", None)
-    if params:
-        raise Refusal(
-            f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
-            "only sample_weight is known."
-        )
-    rows = {"groups": groups, "sample_weight": weight, **order}
-    problem = pose(Family.of(searched), X, y, random_state=random_state, is_event=True, **rows)
-    usual = usual_word(problem.data)
-    in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
-    return Run(problem, as_method(usual), Pairs() if in_pairs else nested(usual, usual))
 
 
 @dataclass(frozen=True)
@@ -216,128 +164,167 @@ def _splitter_request(method: Any) -> Any:
     return request
 
 
-@dataclass
-class SearchRows:
-    """The checked rows, and what every fit of the search is given besides."""
+@dataclass(frozen=True)
+class Words:
+    """Scoring and executor of a search, with the usual scoring where it names none.
 
-    family: Family
-    data: Data
-    seed: int
-    fit_options: dict[str, Any]
-    seconds: float = 0.0
-
-    @classmethod
-    def of(cls, search: Any, X: Any, y: Any, routed: Routed) -> SearchRows:
-        from sklearn import get_config
-
-        family = Family.of(search.estimator)
-        refuse_no_tags(search.estimator)
-        X, routed, _ = routed.looked_up(X, search.estimator)
-        weight = routed.sample_weight
-        try:
-            task: TaskWord = family.task
-        except BadData:  # a density, say, is searched by its own score
-            task = "other"
-        data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
-        params = dict(routed.fit)
-        if not get_config()["enable_metadata_routing"]:  # which hands them on itself
-            _refuse_groups(search.estimator, routed.groups)
-            params = with_groups(params, data.groups)
-        fit_options = {"sample_weight": weight, "fit_params": params}
-        return cls(family, data, as_seed(search.random_state), fit_options)
-
-    def problem(self, search: Any, words: Words) -> Problem:
-        """The whole search as one learner, and what is asked of it."""
-        return problem_of(search, self.data, self.family, words, seed=self.seed, **self.fit_options)
-
-    def fitted(self) -> Any:
-        """A clone that searched all rows."""
-        model, started = self.family.estimator, time.perf_counter()
-        params = self.fit_options["fit_params"]
-        if self.fit_options["sample_weight"] is not None:
-            params = params_branch().fit_params_with_weight(model, **self.fit_options)
-        seed = (self.seed, 0) if self.family.is_random else None
-        fitted = fitted_on_all(self.family, 0, self.data.for_fits(params, self.data.as_given), seed)
-        self.seconds = time.perf_counter() - started
-        return fitted
-
-
-def problem_and_loss(
-    search: Any, rows: SearchRows, claim: Claim | None, fitted: Any
-) -> tuple[Problem, Loss | None]:
-    """The whole search as one learner, and the loss behind its own score.
-
-    The honest risk is told in that loss where none was asked for.
+    Parameters
+    ----------
+    scoring : any
+        As in `estimate_risk`; the usual one of the estimator where the search names none.
+    chooser : str or None
+        Name of the score that chooses among several; the first one if None.
+    n_jobs : any
+        Where fits run.
     """
-    data = rows.data
-    words = words_of_given(search, claim, fitted)
-    own = None
-    if claim is not None:
-        plain = copy(search)
-        plain.scoring = None
-        own = as_loss(words_of_given(plain, claim, fitted).chosen, data)
-    return refuse_unrated_class(rows.problem(search, words)), own
+
+    scoring: Any
+    chooser: str | None
+    n_jobs: Any
+
+    @property
+    def chosen(self) -> Any:
+        """The score that chooses."""
+        return by_scoring(self.scoring, self.chooser)[0]
 
 
-def _refuse_groups(search: Any, groups: Any) -> None:
-    """A search that takes no groups would cut them in its own splits."""
-    if groups is None or has_fit_parameter(search, "groups"):
-        return
-    parameters = signature(search.fit).parameters.values()
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    raise Refusal(
-        f"{type(search).__name__}.fit takes no groups, so that its own splits would cut them, and "
-        "its choice would rest on rows that it has seen: use a search that takes groups."
-    )
+def words_of(search: Any) -> Words:
+    """Return what a search is told."""
+    scoring = _usual_scoring(search) if search.scoring is None else search.scoring
+    return Words(scoring, search.refit if isinstance(search.refit, str) else None, search.n_jobs)
 
 
-def selected_risk(
-    problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
-) -> RiskEstimate:
-    """Its best score, in the words of the honest risk where that is of the same score."""
-    like = _papers(problem, fitted, seconds)
-    if claim is None:
-        kind = type(fitted).__name__
-        note = f"best_score_: in which score that is, {kind} does not say"
-        value = float(fitted.best_score_)
-        return replace(
-            like, value=value, scoring="best_score_", notes=(note,), perfect=inf, positive=None
+def _usual_scoring(search: Any) -> Any:
+    """Return the scoring of a search that names none; None is the usual loss of its data.
+
+    The estimator's own score is all there is to choose by where it makes no predictions, and what
+    GridSearchCV takes where its words are spoken and a class has a score of another kind.
+    """
+    model = search.estimator
+    if not hasattr(model, "score"):
+        return None
+    if not makes_predictions(model):
+        return own_score(model)
+    is_own = is_of_scikit_learn(search.cv) and usual_score(model) is None
+    return own_score(model) if is_own else None
+
+
+def compared_by(search: Any, usual: str) -> Method:
+    """Return the method by which settings are compared.
+
+    Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
+    Scores of whole test sets are means over folds anyway, unless their word ends in " pooled".
+    """
+    method = as_method(usual if search.cv is None else search.cv)
+    if isinstance(method, Procedure) and not method.shares_folds:
+        raise Refusal(
+            f"cv='{method.word}' tests what was tuned inside, and rates no setting on all "
+            f"rows: use cv='{method.inner_method.word}' with "
+            f"outer='{method.outer_method.word}'."
         )
-    claimed = as_risk(claim, problem.data, like)
-    loss = problem.loss
-    label = loss.label(problem.data)
-    if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
-        return claimed
-    if own.label(problem.data) != label:
-        return replace(claimed, positive=own.label(problem.data))
-    return claimed.on_scale(like.scale, scoring=loss.word, positive=label)
+    return method if isinstance(search.cv, Method) else fold_means(method)
 
 
-def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
-    """What is said of a score that the search itself found on all rows."""
-    data, loss = problem.data, problem.loss
-    return blank_estimate(
-        data,
-        loss,
-        method=f"{type(fitted).__name__}: best_score_",
-        target="Err",
-        bias="optimistic: the best of several scores",
-        params=dict(fitted.best_params_),
-        n_fits=1,
-        seconds=seconds,
-        engine="generic",
-        seed=problem.seed,
-        plan_fingerprint="",  # its splits are its own
-        weighted=data.sample_weight is not None and _weighs(fitted),
+def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
+    """Refuse what would need the fits that a race spares."""
+    if not select_by.spares_fits:
+        return
+    if return_train_score:
+        raise BadArgument(
+            f"return_train_score=True asks every fit of every setting about its own rows, and "
+            f"'{select_by.word}' does not make them all: leave one of them out."
+        )
+    if is_number(error_score) and not np.isnan(float(error_score)):
+        raise BadArgument(
+            f"error_score={shown(error_score)} is the score of fits that failed, and would be that "
+            f"of fits that '{select_by.word}' never made: use error_score=numpy.nan."
+        )
+
+
+def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
+    """The engine that goes on after a failing fit, where a score stands for it."""
+    if isinstance(error_score, str) and error_score == "raise":
+        return engine
+    if not is_number(error_score):
+        raise BadArgument(
+            f"error_score={shown(error_score)}: use 'raise', or the score of a failing fit, such "
+            "as numpy.nan."
+        )
+    if outer is not None and not np.isnan(float(error_score)):
+        raise BadArgument(
+            f"error_score={shown(error_score)} would count failing fits as if they had answered, "
+            "and a risk has no such number: use error_score=numpy.nan, which leaves such settings "
+            "out, or outer=None."
+        )
+    if isinstance(engine, Generic):
+        return replace(engine, error="warn")
+    if isinstance(engine, str) and engine in ("auto", Generic.word):
+        return Generic(error="warn")
+    raise BadArgument(
+        f"error_score={shown(error_score)} needs the engine 'generic', and engine={shown(engine)} "
+        "was asked for: leave out one of them."
     )
 
 
-def _weighs(fitted: Any) -> bool:
-    """Whether its scores weight the rows, as its fits do: those of older searches count rows."""
-    if isinstance(fitted, TunedModel):
-        return True
-    from sklearn import get_config
+def check_words(search: Any) -> None:
+    """Refuse words that no fit is needed to refuse."""
+    refuse_no_estimator(search.estimator)
+    _check_refit(search.refit, search.scoring, search.outer)
+    check_flag("return_train_score", search.return_train_score)
+    verbose, limit = search.verbose, search.time_limit
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise BadArgument(
+            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
+            "3 for its score as well."
+        )
+    if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
+        raise BadArgument(
+            f"time_limit={shown(limit)}: give seconds, more than 0, or None for no limit."
+        )
+    check_store(search.store, search.random_state)
 
-    routed = get_config()["enable_metadata_routing"]  # where each scorer asks for itself, or not
-    return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
+
+def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
+    """Refuse what says neither whether to refit nor how to choose."""
+    if callable(refit):
+        if outer is not None:
+            raise BadArgument(
+                f"refit={shown(refit)} chooses from cv_results_, which the outer splits of the "
+                "honest risk do not have: use a rule=, by which they choose as well, or outer=None."
+            )
+    elif are_several(scoring):
+        check_chooser(refit, named(scoring))
+    elif callable(scoring) and isinstance(refit, str):
+        return  # a function may give several scores; `on_y` looks at what it gives
+    elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
+        raise BadArgument(
+            f"refit={shown(refit)}: use True, False, or a function that gives the number of a "
+            "setting for cv_results_."
+        )
+
+
+def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
+    """Refuse a `refit` that is none of several scores; True and False let the first one choose."""
+    if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in names):
+        raise BadArgument(
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+            f"callable to refit what it chooses: refit={shown(refit)} is none of the scores "
+            f"{shown(list(names))}. Name the one that chooses, or leave refit out, so that the "
+            f"first one, {next(iter(names))!r}, does."
+        )
+
+
+def own_score(estimator: Any) -> Loss:
+    """The estimator's own `score`."""
+    from sklearn.metrics import check_scoring
+
+    loss: Loss = scorer_losses().OwnScore(check_scoring(estimator), "own score")
+    return loss
+
+
+def makes_predictions(estimator: Any) -> bool:
+    """Whether its predictions can be compared with y."""
+    from sklearn.base import is_classifier, is_regressor
+
+    last = Family(estimator).last
+    return bool(is_classifier(estimator) or is_regressor(estimator) or of_survival(last))

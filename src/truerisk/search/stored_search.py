@@ -11,6 +11,7 @@ from typing import Any
 
 from truerisk.contracts import Fits
 from truerisk.core.arguments import store_of
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.engines.running.executors import workers_of
@@ -19,28 +20,24 @@ from truerisk.estimation.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class StoredSearch:
-    """The open store of a search; without one, nothing is kept.
+    """The open store of a search: engines leave their fits with the `keeper`."""
 
-    Engines leave their fits with the `keeper`; where it is None, with nobody.
-    """
-
-    keeper: Any = None
-    path: Path | None = None
+    keeper: Any
+    path: Path
 
     @property
-    def fits(self) -> Fits | None:
-        """What the store spared; None without one."""
-        return None if self.keeper is None else Fits(self.keeper.n_found, self.keeper.n_added)
+    def fits(self) -> Fits:
+        """What the store spared."""
+        return Fits(self.keeper.n_found, self.keeper.n_added)
 
     def part(self, family: Family, of: Family, candidates: slice) -> None:
         """Some settings of the search, asked for by themselves."""
-        if self.keeper is not None:
-            self.keeper.part(family, of, candidates)
+        self.keeper.part(family, of, candidates)
 
     def warn_of_another(self) -> None:
         """Say that the store holds fits, and none of this search."""
         keeper = self.keeper
-        if keeper is None or keeper.was_empty or keeper.n_found or not keeper.n_added:
+        if keeper.was_empty or keeper.n_found or not keeper.n_added:
             return
         warn(
             f"{self.path} holds fits, and none of this search: data, model, settings, folds, what "
@@ -51,8 +48,6 @@ class StoredSearch:
 
 def check_store(store: Any, random_state: Any) -> None:
     """Refuse what is no place for a file, and a search that would never find its fits again."""
-    if store is None:
-        return
     place = store_of(store, example="search.db")
     if place.is_dir():
         raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
@@ -74,9 +69,7 @@ def open_store(
     store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
 ) -> Iterator[StoredSearch]:
     """The store of learners by name, made where it is not there; one without a key is refused."""
-    if store is None:
-        yield StoredSearch()
-        return
+    check_present("truerisk.study.keeping")
     from truerisk.study.keeping import keeping
 
     first = next(iter(problems.values()))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from truerisk.contracts import Method
+from truerisk.contracts import Keeper, Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
@@ -31,10 +31,7 @@ GROWTH = 2  # each batch is at most twice as large as the one before
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """The settings that were rated, and the answers that are known of them, pass by pass.
-
-    Without a time limit all of them are to be tried, and nothing is known yet.
-    """
+    """The settings that were rated, and the answers that are known of them, pass by pass."""
 
     problem: Problem
     tuning: tuple[Answers | None, ...] = ()
@@ -64,21 +61,19 @@ class Tried:
 
 def try_in_time(
     run: Run,
-    limit: float | None,
-    stored: StoredSearch,
+    limit: float,
+    stored: StoredSearch | None,
     *,
     trained: bool = False,
     refit: bool = True,
 ) -> Tried:
-    """Rate settings in grid order until the time is over; all of them where there is no limit.
+    """Rate settings in grid order until the time is over.
 
     With `trained` fits are asked about their own rows, too. What is left to do is done in time as
     well, as far as it can be foretold: the fit on all rows, and those of the winners in outer
     splits.
     """
     problem, testing, rest = run.problem, run.testing, 0
-    if limit is None:
-        return Tried(problem)
     passes = [_tuning_pass(tuning_problem(problem, run.select_by), run.select_by, trained=trained)]
     if isinstance(testing, Procedure):
         plan = draw_plan(problem, testing)[2]
@@ -141,7 +136,7 @@ class _Course:
         problem: Problem,
         passes: Sequence[_Pass],
         limit: float,
-        stored: StoredSearch,
+        stored: StoredSearch | None,
         rest: int,
         *,
         refit: bool,
@@ -179,7 +174,7 @@ class _Course:
         for this in self.passes:
             begun = self.clock()
             problem = replace(this.problem, family=family)
-            asking = problem.asking(keeper=self.stored.keeper, passes=this.number)
+            asking = problem.asking(keeper=self._keeper, passes=this.number)
             answers_of_passes.append(asking(this.plan, besides=this.besides))
             self.refusals |= asking.refusals
             seconds.append(self.clock() - begun)
@@ -188,11 +183,16 @@ class _Course:
             self.seconds[number] += spent
         self.n_tried += n
 
+    @property
+    def _keeper(self) -> Keeper | None:
+        return None if self.stored is None else self.stored.keeper
+
     def _part(self, first: int, end: int) -> Family:
         """Some of the settings; a store keeps their fits as those of the whole grid."""
         whole, part = self.problem.family, slice(first, end)
         family = Family(whole.estimator, whole.candidates[part])
-        self.stored.part(family, whole, part)
+        if self.stored is not None:
+            self.stored.part(family, whole, part)
         return family
 
     def _watch(self, listener: Listener | None) -> Listener:
@@ -223,7 +223,7 @@ class _Course:
 
         What a store has says nothing of the pace of what it has not: with one, one at a time.
         """
-        if not self.n_tried or self.stored.keeper is not None:
+        if not self.n_tried or self.stored is not None:
             return 1
         each = sum(self.seconds) / self.n_tried
         last = self.answers[0][-1].n_candidates

@@ -15,7 +15,7 @@ from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.data.data import Data, without_columns
 from truerisk.engines.running.answering import answers_of
 from truerisk.losses.loss import IN_TIME, Loss
-from truerisk.search.search_words import makes_predictions
+from truerisk.search.search_problem import makes_predictions
 
 Answering = TypeVar("Answering", bound=Callable[..., Any])
 

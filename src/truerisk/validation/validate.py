@@ -26,9 +26,9 @@ from truerisk.engines.running.fitting import why_of
 from truerisk.estimation.problem import as_seed, problem_on
 from truerisk.estimation.run import Run
 from truerisk.methods.external import External
+from truerisk.search.any_model import run_of
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import run_of
-from truerisk.search.search_words import words_of
+from truerisk.search.search_problem import words_of
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes

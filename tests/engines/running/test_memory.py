@@ -72,7 +72,7 @@ def test_refuse_too_large_lets_learners_pass_that_work_by_rows(monkeypatch, mode
 def test_refuse_too_large_stops_a_search_before_its_first_fit(monkeypatch):
     """The engine needs no such matrix, but the model that is fitted on all rows would."""
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
-    monkeypatch.setattr("truerisk.search.search.try_in_time", None)
+    monkeypatch.setattr("truerisk.search.search.rate_settings", None)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 8_000)), np.arange(10) % 2
     search = tr.HonestSearchCV(LinearDiscriminantAnalysis(**SHRUNK), {"shrinkage": [0.1, 0.5]})

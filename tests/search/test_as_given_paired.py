@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from truerisk.data.data import Data
-from truerisk.search.reference_risks import Paired, paired_difference
+from truerisk.search.as_given import Paired, paired_difference
 
 DRAW = np.random.default_rng(0)
 A, B = DRAW.random(30), DRAW.random(30) + 0.1
