@@ -345,52 +345,9 @@ class AnsweredRows:
         """The answers of one candidate."""
         return replace(self, candidate=candidate)
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Row, fold, truth and answers of every test, in the order of the rows."""
-        plan = self.answers[0].plan
-        rows, _ = plan.positions
-        question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-        order = np.lexsort((plan.fold[question], plan.repeat[question], rows))
-        columns: dict[str, np.ndarray] = {"row": np.asarray(rows), "fold": plan.fold[question]}
-        if len(np.unique(plan.repeat)) > 1:
-            columns["repeat"] = plan.repeat[question]
-        truth = self.truth[rows]
-        columns |= dict(_columns("truth", truth if self.classes is None else self.classes[truth]))
-        for response_answers in self.answers:
-            columns |= self._answers(response_answers)
-        order = order[self.unseen[order]]
-        return {name: values[order].tolist() for name, values in columns.items()}
-
     @property
     def unseen(self) -> np.ndarray:
         """Which answers are of a model that did not see the row: a bootstrap asks others, too."""
         plan = self.answers[0].plan
         seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
         return ~np.concatenate(seen)
-
-    def _answers(self, answers: Answers) -> dict[str, np.ndarray]:
-        values = answers.values[self.candidate]
-        answered = np.repeat(answers.answered[self.candidate], answers.plan.test_sizes)
-        if answers.response == "label":
-            assert self.classes is not None
-            labels: np.ndarray = self.classes.astype(object)[values]
-            labels[~answered | (values < 0)] = None
-            return {"label": labels}
-        if answers.response == "probability" and self.classes is None:
-            by_then = np.cumsum(values[:, :0:-1], axis=1)  # the last interval is the first in time
-            each = zip(self.horizons, by_then.T, strict=True)
-            return {f"probability_by_{time:.12g}": shares for time, shares in each}
-        if answers.response == "probability":
-            assert self.classes is not None
-            each = zip(self.classes.tolist(), values.T, strict=True)
-            return {f"probability_{label}": shares for label, shares in each}
-        return dict(_columns(answers.response, values))
-
-
-def _columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """One column, or one of each target."""
-    if values.ndim == 1:
-        yield name, values
-        return
-    for place, column in enumerate(values.T):
-        yield f"{name}_{place}", column
