@@ -13,7 +13,7 @@ from tests.support.families import families_on
 
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
-from truerisk.assessment.schedule import forecast, planned_fits
+from truerisk.assessment.forecast import forecast, planned_fits
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.progress import listen
 from truerisk.estimation.problem import pose

@@ -13,7 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.assessment.schedule import Schedule, forecast, planned_fits, word_by_size
+from truerisk.assessment.forecast import forecast, planned_fits
+from truerisk.assessment.schedule import Schedule, word_by_size
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import listen

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerisk.assessment.assessment import Assessment, assessment_of
+from truerisk.assessment.door import load_part
 from truerisk.assessment.families import problems_of, read_learners, task_of
-from truerisk.assessment.schedule import PlannedCurve, Schedule, planned_curves
+from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.core.arguments import as_typed, check_flag
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
@@ -20,14 +21,14 @@ from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.checking import with_equal_checks
 from truerisk.estimation.problem import Problem, as_seed
-from truerisk.estimation.run import Run
 from truerisk.losses.loss_words import are_several
 from truerisk.methods.words import as_method, listed_splits
 from truerisk.results.finding import warn_of_findings
-from truerisk.search.stored_search import StoredSearch, check_store, open_store
-from truerisk.validation.honest import HonestRun
-from truerisk.validation.validation import Validation, validation_of
-from truerisk.validation.wishes import Wishes
+from truerisk.search.door import check_store, open_store
+
+if TYPE_CHECKING:
+    from truerisk.assessment.learning_curves import PlannedCurve
+    from truerisk.search.stored_search import StoredSearch
 
 
 class Interrupted(KeyboardInterrupt):
@@ -145,7 +146,9 @@ def assess(
     models = [family.estimator for family in families]
     table, found, _ = take_named_columns(X, rows, models=models)
     data = Data.check(table, y, task=task_of(named_learners, y), **found)
-    wishes = Wishes.planned(validate, X, data, seed, positive)
+    wishes = None
+    if validate is not None and validate is not False:
+        wishes = load_part("wishes")(validate, X, data, seed, positive)
     problems = problems_of(
         named_learners,
         data,
@@ -166,7 +169,9 @@ def assess(
     forward = all(m.goes_forward for m in (*schedule.methods, schedule.nested))
     problems = with_equal_checks(problems, checks, forward=forward)
     problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
-    curves = planned_curves(learning_curve, problems, schedule)
+    curves: Mapping[str, Any] = {}
+    if learning_curve is not None:
+        curves = load_part("learning-curves")(learning_curve, problems, schedule)
     several = scoring if are_several(scoring) else None
     typed = as_typed(**rows, scoring=several, positive=positive, validate=validate or None)
     opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
@@ -178,7 +183,8 @@ def assess(
             return assessment
         try:
             with named(assessment.best):
-                validated = _validated(assessment.learners[assessment.best], schedule, wishes)
+                best = assessment.learners[assessment.best]
+                validated = load_part("validation")(best, schedule, wishes)
         except KeyboardInterrupt:  # Ctrl-C now loses the validation alone
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validated, str):
@@ -189,7 +195,7 @@ def assess(
 def _assess_each(
     problems: Mapping[str, Problem],
     schedule: Schedule,
-    stored: StoredSearch,
+    stored: StoredSearch | None,
     curves: Mapping[str, PlannedCurve | str],
     typed: Mapping[str, str],
     *,
@@ -198,7 +204,7 @@ def _assess_each(
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
     missing: tuple[str, ...] | None = None  # what an interruption left out
-    keeper = stored.keeper
+    keeper = None if stored is None else stored.keeper
     total = sum(map(schedule.fits, problems.values()))
     total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))
     try:
@@ -220,32 +226,9 @@ def _assess_each(
         )
     whole = None
     if done:
-        whole = assessment_of(done, problems, schedule, stored.fits, typed, missing or ())
+        fits = None if stored is None else stored.fits
+        whole = assessment_of(done, problems, schedule, fits, typed, missing or ())
         whole = replace(whole, checked=checks)
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole
-
-
-def _validated(learner: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
-    """By its answers, or why there are none: no fit of an assessment is lost for it."""
-    risk = learner.risk
-    if risk.value is None or learner.winners is None or learner.problem is None:
-        return "a fit failed in an outer split, so some rows have no answer."
-    if risk.answered is None:
-        return f"'{risk.method}' keeps no answers about single rows."
-    run = HonestRun(
-        run=Run(learner.problem, schedule.methods[0], schedule.nested),
-        risk=risk,
-        answered=risk.answered,
-        winners=learner.winners.candidate,
-        best=learner.curve.best,
-        pair_answers=learner.shaken,
-    )
-    rows = learner.out_of_fold
-    try:
-        with stage("validation"):
-            run = run.with_richest() if rows is None else run.with_answers(rows.answers)
-            return validation_of(run, wishes)
-    except Refusal as refusal:
-        return str(refusal)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from truerisk.assessment.conclusion import call_findings_of, conclude, fragile
+from truerisk.assessment.conclusion import call_findings_of, conclude
+from truerisk.assessment.constant_risk import constant_risk
+from truerisk.assessment.door import load_part
 from truerisk.assessment.families import by_text, ranked
-from truerisk.assessment.risk_of_choice import risk_of_choice
 from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tested_learners import TestedLearners, refuse_unassessed
 from truerisk.assessment.tuned_learner import TunedLearner
@@ -20,14 +21,12 @@ from truerisk.core.errors import Refusal
 from truerisk.core.present import frame_of_rows, signed
 from truerisk.estimation.problem import Problem
 from truerisk.results.door import load_from_above
-from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Bounded, Interval, honest_numbers_of
-from truerisk.results.roc import RocCurve
-from truerisk.search.reference_risks import constant_risk
 
 if TYPE_CHECKING:
     from truerisk.results.bounds import HonestNumber
+    from truerisk.results.roc import RocCurve
 
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
@@ -59,7 +58,8 @@ class Assessment(Bounded, TestedLearners):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong or worth knowing of rows, columns, splits and the choice."""
-        return fragile(self)
+        found: tuple[Finding, ...] = load_part("findings")(self)
+        return found
 
     @property
     def warned_findings(self) -> tuple[Finding, ...]:
@@ -248,7 +248,7 @@ class Assessment(Bounded, TestedLearners):
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
         """The posterior of a learner's true error after the honest test."""
-        return ErrorPosterior.of_estimate(self._learner(learner).risk).plot(ax=ax)
+        return load_part("posterior").of_estimate(self._learner(learner).risk).plot(ax=ax)
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
         """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
@@ -301,7 +301,7 @@ def assessment_of(
     best = ranked({name: learner.risk.loss_value for name, learner in learners.items()}, order)[0]
     problem, choice = problems[best], None
     if len(learners) > 1:
-        choice = risk_of_choice(learners, order, problem, schedule.nested)
+        choice = load_part("choice")(learners, order, problem, schedule.nested)
     data, constant = problem.data, constant_risk(problem)
     assessment = Assessment(
         learners=learners,

@@ -25,11 +25,11 @@ from truerisk.data.columns import (
 )
 from truerisk.data.data import Data, TaskWord
 from truerisk.data.rows import n_columns
+from truerisk.data.targets import MOST_INTEGER_CLASSES
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
 from truerisk.estimation.outer_splits import n_parts
 from truerisk.estimation.problem import Problem, params_branch, problem_on, settings_seed
-from truerisk.readers.roles import MOST_INTEGER_CLASSES
 from truerisk.results.interval import tied_groups
 
 Named = Mapping[str, Family] | Sequence[str] | None

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from truerisk.assessment.constant_risk import Constant
+from truerisk.assessment.door import load_part
 from truerisk.assessment.families import ranked
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.comparison.paired import check_asked, difference, of_score
 from truerisk.contracts import Fits
 from truerisk.core import present
+from truerisk.core.arguments import check_level
+from truerisk.core.branches import is_present
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.core.registry import check_known
@@ -23,34 +26,23 @@ from truerisk.estimation.run import PairedAnswers
 from truerisk.losses.loss import AUC, AVERAGE_PRECISION
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import joined
-from truerisk.results.best_set import may_be_best
-from truerisk.results.calibration import Calibration
-from truerisk.results.comparison import ROPE, Comparison
-from truerisk.results.error_posterior import ErrorPosterior
+from truerisk.results.door import load_from_above
+from truerisk.results.door import load_part as load_part_of_results
 from truerisk.results.evaluation import FOLDS, PairedLosses
-from truerisk.results.interval import Scale
-from truerisk.results.learning_curve import LearningCurve
+from truerisk.results.interval import ROPE, Scale
 from truerisk.results.records import UNWRITTEN, Count, Record, Share
-from truerisk.results.results import RiskCurve, RiskEstimate
-from truerisk.results.roc import RocCurve
-from truerisk.search.reference_risks import Constant, Paired, paired_difference
-from truerisk.validation.validation import Validation
+from truerisk.results.results import RiskCurve, RiskEstimate, check_asked, of_score
+from truerisk.search.as_given import Paired, paired_difference
+
+if TYPE_CHECKING:
+    from truerisk.assessment.differences import Beside
+    from truerisk.results.calibration import Calibration
+    from truerisk.results.comparison import Comparison
+    from truerisk.results.learning_curve import LearningCurve
+    from truerisk.results.roc import RocCurve
+    from truerisk.validation.validation import Validation
 
 MOST_NAMES = 10_000  # names of columns that are kept; the fingerprint covers all
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beside(Comparison):
-    """A learner minus the best one; earlier files have no more than its `mean` and the error."""
-
-    schema: ClassVar[str] = ""
-    derived: ClassVar[tuple[str, ...]] = (*Comparison.derived, "exceeds_noise")
-
-    learner: str
-    mean: float
-    test: str = ""
-    difference: float = 0.0
-    n_pairs: Count = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +75,13 @@ class TestedLearners(Record):
         "no_roc": "no_roc",
         "calibration": "calibration",
         "monte_carlo": "monte_carlo",
+    }
+
+    _types_elsewhere: ClassVar[Mapping[str, str]] = {
+        "Beside": "truerisk.assessment.differences:Beside",
+        "Calibration": "truerisk.results.calibration:Calibration",
+        "RocCurve": "truerisk.results.roc:RocCurve",
+        "Validation": "truerisk.validation.validation:Validation",
     }
 
     learners: Mapping[str, TunedLearner]
@@ -221,20 +220,16 @@ class TestedLearners(Record):
     @cached_property
     def differences(self) -> Sequence[Beside]:
         """Paired differences of the risks, each learner minus the best one."""
-        others = [name for name in self.ranking if name != self.best]
-        with_risk = [name for name in others if self.risks[name].value is not None]
-        paired = [self.difference(name, self.best) for name in with_risk]
-        return [
-            Beside(learner=comparison.names[0], mean=comparison.value, **vars(comparison))
-            for comparison in paired
-            if comparison.test != "none"
-        ]
+        if len(self.learners) < 2:
+            return []
+        differences: Sequence[Beside] = load_part("differences")(self)
+        return differences
 
     @property
     def posterior(self) -> dict[str, Any] | None:
         """Errors and tested rows behind the posterior of the error; None where it has none."""
         try:
-            posterior = ErrorPosterior.of_estimate(self.best_learner.risk)
+            posterior = load_part("posterior").of_estimate(self.best_learner.risk)
         except Refusal:
             return None
         return {"errors": posterior.errors, "n": posterior.n, "of": posterior.of}
@@ -321,9 +316,12 @@ class TestedLearners(Record):
         By their honest losses on the same rows, or by one of the further scores, without a further
         fit (`results/best_set.py`). In the order of the ranking.
         """
+        check_level("level", level)
         names = [name for name in self.ranking if self.risks[name].value is not None]
         paired, behind = self._paired(names, score)
-        kept = may_be_best(paired, level).tolist()
+        if len(names) < 2:
+            return names
+        kept = load_part_of_results("best-set")(paired, level).tolist()
         return [
             name
             for name, may_be in zip(names, kept, strict=True)
@@ -332,7 +330,12 @@ class TestedLearners(Record):
 
     @cached_property
     def usual_best_set(self) -> Sequence[str] | None:
-        """`best_set` at the level of the intervals; None where it is refused."""
+        """`best_set` at the level of the intervals; None where it is refused.
+
+        None as well where several learners cannot be compared, as `truerisk.comparison` is missing.
+        """
+        if len(self.learners) > 1 and not is_present("truerisk.comparison.paired"):
+            return None
         try:
             return self.best_set(self.confidence_level)
         except Refusal:
@@ -388,7 +391,8 @@ class TestedLearners(Record):
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
         first, second = (of_score(self.risks[name], score) for name in (a, b))
         level = self.confidence_level
-        comparison = difference(first, second, rope=rope, confidence_level=level)
+        options = {"rope": rope, "confidence_level": level}
+        comparison: Comparison = load_from_above("difference")(first, second, **options)
         return replace(comparison, names=(a, b))
 
     def gain(self) -> Paired | None:

@@ -7,32 +7,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from truerisk.assessment.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
-from truerisk.assessment.schedule import PlannedCurve, Schedule
+from truerisk.assessment.door import load_part
+from truerisk.assessment.out_of_fold import OutOfFold, out_of_fold
+from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import Keeper, Terms
 from truerisk.core import present
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import Count as Progress
-from truerisk.diagnostics.risk_over_time import RiskOverTime, risk_over_time
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, Run, curve_of
 from truerisk.methods.apparent import Apparent
 from truerisk.models.stated.question import tunes_inside
 from truerisk.plan.answers import Answers
-from truerisk.results.calibration import Calibration
 from truerisk.results.evaluation import Evaluation, Winners
-from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 from truerisk.results.records import UNWRITTEN, Count, Record, Size
 from truerisk.results.results import RiskCurve, RiskEstimate
-from truerisk.results.roc import RocCurve
-from truerisk.search.own_claim import claimed_by
-from truerisk.search.reference_risks import AsGiven, as_given
+from truerisk.search.as_given import AsGiven, as_given
+from truerisk.search.door import load_part as load_part_of_search
+
+if TYPE_CHECKING:
+    from truerisk.assessment.learning_curves import PlannedCurve
+    from truerisk.diagnostics.risk_over_time import RiskOverTime
+    from truerisk.results.calibration import Calibration
+    from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
+    from truerisk.results.roc import RocCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,11 @@ class TunedLearner(Record):
 
     derived: ClassVar[Mapping[str, str]] = {"setting": "setting", "optimism": "optimism"}
     stored: ClassVar[Mapping[str, str]] = {"over_time": "over_time", "no_over_time": "no_over_time"}
+
+    _types_elsewhere: ClassVar[Mapping[str, str]] = {
+        "LearningCurve": "truerisk.results.learning_curve:LearningCurve",
+        "RiskOverTime": "truerisk.diagnostics.risk_over_time:RiskOverTime",
+    }
 
     curve: RiskCurve
     risk: RiskEstimate
@@ -103,12 +112,13 @@ class TunedLearner(Record):
         held_out = self.held_out
         if self.problem is None or not isinstance(held_out, OutOfFold):
             return held_out if isinstance(held_out, str) else None
-        return roc_of(held_out, self.problem)
+        curve: RocCurve | str = load_part("roc")(held_out, self.problem)
+        return curve
 
     @property
     def roc(self) -> RocCurve | None:
         """The ROC curve of rows without part in tuning or fit; where None, `no_roc` says why."""
-        return self._roc if isinstance(self._roc, RocCurve) else None
+        return None if isinstance(self._roc, str) else self._roc
 
     @property
     def no_roc(self) -> str | None:
@@ -119,20 +129,26 @@ class TunedLearner(Record):
     def calibration(self) -> Calibration | None:
         """Whether the probabilities of such rows mean what they say; None without any."""
         rows, problem = self.out_of_fold, self.problem
-        return None if rows is None or problem is None else calibration_of(rows, problem)
+        if rows is None or problem is None:
+            return None
+        calibration: Calibration | None = load_part("calibration")(rows, problem)
+        return calibration
 
     @cached_property
     def _over_time(self) -> RiskOverTime | str | None:
         time = None if self.problem is None else self.problem.data.time
+        if time is None:
+            return None
         try:
-            return None if time is None else risk_over_time(self.risk, time)
+            over_time: RiskOverTime = load_part("over-time")(self.risk, time)
+            return over_time
         except (BadData, Refusal) as error:
             return str(error)
 
     @cached_property
     def over_time(self) -> RiskOverTime | None:
         """The honest risk in stretches of time, where rows have times; or `no_over_time`."""
-        return self._over_time if isinstance(self._over_time, RiskOverTime) else None
+        return None if isinstance(self._over_time, str) else self._over_time
 
     @cached_property
     def no_over_time(self) -> str | None:
@@ -186,9 +202,9 @@ def honest_learner(
     count.finish(run.honest.n_made)
     curve, evaluation = run.curve, run.honest
     inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
-    claim: RiskEstimate | str = claimed_by(problem, curve[0]) if inside else curve[curve.best]
-    if len(curve) == 1 and not inside:
-        claim = present.NOTHING_CHOSEN
+    claim: RiskEstimate | str = present.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
+    if inside:
+        claim = load_part_of_search("claim-of-model")(problem, curve[0])
     with warnings.catch_warnings():  # these models were fitted before and have warned
         warnings.simplefilter("ignore")
         held_out = out_of_fold(run, keeper)

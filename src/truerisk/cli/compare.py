@@ -46,7 +46,7 @@ def compare(
     truerisk compare a.json b.json
     """  # noqa: D301 - \b is for click
     from truerisk.comparison.paired import compare as compared
-    from truerisk.results.comparison import ROPE
+    from truerisk.results.interval import ROPE
     from truerisk.results.records import MAX_BYTES
     from truerisk.results.results import RiskEstimate
 

@@ -14,7 +14,7 @@ from truerisk.comparison.ranks import critical_difference, friedman, ranked
 from truerisk.comparison.scores import RankTable, RankTerms, Scores, rank_table, read_scores
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
-from truerisk.results.comparison import ROPE
+from truerisk.results.interval import ROPE
 
 
 def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:

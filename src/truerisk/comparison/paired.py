@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, ClassVar
@@ -14,15 +13,14 @@ import numpy as np
 
 from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
 from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unlike
-from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.core.registry import closest
 from truerisk.intervals.calibrated import ONCE, Law
 from truerisk.intervals.evidence import variances_of_means
 from truerisk.intervals.instability import instability_of_pairs
-from truerisk.results.comparison import ROPE, Comparison
+from truerisk.results.comparison import Comparison
 from truerisk.results.evaluation import Influences
-from truerisk.results.results import RiskEstimate
+from truerisk.results.interval import ROPE
+from truerisk.results.results import RiskEstimate, of_score
 
 WITH_ROPE = ("paired-cv", "bayes")
 
@@ -174,23 +172,6 @@ def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> C
         return result
     result = result.by_t(of_splits.std_error, of_splits.df, tolerance, "posterior")
     return replace(result, statistic=None, p_value=None)
-
-
-def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
-    """The estimate of the loss itself, or of one of the further scores of the same fits."""
-    if score is None or (isinstance(score, str) and score == estimate.scoring):
-        return estimate
-    check_asked(score, [estimate.scoring, *estimate.scores])
-    return estimate.scores[score]
-
-
-def check_asked(score: Any, names: Sequence[str]) -> None:
-    """Refuse a score that these fits were not asked for, with the nearest that they were."""
-    if not isinstance(score, str) or score not in names:
-        raise UnknownName(
-            f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
-            f"Known: {', '.join(names)}. Ask for it by scoring=."
-        )
 
 
 def _risk_of(source: Any, score: str | None) -> Any:

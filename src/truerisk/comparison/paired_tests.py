@@ -15,8 +15,8 @@ from truerisk.comparison.pairing import PairedLosses, PairedOn
 from truerisk.core.arguments import check_level
 from truerisk.core.errors import Refusal
 from truerisk.core.registry import Registry, lines_of
-from truerisk.results.comparison import ROPE, Comparison, check_rope
-from truerisk.results.interval import Interval, normal_quantile
+from truerisk.results.comparison import Comparison, check_rope
+from truerisk.results.interval import ROPE, Interval, normal_quantile
 
 
 @dataclass(frozen=True)

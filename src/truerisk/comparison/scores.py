@@ -17,7 +17,8 @@ from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.registry import closest
-from truerisk.results.comparison import ROPE, check_rope
+from truerisk.results.comparison import check_rope
+from truerisk.results.interval import ROPE
 
 MOST_SETS, MOST_METHODS = 2_000, 50
 WAYS = (

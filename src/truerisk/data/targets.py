@@ -13,6 +13,9 @@ from truerisk.data.rows import is_missing
 Form = tuple[np.dtype[Any], bool]
 """The type of y as it was given, and whether it was a column."""
 
+MOST_INTEGER_CLASSES = 10
+"""A target of integers with at most so many different values is read as class labels."""
+
 ONE_EACH = "give one value per row"
 
 

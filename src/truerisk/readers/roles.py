@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import closest
+from truerisk.data.targets import MOST_INTEGER_CLASSES
 from truerisk.readers.cells import Cells, Tally, cells_of, counted, listed, quoted
 from truerisk.readers.columnar import MISSING, number
 from truerisk.readers.grid import Columns
 
 TaskWord = Literal["classification", "regression", "survival"]
-
-MOST_INTEGER_CLASSES = 10
-"""A target of integers with at most so many different values is read as class labels."""
 
 _LARGEST = 2**63 - 1
 _LONGEST_LABEL = 100

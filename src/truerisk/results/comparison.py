@@ -12,7 +12,6 @@ from truerisk.results.door import load_from_above
 from truerisk.results.interval import ERROR, Interval, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
 
-ROPE = 0.01
 WIDEST = 1e150  # the square of a wider one overflows
 
 

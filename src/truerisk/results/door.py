@@ -56,6 +56,7 @@ _PARTS = lines_of(
     """
     read-dict  reading:read_dict  a result from plain values
     read-json  reading:read_json  a result from its JSON
+    answered-rows  answered_rows:columns_of  a line for each test of a row
     best-set  best_set:may_be_best  the candidates that may be the best
     honest-numbers  bounds:numbers_of  the numbers of an estimate and of its scores, by name
     require  bounds:require  bounds on honest numbers, kept or not

@@ -45,6 +45,9 @@ class Basis(Enum):
     SAMPLES = "bootstrap samples"
 
 
+ROPE = 0.01  # half the width of the usual region of practical equivalence
+
+
 OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
 """What a drawn plan tells, and its data; the rest is a kind of answers, a loss or a table."""
 

@@ -186,7 +186,7 @@ class _TypeElsewhere:
 
 def _elsewhere(cls: Any) -> dict[str, Any]:
     """Return a stand-in for each type that a class names by its place."""
-    places: Mapping[str, str] = getattr(cls, "types_elsewhere", {})
+    places: Mapping[str, str] = getattr(cls, "_types_elsewhere", {})
     return {name: type(name, (_TypeElsewhere,), {"where": at}) for name, at in places.items()}
 
 

@@ -139,14 +139,14 @@ class Record(Written):
     """A frozen result whose JSON is its fields and, beside them, the properties in `derived`.
 
     Those in `stored` are read again, too: cached properties of what is no part of the JSON, such as
-    rows. Both name properties, or map a key of the JSON to each. `types_elsewhere` gives the places
-    of types in annotations that are imported only when the JSON has such a value.
+    rows. Both name properties, or map a key of the JSON to each. `_types_elsewhere` gives the
+    places of types in annotations that are imported only when the JSON has such a value.
     """
 
     schema: ClassVar[str] = ""
     derived: ClassVar[tuple[str, ...] | Mapping[str, str]] = ()
     stored: ClassVar[Mapping[str, str]] = {}
-    types_elsewhere: ClassVar[Mapping[str, str]] = {}
+    _types_elsewhere: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:

@@ -13,8 +13,9 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, MissingResult, Refusal
+from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
 from truerisk.core.present import frame_of, frame_of_rows
+from truerisk.core.registry import closest
 from truerisk.results.door import load_from_above, load_part
 from truerisk.results.evaluation import (
     AnsweredRows,
@@ -173,7 +174,7 @@ class RiskEstimate(OnScale, Bounded, Record):
                 "this estimate holds no answers of single rows: it was read from a file, a scorer "
                 "rated whole test sets, or its numbers are of several models or learners."
             )
-        return frame_of(self.answered.columns())
+        return frame_of(load_part("answered-rows")(self.answered))
 
     def to_frame(self) -> Any:
         """One row: setting, value, standard error, interval, method, and the numbers of `table`."""
@@ -482,3 +483,20 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         notes=common.notes + tuple(map(present.without_folders, notes)),
         findings=common.findings + tested.findings,
     )
+
+
+def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
+    """The estimate of the loss itself, or of one of the further scores of the same fits."""
+    if score is None or (isinstance(score, str) and score == estimate.scoring):
+        return estimate
+    check_asked(score, [estimate.scoring, *estimate.scores])
+    return estimate.scores[score]
+
+
+def check_asked(score: Any, names: Sequence[str]) -> None:
+    """Refuse a score that these fits were not asked for, with the nearest that they were."""
+    if not isinstance(score, str) or score not in names:
+        raise UnknownName(
+            f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
+            f"Known: {', '.join(names)}. Ask for it by scoring=."
+        )

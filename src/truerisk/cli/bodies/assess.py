@@ -13,7 +13,8 @@ from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.assess import assess as assess_learners
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.families import word_families
-from truerisk.assessment.schedule import MANY, forecast, planned_fits, word_by_size
+from truerisk.assessment.forecast import MANY, forecast, planned_fits
+from truerisk.assessment.schedule import word_by_size
 from truerisk.cli.gate import judged, named_bounds, refuse_bounds, with_bounded
 from truerisk.cli.options import splits_word, typed
 from truerisk.cli.output import (

@@ -1,0 +1,28 @@
+"""The one way from an assessment to its parts that few calls need, imported when asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truerisk.core.registry import lines_of
+
+_PARTS = lines_of(
+    "truerisk",
+    """
+    choice  assessment.risk_of_choice:risk_of_choice  the risk of choosing among several learners
+    differences  assessment.differences:differences_of  each learner minus the best one
+    findings  assessment.fragility:fragile  what makes the answer fragile
+    learning-curves  assessment.learning_curves:planned_curves  risks on fewer rows
+    roc  assessment.held_out_curves:roc_of  the ROC curve of held-out rows
+    calibration  assessment.held_out_curves:calibration_of  the calibration of held-out rows
+    over-time  diagnostics.risk_over_time:risk_over_time  the risk in stretches of time
+    posterior  results.error_posterior:ErrorPosterior  the posterior of the error
+    wishes  assessment.validated:planned_wishes  what a validation shall tell
+    validation  assessment.validated:validated  the validation of the best learner
+    """,
+)
+
+
+def load_part(word: str) -> Any:
+    """Import what few assessments need, by its word."""
+    return _PARTS[word].load()

@@ -1,0 +1,113 @@
+"""The learning curves that an assessment was asked for: what they take, and their numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.assessment.schedule import Schedule
+from truerisk.contracts import Keeper, Request
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
+from truerisk.core.present import named
+from truerisk.core.progress import stage
+from truerisk.core.registry import check_known
+from truerisk.diagnostics.learner_by_size import LearnerBySize, measure, testing, usual_sizes
+from truerisk.engines.generic import Generic
+from truerisk.engines.templates.one_fit import OneFit
+from truerisk.estimation.problem import Problem
+from truerisk.methods.kfold import KFold
+from truerisk.methods.parts.averages import Averaged
+from truerisk.results.learning_curve import LearningCurve
+
+CHEAP, EVERY = "cheap", "all"
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedCurve:
+    """The sizes at which a learner will be measured, and how many fits that takes."""
+
+    learner: LearnerBySize
+    sizes: tuple[int, ...]
+    n_fits: int
+
+    @classmethod
+    def of(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
+        """Tested by the folds of the outer splits, tuned inside by what tunes on all rows."""
+        alone = replace(problem, scores={}, interval=None, steps=None)
+        learner = LearnerBySize(alone, _folds_of(schedule, problem), schedule.methods[0])
+        sizes = tuple(usual_sizes(learner, learner.whole()))
+        fits = [plan.n_fits * n for size in sizes for plan, n in learner.plans(size)]
+        return cls(learner, sizes, sum(fits))
+
+    def why_dear(self) -> str | None:
+        """Why the curve is not cheap: which engine makes every fit of every setting by itself."""
+        problem = self.learner.problem
+        for size in self.sizes:
+            for plan, _ in self.learner.plans(size):
+                engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
+                if isinstance(engine, Generic | OneFit):
+                    return (
+                        f"it takes {self.n_fits:,} fits, and engine '{engine.word}' makes each by "
+                        "itself; ask for it by the learner's name."
+                    )
+        return None
+
+    def measured(self, keeper: Keeper | None) -> LearningCurve | str:
+        """The curve, or why some of its fits gave none; what they warn of was said by tuning."""
+        with stage("learning curve"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return measure(self.learner, self.sizes, keeper)
+            except (BadData, FitFailed, Refusal) as error:
+                return str(error)
+
+
+def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
+    """The outer splits; the folds that `pairs` drew are given, else others would be drawn."""
+    method = testing(schedule.nested.outer_method)
+    outside = schedule.nested_plan.part_named("outer")
+    if not schedule.nested.shares_folds or outside.repeat.any():
+        return method
+    folds = np.empty(problem.data.n_rows, dtype=np.int64)
+    for question in range(outside.n_questions):
+        folds[outside.test_rows(question)[0]] = question
+    return KFold(folds=folds, average=method.average_of(problem.loss))
+
+
+def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """Of which learners a curve is wanted: by "cheap" and "all" of each of them."""
+    if isinstance(wanted, str) and wanted in (CHEAP, EVERY):
+        return tuple(names)
+    if not isinstance(wanted, list | tuple) or not wanted:
+        raise BadArgument(
+            f"learning_curve={shown(wanted)}: give '{CHEAP}' (learners whose fits an engine "
+            f"answers together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
+        )
+    for name in wanted:
+        check_known(f"learning_curve={shown(wanted)}: there is no learner", name, names, "Assessed")
+    return tuple(dict.fromkeys(wanted))
+
+
+def planned_curves(
+    wanted: Any, problems: Mapping[str, Problem], schedule: Schedule
+) -> dict[str, PlannedCurve | str]:
+    """The curves of the learners that were asked for; by "cheap" some have a reason instead."""
+    if wanted is None:
+        return {}
+    planned: dict[str, PlannedCurve | str] = {}
+    for name in _curves_asked(wanted, list(problems)):
+        with named(name):
+            try:
+                curve = PlannedCurve.of(problems[name], schedule)
+            except TrueRiskError as error:
+                if wanted != CHEAP:
+                    raise
+                planned[name] = str(error)
+            else:
+                planned[name] = (curve.why_dear() if wanted == CHEAP else None) or curve
+    return planned
