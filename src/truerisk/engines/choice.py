@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from inspect import cleandoc
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from truerisk.contracts import Engine, Request
 from truerisk.core.arguments import refuse_class, shown
@@ -161,11 +162,16 @@ def _first_willing(
 
 def _serving(learner: type) -> list[str]:
     """Return the words of the engines that serve this very class; none is imported for it."""
-    return [
-        word
-        for word in registry
-        if word not in LEARNERS or any(known_class(place) is learner for place in places_of(word))
-    ]
+    if learner not in _SERVED:
+        _SERVED[learner] = frozenset(
+            word
+            for word in LEARNERS
+            if any(known_class(place) is learner for place in places_of(word))
+        )
+    return [word for word in registry if word not in LEARNERS or word in _SERVED[learner]]
+
+
+_SERVED: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 
 
 @cache
