@@ -16,9 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.family import Family
+from truerisk.core.family import Family, tunes_inside
 from truerisk.estimation.problem import pose
-from truerisk.models.stated.question import tunes_inside
 from truerisk.search.own_claim import claimed_by
 
 X, Y = tr.datasets.make_simple(60, random_state=2)

@@ -11,9 +11,9 @@ from truerisk.assessment.learning_curves import PlannedCurve, planned_curves
 from truerisk.assessment.out_of_fold import refits
 from truerisk.assessment.pace import pace_of
 from truerisk.assessment.schedule import Schedule
+from truerisk.core.family import tunes_inside
 from truerisk.core.present import named
 from truerisk.estimation.problem import Problem
-from truerisk.models.stated.question import tunes_inside
 
 MANY = 20_000  # fits that deserve a word before they are made
 

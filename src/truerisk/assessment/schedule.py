@@ -10,6 +10,7 @@ from typing import Any
 from truerisk.assessment.out_of_fold import refits
 from truerisk.contracts import Keeper, Method
 from truerisk.core.errors import Refusal
+from truerisk.core.family import tunes_inside
 from truerisk.core.progress import Count
 from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
@@ -17,7 +18,6 @@ from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import USUAL_FOLDS, as_method
-from truerisk.models.stated.question import tunes_inside
 from truerisk.plan.plan import Plan
 
 MOST_IN_FOLDS = 10_000

@@ -17,13 +17,12 @@ from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import Keeper, Terms
 from truerisk.core import present
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
-from truerisk.core.family import Family
+from truerisk.core.family import Family, tunes_inside
 from truerisk.core.progress import Count as Progress
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, Run, curve_of
 from truerisk.methods.apparent import Apparent
-from truerisk.models.stated.question import tunes_inside
 from truerisk.plan.answers import Answers
 from truerisk.results.evaluation import Evaluation, Winners
 from truerisk.results.records import UNWRITTEN, Count, Record, Size

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from functools import partial
+from inspect import isroutine
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +102,14 @@ def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
         raise BadArgument(f"{name}={shown(value)} is more than {MOST:,}, which nothing serves.")
     wanted = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
     raise BadArgument(f"{name}={shown(value)}: {wanted}.")
+
+
+def is_distribution(values: Any) -> bool:
+    """Whether values are drawn from it: it has `rvs`, or is a function of a generator.
+
+    Other things that can be called, classes and kernels, are values themselves.
+    """
+    return hasattr(values, "rvs") or isroutine(values) or isinstance(values, partial)
 
 
 def is_number(value: Any) -> bool:

@@ -5,22 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from inspect import isroutine
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, shown
+from truerisk.core.arguments import check_count, is_distribution, shown
 from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, said_by, warn
-
-
-def is_distribution(values: Any) -> bool:
-    """Whether values are drawn from it: it has `rvs`, or is a function of a generator.
-
-    Other things that can be called, classes and kernels, are values themselves.
-    """
-    return hasattr(values, "rvs") or isroutine(values) or isinstance(values, partial)
 
 
 def drawn_settings(

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.drawn_settings import drawn_settings, is_distribution
+from truerisk.core.arguments import is_distribution, refuse_class, shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
@@ -49,6 +49,9 @@ class Family:
     def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
         """A family of `n_iter` settings drawn with this seed, as RandomizedSearchCV draws them."""
         refuse_no_estimator(estimator)
+        check_present("truerisk.core.drawn_settings")
+        from truerisk.core.drawn_settings import drawn_settings
+
         settings = drawn_settings(distributions, n_iter, seed, _listed)
         return cls._checked(estimator, tuple(settings))
 
@@ -212,6 +215,21 @@ def _words_in(code: CodeType) -> Iterator[Any]:
             yield from _words_in(one)
         else:
             yield one
+
+
+def tunes_inside(family: Family) -> bool:
+    """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
+    splits = (
+        name.rpartition("__")[2] == "cv" and callable(getattr(_owner(family, name), "fit", 0))
+        for name in family.estimator.get_params(deep=True)
+    )
+    return len(family) == 1 and (has_best_params(family.last) or any(splits))
+
+
+def _owner(family: Family, name: str) -> Any:
+    """The object that holds the parameter: the estimator itself, or a part of it."""
+    place = name.rpartition("__")[0]
+    return family.estimator.get_params(deep=True)[place] if place else family.estimator
 
 
 def tuned_by(model: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
+from truerisk.core.family import Family, tunes_inside
 from truerisk.core.identity import is_honest_search
 from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import pose
@@ -13,7 +13,6 @@ from truerisk.estimation.run import Run
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import as_method
-from truerisk.models.stated.question import tunes_inside
 from truerisk.search.search_problem import route, run_of_search
 
 

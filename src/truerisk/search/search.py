@@ -14,8 +14,8 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
 from truerisk.core.old_names import refuse_old_names, refuses_old_names
 from truerisk.core.progress import shows_progress, stage
+from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import connections_kept
-from truerisk.engines.running.memory import refuse_too_large
 from truerisk.estimation.checking import all_findings, with_checks
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.run import Computed, Run, curve_of

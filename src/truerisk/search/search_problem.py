@@ -29,7 +29,7 @@ from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_lo
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
-from truerisk.models.stated.question import usual_score
+from truerisk.search.claim import usual_score
 from truerisk.search.door import check_store, load_part
 
 

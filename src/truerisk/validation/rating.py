@@ -10,9 +10,8 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
+from truerisk.core.family import Family, tunes_inside
 from truerisk.engines.running.answering import answers_of
-from truerisk.models.stated.question import tunes_inside
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import one_fit
 from truerisk.plan.leaks import ORDERED

@@ -21,7 +21,9 @@ from tests.support.searches import Climbing, Private, Silent
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.models.stated.question import WRITTEN_IN, Question, has_best_params, usual_score
+from truerisk.core.family import has_best_params
+from truerisk.models.stated.question import Question
+from truerisk.search.claim import WRITTEN_IN, usual_score
 
 TABLE = {"sklearn.linear_model:Ridge": lambda model, X, word: (word, model.alpha, X.sum())}
 

@@ -25,9 +25,8 @@ from truerisk.core.identity import is_honest_search
 from truerisk.core.present import clean, frame_of
 from truerisk.core.registry import closest
 from truerisk.losses.row_losses import registry
-from truerisk.models.stated.question import usual_score
 from truerisk.results.interval import Scale
-from truerisk.search.claim import OF_ONE_CLASS, perfect_of, scorer_of_class
+from truerisk.search.claim import OF_ONE_CLASS, perfect_of, scorer_of_class, usual_score
 
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")

@@ -1,7 +1,7 @@
 """Questions to fitted models: each answers by its own method, or by the formula of its class.
 
-Asked are the best of the models that a search tried, how many training rows a probability at x
-rests on, and what the model's own `score` is.
+Asked are the best of the models that a search tried, and how many training rows a probability at x
+rests on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family, has_best_params
 from truerisk.core.identity import PIPELINE, entry_of, is_exactly, is_honest_search, keeps
 
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
@@ -125,46 +124,3 @@ _QUESTION = Question[np.ndarray](
     unknown=lambda _, X, n_rows: np.full(X.shape[0] if hasattr(X, "shape") else len(X), n_rows),
     into_searches=True,
 )
-
-
-PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
-WRITTEN_IN = {  # some write score anew, to the same effect
-    "accuracy": (
-        "sklearn.base:ClassifierMixin",
-        "sklearn.neighbors:KNeighborsClassifier",
-        "sklearn.neighbors:RadiusNeighborsClassifier",
-        "sklearn.dummy:DummyClassifier",
-        "catboost.core:CatBoostClassifier",
-    ),
-    "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
-    "concordance": ("sksurv.base:SurvivalAnalysisMixin",),
-}
-
-
-def usual_score(estimator: Any) -> str | None:
-    """Where `estimator.score` is scikit-learn's own, "accuracy" or "r2", or scikit-survival's.
-
-    A pipeline has the score of its last step.
-    """
-    last = estimator
-    while any(keeps(last, place, "score") for place in PIPELINES):
-        last = last.steps[-1][1]
-    for word, places in WRITTEN_IN.items():
-        if any(keeps(last, place, "score") for place in places):
-            return word
-    return None
-
-
-def tunes_inside(family: Family) -> bool:
-    """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
-    splits = (
-        name.rpartition("__")[2] == "cv" and callable(getattr(_owner(family, name), "fit", 0))
-        for name in family.estimator.get_params(deep=True)
-    )
-    return len(family) == 1 and (has_best_params(family.last) or any(splits))
-
-
-def _owner(family: Family, name: str) -> Any:
-    """The object that holds the parameter: the estimator itself, or a part of it."""
-    place = name.rpartition("__")[0]
-    return family.estimator.get_params(deep=True)[place] if place else family.estimator

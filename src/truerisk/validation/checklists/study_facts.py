@@ -11,9 +11,9 @@ import numpy as np
 from truerisk.checks.leak_warnings import parts_that_stay_fitted
 from truerisk.core import present
 from truerisk.core.errors import visible
+from truerisk.core.family import tunes_inside
 from truerisk.core.identity import is_a
 from truerisk.data.rows import n_columns
-from truerisk.models.stated.question import tunes_inside
 from truerisk.models.stated.selected_features import n_features_made
 from truerisk.plan.leaks import leaks_of, order_of
 from truerisk.plan.plan import Plan
