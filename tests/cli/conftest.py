@@ -41,7 +41,7 @@ def call(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Said]:
     """Run a command line in this process, without progress however slow the machine is."""
-    monkeypatch.setattr("truerisk.core.progress.QUIET", inf)
+    monkeypatch.setattr("truerisk.core.progress_line.QUIET", inf)
 
     def called(*words: object) -> Said:
         capsys.readouterr()

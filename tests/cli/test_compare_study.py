@@ -43,7 +43,7 @@ def test_it_compares_and_writes_a_page(call, store, tmp_path):
 
 def test_it_says_how_far_it_is(call, store, monkeypatch):
     """Draws of the Bayesian tests, then pairs: many methods take a while."""
-    monkeypatch.setattr("truerisk.core.progress.QUIET", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.QUIET", 0.0)
     said = call("study", "compare", "--store", store, "--of", "learner", "--method", "2-fold")
     assert said.sentences == [
         "Bayesian tests: 50000 of 50000 draws",

@@ -22,7 +22,7 @@ def test_a_note_goes_to_stderr(capsys):
 
 def test_progress_is_heard_only_inside(capsys, monkeypatch):
     """The context listens, and stops listening when it is left."""
-    monkeypatch.setattr("truerisk.core.progress.QUIET", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.QUIET", 0.0)
     with shown_progress():
         tell(1, 2)
     tell(2, 2)

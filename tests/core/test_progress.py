@@ -16,17 +16,17 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import truerisk as tr
+from truerisk.core import progress
 from truerisk.core.progress import (
     SWITCH,
     Progress,
-    ProgressLine,
     counting,
-    duration,
     listen,
     shows_progress,
     stage,
     tell,
 )
+from truerisk.core.progress_line import ProgressLine, duration
 
 X, Y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
 
@@ -127,7 +127,7 @@ def played(seconds, total=1000, *, live=False, every=0.1):
 def test_a_closed_stderr_is_no_terminal(monkeypatch):
     """Python has None for it, and nothing is drawn there."""
     monkeypatch.setattr("sys.stderr", None)
-    assert ProgressLine().live is False
+    assert progress._on_terminal() is False
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -222,10 +222,10 @@ def test_durations_are_rounded(value, expected):
 CALLS = """
 import sys, time
 import numpy as np, truerisk as tr
-from truerisk.core import progress
+from truerisk.core import progress_line
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-progress.QUIET = 0.0
+progress_line.QUIET = 0.0
 X, y = tr.datasets.make_simple(40, random_state=0)
 grid = {"var_smoothing": [1e-9, 0.1]}
 scores = np.random.default_rng(0).normal(size=(6, 3, 5))
@@ -246,8 +246,8 @@ for name, call in calls.items():
 
 FIVE_FITS = """
 import sys
-from truerisk.core import progress
-progress.QUIET = 0.0
+from truerisk.core import progress, progress_line
+progress_line.QUIET = 0.0
 
 @progress.shows_progress
 def verb():
@@ -310,8 +310,8 @@ def test_a_notebook_shows_it_in_an_output_that_ends_empty(monkeypatch) -> None:
     kernel = SimpleNamespace(kernel=object())
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
-    monkeypatch.setattr("truerisk.core.progress.QUIET", 0.0)
-    monkeypatch.setattr("truerisk.core.progress.LIVE_EVERY", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.QUIET", 0.0)
+    monkeypatch.setattr("truerisk.core.progress_line.LIVE_EVERY", 0.0)
 
     @shows_progress
     def call() -> None:

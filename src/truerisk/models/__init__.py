@@ -28,22 +28,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from truerisk.core.registry import lazy
-from truerisk.models.builders import Learner
-from truerisk.models.learners import default_words, learner, names, registry
-from truerisk.models.preparation import prepare
 
 if TYPE_CHECKING:
+    from truerisk.models.builders import Learner
     from truerisk.models.discriminant_analysis import LinearDiscriminant, QuadraticDiscriminant
     from truerisk.models.early_stopping import EarlyStopping
     from truerisk.models.fisher_classifier import FisherClassifier
     from truerisk.models.interval_classifier import IntervalClassifier
+    from truerisk.models.learners import default_words, learner, names, registry
     from truerisk.models.logistic_path import LogisticPath
     from truerisk.models.memoriser import Memoriser
     from truerisk.models.multiple_imputation import MultipleImputation
     from truerisk.models.parzen import ParzenClassifier
+    from truerisk.models.preparation import prepare
     from truerisk.models.threshold import ThresholdClassifier
 
-_CLASSES = {
+_FILES = {
     "EarlyStopping": "early_stopping",
     "FisherClassifier": "fisher_classifier",
     "IntervalClassifier": "interval_classifier",
@@ -54,6 +54,12 @@ _CLASSES = {
     "ParzenClassifier": "parzen",
     "QuadraticDiscriminant": "discriminant_analysis",
     "ThresholdClassifier": "threshold",
+    "Learner": "builders",
+    "default_words": "learners",
+    "learner": "learners",
+    "names": "learners",
+    "prepare": "preparation",
+    "registry": "learners",
 }
 
 __all__ = [
@@ -77,5 +83,5 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there
-    places = {name: f"{__name__}.{file}" for name, file in _CLASSES.items()}
-    __getattr__, __dir__ = lazy(__name__, __all__, places)  # classes of scikit-learn
+    places = {name: f"{__name__}.{file}" for name, file in _FILES.items()}
+    __getattr__, __dir__ = lazy(__name__, __all__, places)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from truerisk.core.present import clean
-from truerisk.core.progress import duration
+from truerisk.core.progress_line import duration
 from truerisk.results.records import Count, Record, Size
 from truerisk.study.lock import Lock
 from truerisk.study.results import name_of_method
