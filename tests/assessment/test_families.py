@@ -27,8 +27,7 @@ from truerisk.assessment.families import by_text, families_of, ranked, rows_for,
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.engines.running import trie
-from truerisk.engines.running.shared_steps import beginning_alike
+from truerisk.engines.running.shared_steps import Tries, beginning_alike
 from truerisk.estimation.outer_splits import n_parts
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -282,8 +281,8 @@ def test_the_step_is_fitted_once_in_every_train_set_for_all_learners(rows, monke
     together, said = assessed(learners(), rows)
     fits = Shift.fits
     Shift.fits = 0
-    monkeypatch.setattr(trie, "ROOM", 0)
-    monkeypatch.setattr("truerisk.assessment.families.beginning_alike", lambda _: set())
+    monkeypatch.setattr("truerisk.engines.running.shared_steps.ROOM", 0)
+    monkeypatch.setattr("truerisk.engines.running.shared_steps.beginning_alike", lambda _: set())
     alone, said_alone = assessed(learners(), rows)
     assert Shift.fits > 2 * fits
     for name in alone.learners:
@@ -304,7 +303,7 @@ def test_engines_that_fit_steps_apart_share_them_as_well(rows, monkeypatch):
     fits = Shift.fits
     assert together.learners["knn"].risk.engine == "knn"
     Shift.fits = 0
-    monkeypatch.setattr("truerisk.assessment.families.beginning_alike", lambda _: set())
+    monkeypatch.setattr("truerisk.engines.running.shared_steps.beginning_alike", lambda _: set())
     alone, said_alone = assessed(named, rows)
     assert Shift.fits > 2 * fits
     for name in named:
@@ -326,7 +325,7 @@ def test_groups_of_candidates_share_the_steps_that_they_begin_with(rows):
 
 def test_without_room_nothing_is_kept_and_nothing_changes(rows, monkeypatch):
     together, _ = assessed(learners(), rows)
-    monkeypatch.setattr("truerisk.assessment.families.Tries", lambda: trie.Tries(room=0))
+    monkeypatch.setattr("truerisk.engines.running.shared_steps.Tries", lambda: Tries(room=0))
     alone, _ = assessed(learners(), rows)
     assert {n: r.value for n, r in together.risks.items()} == {
         n: r.value for n, r in alone.risks.items()

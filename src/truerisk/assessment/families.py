@@ -26,8 +26,7 @@ from truerisk.data.columns import (
 from truerisk.data.data import Data, TaskWord
 from truerisk.data.rows import n_columns
 from truerisk.data.targets import MOST_INTEGER_CLASSES
-from truerisk.engines.running.shared_steps import beginning_alike
-from truerisk.engines.running.trie import Tries
+from truerisk.engines.running.doors import shared_steps
 from truerisk.estimation.outer_splits import n_parts
 from truerisk.estimation.problem import Problem, params_branch, problem_on, settings_seed
 from truerisk.results.interval import tied_groups
@@ -107,7 +106,10 @@ def problems_of(
     """
     data = rows_for(named_learners, data)
     families = families_of(named_learners, data, methods)
-    alike, steps = beginning_alike(families), Tries()
+    alike, steps = set[str](), None
+    if sum(family.is_piped for family in families.values()) > 1:
+        sharing = shared_steps()
+        alike, steps = sharing.beginning_alike(families), sharing.Tries()
     problems = {}
     for name, family in families.items():
         weights: dict[str, Any] = {}

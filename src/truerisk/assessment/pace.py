@@ -21,8 +21,8 @@ import numpy as np
 
 from truerisk.contracts import Engine, Request
 from truerisk.engines.generic import Generic
+from truerisk.engines.running.doors import steps_shared_by
 from truerisk.engines.running.executors import workers_of
-from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.settings import groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.templates.one_pass import OnePass
@@ -80,7 +80,7 @@ def pace_of(
     engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
     like = like if like is not None and like.engine == engine.word else None
     settings, rows = len(problem.family), float(plan.train_sizes.mean())
-    shared = SharedSteps.of(problem.family, problem.data, len(problem.family))
+    shared = steps_shared_by(problem.family, problem.data, len(problem.family))
     alone = isinstance(engine, Generic) and shared is None
     if like is not None and like.seconds(1) >= LONGEST and not alone:
         return like.of_rows(rows)

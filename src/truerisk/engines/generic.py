@@ -11,7 +11,7 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.engines.running.copies import copies_note
+from truerisk.engines.running.doors import copies
 from truerisk.engines.running.fitting import asker_of
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.plan.answers import Answers
@@ -58,8 +58,9 @@ class Generic(Engine):
         ]
         context = family, data, plan, request, run
         answers = run_jobs(self.word, jobs, *context, stop=self.error == "raise", batch=self.batch)
-        note = copies_note(family, plan)
-        return replace(answers, notes=answers.notes + note) if note else answers
+        if plan.blocks.counts is None:
+            return answers
+        return replace(answers, notes=answers.notes + copies().copies_note(family, plan))
 
 
 def _candidates_of(fit: int, n_candidates: int, run: RunOptions) -> list[int]:

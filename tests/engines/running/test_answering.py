@@ -17,7 +17,7 @@ import truerisk as tr
 from truerisk.assessment.pace import pace_of
 from truerisk.contracts import Streams
 from truerisk.core.family import Family
-from truerisk.engines.running.answering import asked_once
+from truerisk.engines.running.several_scores import asked_once
 from truerisk.estimation.problem import pose
 from truerisk.methods.kfold import KFold
 

@@ -16,7 +16,8 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.running import memory
-from truerisk.engines.running.memory import available_memory, refuse_too_large
+from truerisk.engines.running.doors import refuse_too_large
+from truerisk.engines.running.memory import available_memory
 
 SHRUNK = {"solver": "lsqr", "shrinkage": 0.1}
 

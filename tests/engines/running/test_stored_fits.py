@@ -24,7 +24,7 @@ from truerisk.core.progress import listen
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.fitting import Piece
-from truerisk.engines.running.jobs import content_of, pieces_of
+from truerisk.engines.running.kept_fits import content_of, pieces_of
 from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.engines.trees.tree import Trees
 from truerisk.methods import KFold

@@ -1,19 +1,9 @@
-"""What a fitted model is asked, and its answers as codes or numbers.
-
-A model that is slow to predict is asked for each kind of answer about a test set once. A log loss,
-a Brier score and an AUC read the same probabilities, and a network or a model that learns as it
-predicts takes as long for them as for a fit. While several things are asked about the same rows,
-the model's methods stand aside for what they said. A function of the user is not asked in this
-time: it may look at the model itself, and is given it as it is.
-"""
+"""What a fitted model is asked, and its answers as codes or numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -21,11 +11,11 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.family import CURVES, Family
-from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.family import Family
 from truerisk.core.present import clean
 from truerisk.data.data import Data
-from truerisk.data.rows import copied, take_columns
+from truerisk.data.rows import take_columns
+from truerisk.engines.running.doors import chances_of_intervals
 from truerisk.plan.answers import code_type
 from truerisk.plan.plan import Plan
 
@@ -89,7 +79,7 @@ def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndar
             return _risks(model, test)
         return numbers_of(model.predict(test.X), test.y.shape)
     if request.response == "probability" and data.task == "survival":
-        return _of_intervals(model, test.X, np.array(data.horizons))
+        return chances_of_intervals(model, test.X, np.array(data.horizons))
     if request.response == "probability":
         return _probabilities(model, data, test)
     return _positive_scores(model, data, test)
@@ -117,36 +107,6 @@ def _risks(model: Any, test: Enquiry) -> np.ndarray:
     told = numbers_of(model.predict(test.X), test.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
     return told if getattr(learner, "_predict_risk_score", True) else -told
-
-
-def _of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """The chance of the event in each interval between horizons, the latest interval first.
-
-    Past the times that a model knows, its curve is taken to go on as it ends.
-
-    A pipeline may not hand on the question: then its learner is asked as the pipeline asks it.
-    """
-    if not hasattr(model, CURVES) and is_a(model, PIPELINE):
-        model, X = model[-1], model[:-1].transform(X)
-    if not hasattr(model, CURVES):
-        raise Refusal(
-            f"{_name(model)} tells no curves of survival, which losses at a time need: use one "
-            "with predict_survival_function, or 'concordance'."
-        )
-    chances = []
-    for curve in getattr(model, CURVES)(X):
-        if not callable(curve):
-            raise ValueError(
-                f"{CURVES} gave a {type(curve).__name__} for a row: it gives a function of time"
-            )
-        first, last = getattr(curve, "domain", (-math.inf, math.inf))
-        chances.append(curve(np.clip(horizons, first, math.inf if last is None else last)))
-    told = real_array(chances)
-    outside = told[(told < -SLACK) | (told > 1 + SLACK)]
-    if len(outside):
-        raise ValueError(f"a curve of survival gave {outside[0]:.4g}, and chances lie in [0, 1]")
-    edges = np.column_stack([np.ones(len(told)), told, np.zeros(len(told))])
-    return -np.diff(edges)[:, ::-1]
 
 
 def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
@@ -189,7 +149,6 @@ def _names_them_backwards(model: Any, data: Data) -> bool:
     return classes is not None and codes_of_classes(classes, data).tolist() == [1, 0]
 
 
-SLACK = 1e-9  # of sums of rounded steps
 KINDS = {"U": "texts", "S": "bytes", **dict.fromkeys("biuf", "numbers")}
 """What arrays of these types hold; others (objects) may hold anything."""
 
@@ -315,58 +274,3 @@ def numbers_of(answers: Any, shape: tuple[int, ...]) -> np.ndarray:
     if [n for n in values.shape if n > 1] != [n for n in shape if n > 1]:
         raise ValueError(f"the model gave answers of shape {values.shape} for a y of shape {shape}")
     return values.reshape(shape)
-
-
-METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
-
-
-def _once(usual: Any, name: str, rows: Any, answers: dict[str, Any], ask: Callable[[], Any]) -> Any:
-    """A method, named as it was, that says again what it said about these rows: a copy."""
-
-    @wraps(usual)
-    def answer(X: Any, *arguments: Any, **options: Any) -> Any:
-        if X is not rows or arguments or options:
-            return usual(X, *arguments, **options)
-        if name not in answers:
-            answers[name] = ask()
-        return copied(answers[name])
-
-    return answer
-
-
-@contextmanager
-def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
-    """Have a model about its rows, and its learner about the rows as that sees them, answer once.
-
-    Where both are one and the same it is named twice. What the learner said, its pipeline says.
-    """
-    answers: dict[str, Any] = {}
-    places = [learner] if whole[0] is learner[0] else [learner, whole]
-    placed = []
-    try:
-        for name in METHODS:
-            first = getattr(learner[0], name, None)
-            if not callable(first):
-                continue
-            for model, X in places:
-                usual = getattr(model, name, None)
-                if callable(usual) and name not in getattr(model, "__dict__", {name: None}):
-                    vars(model)[name] = _once(usual, name, X, answers, partial(first, learner[1]))
-                    placed.append((model, name))
-        yield
-    finally:
-        for model, name in placed:
-            vars(model).pop(name, None)
-
-
-POSITIVE_SCORER = "truerisk.losses.scorer_losses:PositiveScorer"
-
-
-def asks_plainly(request: Request) -> bool:
-    """Whether nothing but predictions is asked: by a loss of ours, by scikit-learn's scorers."""
-    scorer = request.scorer
-    if request.response != "scored" or is_a(scorer, POSITIVE_SCORER):
-        return True
-    from sklearn.metrics import get_scorer
-
-    return type(scorer) is type(get_scorer("accuracy"))  # what make_scorer makes

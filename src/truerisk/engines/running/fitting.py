@@ -26,21 +26,22 @@ from truerisk.data.rows import copied, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import (
     Enquiry,
     answer_of,
-    asked_once,
-    asks_plainly,
     enquiries,
 )
-from truerisk.engines.running.copies import keep_copies_together
+from truerisk.engines.running.doors import (
+    copies,
+    refuse_too_large,
+    several_scores,
+    steps_shared_by,
+)
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
-from truerisk.engines.running.memory import refuse_too_large
-from truerisk.engines.running.shared_steps import SharedSteps
-from truerisk.engines.running.trie import Begun, Tries
 from truerisk.plan.answers import code_type, told_of_a_row
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import without_checks
 
 if TYPE_CHECKING:
     from truerisk.engines.running.asked.asker import Asker
+    from truerisk.engines.running.shared_steps import Begun, SharedSteps, Tries
 
 ASKERS = Registry(
     "asker",
@@ -63,6 +64,10 @@ def asker_of(plan: Plan) -> Asker | None:
     """What asks the models of a plan what it asks besides; None where rows and labels say it."""
     word = next((word for word in plan.needs if word in ASKERS), None)
     return None if word is None else ASKERS.load(word)(plan)
+
+
+Job = tuple[int, list[Any]]
+"""A fit and its candidates, or what an engine holds in their place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +119,7 @@ def fit_pieces(
     request: Request,
     seed: int,
     stop: bool,
-    jobs: list[tuple[int, list[Any]]],
+    jobs: list[Job],
     *,
     one: Callable[..., list[Piece]] | None = None,
     tries: Tries | None = None,
@@ -129,7 +134,7 @@ def fit_pieces(
     pieces, asker = [], asker_of(plan)
     for fit, candidates in jobs:
         trie = tries.of(plan, fit) if tries is not None and "moves" not in plan.needs else None
-        shared = SharedSteps.of(family, data, len(candidates), trie)
+        shared = steps_shared_by(family, data, len(candidates), trie)
         training = replace(_training(data, plan, fit), steps=shared, asker=asker)
         questions = order[starts[fit] : starts[fit + 1]]
         for candidate in candidates:
@@ -244,11 +249,12 @@ def _answers(
     each = request.each
     if len(each) == 1:
         return [_answer(request, whole, asked, data)]
-    with asked_once(*((model, test.X) for model, test in (whole, asked))):
+    several = several_scores()
+    with several.asked_once(*((model, test.X) for model, test in (whole, asked))):
         answers = {
             one: _answer(each[one], whole, asked, data)
             for one in range(len(each))
-            if asks_plainly(each[one])
+            if several.asks_plainly(each[one])
         }
     return [
         answers[number] if number in answers else _answer(one, whole, asked, data)
@@ -295,7 +301,9 @@ def attempt(
             model.set_params(**instead)
         if given.asker is not None:
             given.asker.prepare(model, given.fit)
-        more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
+        more = {}
+        if given.copy_of is not None:
+            more = copies().keep_copies_together(model, given.copy_of)
         begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
         fitted = time.perf_counter()
         answers = say(model, begun)

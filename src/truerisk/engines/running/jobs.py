@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.contracts import Keeper, Request, RunOptions, Shelf
-from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
+from truerisk.contracts import Request, RunOptions
+from truerisk.core.branches import check_present
+from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
+from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import run_batches
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
+    Job,
     Piece,
     empty_values,
     error_of,
     fit_pieces,
 )
-from truerisk.engines.running.memory import refuse_too_large
 from truerisk.plan.answers import Answers, Failure, with_besides
 from truerisk.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from truerisk.engines.running.kept_fits import KeptFits
 
 SHARE = 4  # batches for each worker …
 SHARE_KEPT = 32  # … and where fits are kept, as a batch that is under way can be lost
@@ -59,8 +63,9 @@ def run_jobs(
     if run.needed is not None:
         total = int(run.needed.sum())
     tell(0, total)
-    store = kept_fits(engine, jobs, family, data, plan, request, run)
-    if store is not None:
+    store = None
+    if run.keeper is not None and "rules" not in plan.needs:
+        store = _kept(engine, jobs, family, data, plan, request, run)
         for pieces in store.stored_pieces(collected.values):
             collected.add(pieces, run.only)
         jobs, unit, share = store.jobs(), store.unit, SHARE_KEPT
@@ -77,6 +82,14 @@ def run_jobs(
             collected.add(pieces, run.only)
             tell(collected.n_fits, total, unit)
     return collected.answers(engine, total)
+
+
+def _kept(engine: str, jobs: list[Job], *context: Any) -> KeptFits:
+    """Return the jobs of a run as its keeper sees them."""
+    check_present("truerisk.engines.running.kept_fits")
+    from truerisk.engines.running.kept_fits import kept_fits
+
+    return kept_fits(engine, jobs, *context)
 
 
 def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
@@ -189,183 +202,3 @@ def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[
 
     with threadpool_limits(1):
         return fit_pieces(*arguments, one=one)
-
-
-Job = tuple[int, list[Any]]
-"""A fit and its candidates, or what an engine holds in their place."""
-
-Key = tuple[int, ...]
-"""The candidates that one model answers."""
-
-
-def kept_fits(
-    engine: str,
-    jobs: list[Job],
-    family: Family,
-    data: Data,
-    plan: Plan,
-    request: Request,
-    run: RunOptions,
-) -> KeptFits | None:
-    """The jobs of a run as its keeper sees them; None where nothing is to be kept."""
-    keeper = run.keeper
-    if keeper is None or "rules" in plan.needs:
-        return None
-    shelves: dict[Key, Shelf] = {}
-    waiting: dict[Key, dict[int, Any]] = {}
-    for fit, ones in jobs:
-        for one in ones:
-            key = (one,) if isinstance(one, int) else tuple(one.candidates.tolist())
-            waiting.setdefault(key, {})[fit] = one
-            if key not in shelves:
-                shelves[key] = keeper.shelf(engine, family, key, data, plan, request, run.seed)
-    scored = tuple(one.response == "scored" for one in request.each)
-    return KeptFits(keeper, plan, scored, shelves, waiting)
-
-
-@dataclass(frozen=True, eq=False)
-class KeptFits:
-    """The jobs of a run, a candidate or a group at a time; `waiting` are those still to be made.
-
-    `scored` says of everything that is asked whether a scorer answers: one number per question.
-    """
-
-    keeper: Keeper
-    plan: Plan
-    scored: tuple[bool, ...]
-    shelves: Mapping[Key, Shelf]
-    waiting: dict[Key, dict[int, Any]]
-
-    def stored_pieces(self, values: Sequence[np.ndarray]) -> Iterator[list[Piece]]:
-        """The pieces of every job that was kept; `values` are the arrays that they go into."""
-        for key, shelf in self.shelves.items():
-            waiting = self.waiting[key]
-            for fit, content in shelf.stored(frozenset(waiting)):
-                pieces = pieces_of(content, fit, key)
-                self._refuse_strange(pieces, values)
-                del waiting[fit]
-                yield pieces
-
-    def jobs(self) -> list[Job]:
-        """The jobs that no shelf has an answer for, fit by fit."""
-        rest = [(fit, one) for units in self.waiting.values() for fit, one in units.items()]
-        return [(fit, [one]) for fit, one in sorted(rest, key=lambda unit: unit[0])]
-
-    def keep(self, pieces: list[Piece]) -> None:
-        """Leave with the keeper what was made and did not fail."""
-        made: dict[tuple[int, Key], list[Piece]] = {}
-        for piece in pieces:
-            made.setdefault((piece.fit, self._key_of[piece.candidate]), []).append(piece)
-        for (fit, key), mine in made.items():
-            if all(piece.failure is None for piece in mine):
-                seconds = sum(piece.fit_seconds + piece.answer_seconds for piece in mine)
-                mine.sort(key=lambda piece: key.index(piece.candidate))
-                self.shelves[key].keep(fit, content_of(mine), seconds)
-
-    @property
-    def unit(self) -> str:
-        """What the progress line counts, and how much of it was stored."""
-        n = self.keeper.n_found
-        return f"fits ({n:,} were stored)" if n else "fits"
-
-    @cached_property
-    def _key_of(self) -> dict[int, Key]:
-        return {candidate: key for key in self.shelves for candidate in key}
-
-    def _refuse_strange(self, pieces: list[Piece], values: Sequence[np.ndarray]) -> None:
-        """Refuse answers whose shape or type shows that the file was changed."""
-        order, starts = self.plan.questions_of
-        for piece in pieces:
-            sizes = self.plan.test_sizes[order[starts[piece.fit] : starts[piece.fit + 1]]]
-            answers = (piece.answers, *piece.also)
-            if len(answers) != len(values) or not all(
-                _belong(*one, sizes) for one in zip(answers, values, self.scored, strict=True)
-            ):
-                raise BadStore(
-                    "a stored fit has other answers than its plan asks for: the store was changed; "
-                    "restore it from a copy or name another."
-                )
-
-
-def _belong(told: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
-    """Whether answers have the shapes and the type of the array that they go into."""
-    shapes = [() if scored else (size, *values.shape[2:]) for size in sizes]
-    fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in told)
-    return fits and [answer.shape for answer in told] == shapes
-
-
-def content_of(pieces: list[Piece]) -> dict[str, Any]:
-    """The pieces of one model as plain values and arrays; their settings are known by order."""
-    arrays = {
-        f"{kind} {number} {place}": np.asarray(array)
-        for number, piece in enumerate(pieces)
-        for kind, given in _arrays_of(piece).items()
-        for place, array in enumerate(given)
-    }
-    return {"pieces": [_plain(piece) for piece in pieces], **arrays}
-
-
-def _arrays_of(piece: Piece) -> dict[str, Sequence[Any]]:
-    """The arrays of a piece, by their kind; what was asked besides is numbered."""
-    also = {f"also {number}": given for number, given in enumerate(piece.also)}
-    return {"answer": piece.answers, "count": piece.extra.get("counts", ()), **also}
-
-
-def _plain(piece: Piece) -> dict[str, Any]:
-    freedom = piece.extra.get("freedom", np.nan)
-    return {
-        "answers": len(piece.answers),
-        "counts": len(piece.extra.get("counts", ())),
-        "also": [len(given) for given in piece.also],
-        "fit_seconds": piece.fit_seconds,
-        "answer_seconds": piece.answer_seconds,
-        "freedom": None if np.isnan(freedom) else float(freedom),
-        "warned": [[_name_of(category), text] for category, text in piece.warned],
-    }
-
-
-def pieces_of(content: Mapping[str, Any], fit: int, candidates: Key) -> list[Piece]:
-    """The pieces that `content_of` was given, under the numbers that candidates have now."""
-    try:
-        plain = zip(content["pieces"], candidates, strict=True)
-        return [_piece(one, content, fit, c, n) for n, (one, c) in enumerate(plain)]
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadStore(f"a stored fit cannot be read ({error!r}): the file was changed.") from None
-
-
-def _piece(
-    plain: Mapping[str, Any], content: Mapping[str, Any], fit: int, candidate: int, number: int
-) -> Piece:
-    sizes = {"answer": plain["answers"], "count": plain["counts"]}
-    sizes |= {f"also {n}": size for n, size in enumerate(plain.get("also", ()))}
-    answers, counts, *also = (
-        [content[f"{kind} {number} {place}"] for place in range(size)]
-        for kind, size in sizes.items()
-    )
-    extra: dict[str, Any] = {"counts": tuple(counts)}
-    if plain["freedom"] is not None:
-        extra["freedom"] = plain["freedom"]
-    return Piece(
-        fit,
-        candidate,
-        answers,
-        plain["fit_seconds"],
-        plain["answer_seconds"],
-        extra=extra,
-        warned=tuple((_warning_of(name), text) for name, text in plain["warned"]),
-        also=tuple(also),
-    )
-
-
-def _name_of(category: type[Warning]) -> str:
-    return f"{category.__module__}:{category.__qualname__}"
-
-
-def _warning_of(name: str) -> type[Warning]:
-    """Among the kinds that are loaded: a file shall not have anything imported."""
-    kinds = [Warning]
-    for kind in kinds:
-        if _name_of(kind) == name:
-            return kind
-        kinds += kind.__subclasses__()
-    return UserWarning

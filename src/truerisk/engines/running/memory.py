@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.identity import entry_of, is_exactly
+from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
 from truerisk.plan.plan import Plan
@@ -56,28 +56,25 @@ def _by_rows(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
     return 2 * n * n, f"a matrix of {n:,} rows by {n:,} rows"
 
 
-NEEDS: dict[str, Callable[[Mapping[str, Any], int, int], tuple[int, str]]] = {
-    "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": _discriminant,
-    "truerisk.models.discriminant_analysis:LinearDiscriminant": _own_discriminant,
-    "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": _quadratic,
-    "sklearn.linear_model:ARDRegression": _by_columns,
-    "sklearn.gaussian_process:GaussianProcessClassifier": _by_rows,
-    "sklearn.gaussian_process:GaussianProcessRegressor": _by_rows,
-    "sklearn.kernel_ridge:KernelRidge": _by_rows,
-    "sksurv.linear_model:CoxPHSurvivalAnalysis": _by_columns,
+NEEDS = {
+    "columns": _by_columns,
+    "rows": _by_rows,
+    "discriminant": _discriminant,
+    "own discriminant": _own_discriminant,
+    "quadratic": _quadratic,
 }
 """Cells that a fit of a learner holds at least, and in what, by its setting, rows and columns."""
 
 
-def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> None:
+def refuse_too_large(kind: str, family: Family, data: Data, plan: Plan | None) -> None:
     """Refuse fits if a matrix that the learner makes does not fit into memory.
 
-    The fits are those of the plan, or one on all rows. Learners that are not known, and tables
-    behind steps that change the number of columns, pass.
+    The fits are those of the plan, or one on all rows. Tables behind steps that change the number
+    of columns pass.
     """
-    needs = entry_of(family.last, NEEDS)
+    needs = NEEDS[kind]
     columns = n_columns(data.X)
-    if needs is None or columns is None or not _keeps_columns(family):
+    if columns is None or not _keeps_columns(family):
         return
     n_rows = data.n_rows if plan is None else int(plan.train_sizes.max(initial=0))
     cells, what = max(needs(setting, n_rows, columns) for setting in family.settings)

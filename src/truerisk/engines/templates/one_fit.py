@@ -21,7 +21,7 @@ from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
-from truerisk.engines.running.trie import Begun
+from truerisk.engines.running.shared_steps import Begun
 from truerisk.engines.settings import (
     Group,
     groups_along,

@@ -24,9 +24,9 @@ from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
+from truerisk.engines.running.doors import shared_steps
 from truerisk.engines.running.fit_warnings import Tally, kept_warnings
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.running.trie import Tries
 from truerisk.engines.settings import (
     Group,
     family_refusal,
@@ -154,8 +154,8 @@ class OnePass(Engine):
         n_fits = len(values) * plan.n_fits
         tell(0, n_fits)
         groups = groups_along(family, self.along)
-        if len(groups) > 1 and run.steps is None:  # they may share steps, or the first of them
-            run = replace(run, steps=Tries())
+        if family.is_piped and len(groups) > 1 and run.steps is None:  # they may share steps
+            run = replace(run, steps=shared_steps().Tries())
         extra = None
         if plan.extra is not None:
             extra = plan.extra.gather(plan, len(values), data.n_classes)

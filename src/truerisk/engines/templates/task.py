@@ -13,9 +13,9 @@ from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.prepared import Begin, dense, unless_it_fails
+from truerisk.engines.running.doors import known_steps
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces
-from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.settings import Group, fit_steps
 from truerisk.plan.plan import Plan
 

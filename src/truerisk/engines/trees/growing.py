@@ -26,10 +26,10 @@ from truerisk.engines.prepared import (
     is_bearable,
     unless_it_fails,
 )
+from truerisk.engines.running.doors import known_steps
 from truerisk.engines.running.fit_warnings import Tally, Warned, kept_warnings
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.running.shared_steps import known_steps
-from truerisk.engines.running.trie import Tries
+from truerisk.engines.running.shared_steps import Tries
 from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
 from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
