@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
-from truerisk.engines.running.shared_steps import Begun
 from truerisk.engines.settings import (
     Group,
     groups_along,
@@ -30,6 +29,9 @@ from truerisk.engines.settings import (
 )
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from truerisk.engines.running.shared_steps import Begun
 
 
 class OneFit(Engine):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from truerisk.engines.prepared import (
 from truerisk.engines.running.doors import known_steps
 from truerisk.engines.running.fit_warnings import Tally, Warned, kept_warnings
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.running.shared_steps import Tries
 from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
 from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
@@ -37,6 +36,9 @@ from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_o
 from truerisk.plan.answers import Answers, with_besides
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from truerisk.engines.running.shared_steps import Tries
 
 SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
 
