@@ -108,6 +108,10 @@ architecture: .venv/.package ## the packages: import contracts and tests/test_ar
 	$(BIN)/lint-imports --no-logo
 	$(PYTEST) $(ARCHITECTURE)
 
+.PHONY: branches
+branches: .venv/.package ## cut off each branch of ARCHITECTURE.md's table in a process of its own (ARGS=racing)
+	$(BIN)/python -m tests.branches $(ARGS)
+
 # All pages are read anew (-E): the search forgets the index of those that are not. Examples are kept,
 # and no page of a name that moved is left over.
 .PHONY: docs

@@ -1,0 +1,309 @@
+"""Cut off each branch of truerisk in a process of its own, and see who misses it.
+
+    python -m tests.branches [BRANCH ...]
+
+The table of branches in ARCHITECTURE.md says which modules a branch has, who may import them,
+through which doors, and a call that needs it. Without these modules the common calls must give the
+numbers they always give, and the call that needs the branch must name the missing module.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "truerisk"
+TITLE = "## Branches"
+COLUMNS = ("branch", "modules", "may be imported by", "door", "a call that needs it")
+ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
+
+COMMON = """
+import sys, warnings
+warnings.simplefilter("ignore")
+CUT = {cut!r}
+
+class Cut:
+    '''Finds what a finder finds, but for the modules that are cut off.'''
+
+    def __init__(self, finder):
+        self.finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+    def find_spec(self, name, path=None, target=None):
+        if any(name == cut or name.startswith(cut + ".") for cut in CUT):
+            return None
+        return self.finder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Cut(finder) for finder in sys.meta_path]
+
+import numpy as np
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+import truerisk as tr
+
+iris, species = load_iris(return_X_y=True)
+rng = np.random.default_rng(0)
+y = np.arange(60) % 2
+X = rng.standard_normal((60, 200))
+X[:, :5] += 0.6 * y[:, None]
+smoothings = {{"var_smoothing": [1e-9, 1e-3, 1.0]}}
+"""
+
+COMMON_CALLS = """
+def numbers_of(risk):
+    return [risk.value, risk.interval.low, risk.interval.high]
+
+def readme():
+    model = make_pipeline(SelectKBest(), KNeighborsClassifier())
+    genes, neighbours = [1, 2, 5, 10, 20, 50], [1, 3, 5, 9, 15]
+    grid = {"selectkbest__k": genes, "kneighborsclassifier__n_neighbors": neighbours}
+    search = tr.HonestSearchCV(model, grid).fit(X, y)
+    str(search.risk_), str(search.selected_risk_)
+    return [search.selected_risk_.value, *numbers_of(search.risk_), search.best_score_]
+
+def estimate():
+    risk = tr.estimate_risk(GaussianNB(), iris, species)
+    str(risk)
+    return numbers_of(risk)
+
+def curve():
+    return tr.risk_curve(GaussianNB(), smoothings, iris, species).values.tolist()
+
+def assess():
+    learners = {"smooth": (GaussianNB(), smoothings), "plain": DummyClassifier()}
+    assessment = tr.assess(learners, iris, species)
+    str(assessment)
+    return [each for name in learners for each in numbers_of(assessment.risks[name])]
+
+import json
+print(json.dumps({one.__name__: one() for one in (readme, estimate, curve, assess)}))
+"""
+
+NEEDED = """
+try:
+    {call}
+except ImportError as error:
+    print(json.dumps([type(error).__name__, str(error)]))
+else:
+    print(json.dumps(["nothing", "the call needs no such branch"]))
+"""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A row of the table: paths are below `src/truerisk`; a door is `file: function`."""
+
+    name: str
+    paths: tuple[str, ...]
+    importers: tuple[str, ...]
+    doors: tuple[str, ...]
+    call: str
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Their dotted names."""
+        return tuple(dotted(path) for path in self.paths)
+
+
+def dotted(path: str) -> str:
+    """Return the name by which a file or a folder is imported."""
+    return "truerisk." + path.strip("/").removesuffix(".py").replace("/", ".")
+
+
+def branches_of(text: str) -> list[Branch]:
+    """Read the table of branches from the text of ARCHITECTURE.md."""
+    _, _, section = text.partition(f"{TITLE}\n")
+    lines = [line for line in section.split("\n## ")[0].splitlines() if line.startswith("|")]
+    header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    assert tuple(header) == COLUMNS, header
+
+    def listed(cell: str) -> tuple[str, ...]:
+        return tuple(part for part in (p.strip(" `") for p in cell.split(",")) if part)
+
+    return [
+        Branch(name, listed(paths), listed(importers), listed(doors), call.strip("`"))
+        for name, paths, importers, doors, call in rows
+    ]
+
+
+def missing_modules(branches: Sequence[Branch]) -> list[str]:
+    """Return the paths of the table that name neither a file nor a package."""
+    return [
+        path
+        for branch in branches
+        for path in branch.paths
+        if not ((PACKAGE / path).is_file() or any((PACKAGE / path).glob("**/*.py")))
+    ]
+
+
+def run(cut: Sequence[str], call: str | None) -> tuple[dict[str, list[float]], list[str]]:
+    """Return the numbers of the common calls, and what the call that needs the branch raised."""
+    code = COMMON.format(cut=tuple(cut)) + COMMON_CALLS
+    if call is not None:
+        code += NEEDED.format(call=call)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **ONE_THREAD},
+    )
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or ["nothing on stderr"]
+        return {"failed": []}, last
+    lines = done.stdout.strip().splitlines()
+    first = next(line for line in lines if line.startswith("{"))
+    return json.loads(first), json.loads(lines[-1]) if call is not None else []
+
+
+def fault_of(
+    branch: Branch, numbers: dict[str, list[float]], raised: list[str], usual: dict[str, list[float]]
+) -> str | None:
+    """Return what is wrong where the branch is cut off, or None."""
+    if "failed" in numbers:
+        return f"a common call fails: {raised[0]}"
+    for call, values in usual.items():
+        same = len(values) == len(numbers[call]) and all(
+            isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+            for a, b in zip(values, numbers[call], strict=True)
+        )
+        if not same:
+            return f"{call} gives other numbers: {numbers[call]}, not {values}"
+    kind, sentence = raised
+    named = any(f"needs {module}" in sentence for module in branch.modules)
+    if kind != "MissingBranch" or not named:
+        return f"{branch.call} raises {kind}: {sentence}"
+    return None
+
+
+def cut_off(branches: Sequence[Branch]) -> Iterator[tuple[Branch, str | None]]:
+    """Cut off one branch after the other, and say what is wrong of each."""
+    usual, raised = run((), None)
+    assert "failed" not in usual, raised
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda branch: run(branch.modules, branch.call), branches)
+        for branch, (numbers, raised) in zip(branches, found, strict=True):
+            yield branch, fault_of(branch, numbers, raised, usual)
+
+
+# ---------------------------------------------------------------- what the sources say
+
+
+def imports_of(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
+    """Each import of truerisk outside of TYPE_CHECKING: function or "", module, line."""
+
+    def walk(node: ast.AST, function: str) -> Iterator[tuple[str, str, int]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.ImportFrom) and (child.module or "").startswith("truerisk"):
+                for alias in child.names:
+                    yield function, f"{child.module}.{alias.name}", child.lineno
+            elif isinstance(child, ast.Import):
+                for alias in child.names:
+                    if alias.name.startswith("truerisk"):
+                        yield function, alias.name, child.lineno
+            inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not function
+            yield from walk(child, child.name if inside else function)
+
+    yield from walk(tree, "")
+
+
+def late_imports(sources: dict[str, ast.Module]) -> set[str]:
+    """The functions that import modules of truerisk, as `file: function`."""
+    return {
+        f"{path}: {function}"
+        for path, tree in sources.items()
+        for function, _, _ in imports_of(tree)
+        if function
+    }
+
+
+def unforeseen_importers(branches: Sequence[Branch], sources: dict[str, ast.Module]) -> list[str]:
+    """Imports of a branch from outside of it, by files that its row does not name."""
+    found = []
+    for branch in branches:
+        for path, tree in sources.items():
+            if any(_is_in(path, own) for own in (*branch.paths, *branch.importers)):
+                continue
+            for _, module, line in imports_of(tree):
+                if any(module == own or module.startswith(own + ".") for own in branch.modules):
+                    found.append(f"{path}:{line} imports {module} of '{branch.name}'")
+    return found
+
+
+def _is_in(path: str, place: str) -> bool:
+    return path == place or path.startswith(place.rstrip("/") + "/")
+
+
+def caught_imports(sources: dict[str, ast.Module]) -> list[str]:
+    """Places that catch the import error of a module of truerisk, or its absence."""
+    errors = ("ImportError", "ModuleNotFoundError", "MissingBranch")
+    found = []
+    for path, tree in sources.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Try):
+                caught = any(
+                    handler.type is None or any(e in ast.unparse(handler.type) for e in errors)
+                    for handler in node.handlers
+                )
+                body = ast.unparse(ast.Module(node.body, []))
+            elif isinstance(node, ast.With):
+                kinds = " ".join(ast.unparse(item.context_expr) for item in node.items)
+                caught = "suppress" in kinds and any(error in kinds for error in errors)
+                body = ast.unparse(ast.Module(node.body, []))
+            else:
+                continue
+            own = "import truerisk" in body or "from truerisk" in body or "check_present" in body
+            named = isinstance(node, ast.Try) and any(
+                handler.type is not None and "MissingBranch" in ast.unparse(handler.type)
+                for handler in node.handlers
+            )
+            if (caught and own) or named:
+                found.append(f"{path}:{node.lineno}")
+    return found
+
+
+def all_sources() -> dict[str, ast.Module]:
+    """Every source file by its path below `src/truerisk`."""
+    return {
+        str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def main(names: Sequence[str]) -> int:
+    """Print a line for each branch, and the count of those that can be cut off."""
+    branches = branches_of((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    missing = missing_modules(branches)
+    if missing:
+        print(f"the table of branches names what does not exist: {', '.join(missing)}")
+        return 1
+    wanted = [branch for branch in branches if not names or branch.name in names]
+    well = 0
+    for branch, fault in cut_off(wanted):
+        well += fault is None
+        print(f"{branch.name:<34} {fault or 'ok'}", flush=True)
+    print(f"{well} of {len(wanted)} branches can be cut off")
+    return int(well < len(wanted))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
