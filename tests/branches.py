@@ -174,7 +174,10 @@ def run(cut: Sequence[str], call: str | None) -> tuple[dict[str, list[float]], l
 
 
 def fault_of(
-    branch: Branch, numbers: dict[str, list[float]], raised: list[str], usual: dict[str, list[float]]
+    branch: Branch,
+    numbers: dict[str, list[float]],
+    raised: list[str],
+    usual: dict[str, list[float]],
 ) -> str | None:
     """Return what is wrong where the branch is cut off, or None."""
     if "failed" in numbers:

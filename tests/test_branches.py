@@ -4,7 +4,6 @@ import ast
 from dataclasses import replace
 
 import pytest
-
 from tests import branches as tool
 from tests.branches import Branch
 
@@ -56,7 +55,7 @@ def test_late_imports_stand_at_doors_alone():
 
 
 def test_every_door_of_the_table_imports_late():
-    assert DOORS <= tool.late_imports(SOURCES)
+    assert tool.late_imports(SOURCES) >= DOORS
 
 
 def test_a_late_import_is_found_by_its_function():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadStore
+from truerisk.study.results import _summed
 from truerisk.study.values import canonical, digest_of, key_of, pack, seed_of, unpack
 
 
@@ -93,3 +94,12 @@ def test_an_array_is_its_type_shape_and_content():
 def test_a_number_and_an_array_of_it_differ():
     """Their shapes do, and so do their digests."""
     assert digest_of(np.array(1.0)) != digest_of(np.array([1.0]))
+
+
+def test_losses_whose_squares_overflow_are_summed_without_a_warning():
+    cell = {"problem": "p", "size": 30, "learner": "l", "method": "m", "target": "Err"}
+    found = {"low": None, "high": None, "n_fits": 1, "seconds": 1e205}
+    rows = [{**cell, **found, "value": value, "truth": 1.0} for value in (1e200, 3e200)]
+    summed = _summed(rows)
+    assert summed["value"] == 2e200
+    assert summed["rmse"] == np.inf

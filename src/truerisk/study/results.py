@@ -219,6 +219,7 @@ def _designs(store: Store) -> Iterator[dict[str, Any]]:
         yield {**head, "wanted": cell.wanted, "correlation": shared if fixed else 0.0}
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a loss may be 1e200: its square is infinite
 def _summed(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
     first = rows[0]
     value, truth = _column(rows, "value"), _column(rows, "truth")
