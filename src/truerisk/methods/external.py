@@ -11,8 +11,8 @@ from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
-from truerisk.methods.holdout import Holdout
 from truerisk.methods.parts.procedure import Procedure, winners_of, with_winners
+from truerisk.methods.words import method_by
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
@@ -38,11 +38,11 @@ class External(Procedure):
 
     @property
     def outer_method(self) -> Method:
-        return Holdout()
+        return method_by("holdout", {})
 
     @property
     def inner_method(self) -> Method:
-        return Holdout()
+        return method_by("holdout", {})
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
