@@ -24,8 +24,7 @@ from truerisk.core.identity import PIPELINE, is_a, is_exactly, keeps
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, class_named
-from truerisk.losses.loss_words import as_loss
-from truerisk.losses.scorer_losses import ScorerLoss, loss_of_scorer
+from truerisk.losses.loss_words import as_loss, scorer_losses
 from truerisk.plan.builder import leave_out, row_numbers, split_plan
 from truerisk.plan.leaks import order_of
 from truerisk.plan.plan import Plan
@@ -33,6 +32,7 @@ from truerisk.results.finding import Finding
 from truerisk.results.interval import Scale
 from truerisk.results.results import RiskCurve
 
+SCORER_LOSS = "truerisk.losses.scorer_losses:ScorerLoss"
 LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
 USED_UP = (
     "cv was an iterator and the search has used it up: its splits are gone. "
@@ -345,11 +345,11 @@ def _same_loss(claim: Claim, data: Data) -> Loss | None:
     if data.task not in ("classification", "regression") or not callable(scorer):
         return None
     try:
-        loss = loss_of_scorer(scorer, data)
+        loss: Loss = scorer_losses().loss_of_scorer(scorer, data)
         loss.check(data)
     except Refusal:
         return None
-    return None if isinstance(loss, ScorerLoss) else loss
+    return None if is_a(loss, SCORER_LOSS) else loss
 
 
 def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
@@ -372,7 +372,7 @@ def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: An
 
 def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
     """Return the class that the score of the search is of, or None if it is of all classes."""
-    if isinstance(scale.whole, Loss) and not isinstance(scale.whole, ScorerLoss):
+    if isinstance(scale.whole, Loss) and not is_a(scale.whole, SCORER_LOSS):
         return scale.whole.label(data)
     if known_word(claim) in OF_ONE_CLASS:
         return 1
