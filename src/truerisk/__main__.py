@@ -1,5 +1,9 @@
 """`python -m truerisk` is the `truerisk` command."""
 
-from truerisk.cli import main
+from truerisk.core.branches import check_present
+
+check_present("truerisk.cli")
+
+from truerisk.cli import main  # noqa: E402
 
 main()
