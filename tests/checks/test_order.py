@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from truerisk.checks.agreement import outcome_of
-from truerisk.checks.order import is_sorted, order_of_outcomes
-from truerisk.checks.order_given_columns import (
+from truerisk.checks.order import (
     columns_in_order,
     is_counter,
+    is_sorted,
     order_given_columns,
+    order_of_outcomes,
 )
 
 

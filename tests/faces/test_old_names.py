@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from tests.adversary.commands import called
 
 import truerisk as tr
-from truerisk.core.old_names import NEW_NAMES
+from truerisk.core.arguments import NEW_NAMES
 
 X, Y = tr.datasets.make_difficult(40, random_state=2)
 CALLS = {

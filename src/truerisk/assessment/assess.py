@@ -12,15 +12,13 @@ from truerisk.assessment.door import load_part
 from truerisk.assessment.families import problems_of, read_learners, task_of
 from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
-from truerisk.core.arguments import as_typed, check_flag
+from truerisk.core.arguments import as_typed, check_flag, refuses_old_names
 from truerisk.core.errors import UnknownName
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import connections_kept
-from truerisk.estimation.checking import with_equal_checks
-from truerisk.estimation.problem import Problem, as_seed
+from truerisk.estimation.problem import Problem, as_seed, with_equal_checks
 from truerisk.losses.loss_words import are_several
 from truerisk.methods.words import as_method, listed_splits
 from truerisk.results.finding import warn_of_findings

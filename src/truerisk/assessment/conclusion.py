@@ -6,9 +6,8 @@ from truerisk.assessment.tested_learners import TestedLearners
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core import present
 from truerisk.core.present import clean, params_text, signed
-from truerisk.estimation.checking import all_findings
 from truerisk.results.finding import Finding
-from truerisk.results.results import RiskEstimate
+from truerisk.results.results import RiskEstimate, all_findings
 
 _NAME = 40
 _SETTING = 80

@@ -22,7 +22,7 @@ from truerisk.auditing.outcome import Audit, Stated, conclusion_of
 from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
-from truerisk.core.arguments import check_count, check_level, shown
+from truerisk.core.arguments import check_count, check_level, refuses_old_names, shown
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -32,16 +32,14 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data, take_named_columns
 from truerisk.data.rows import n_columns
-from truerisk.estimation.checking import with_checks, with_findings
-from truerisk.estimation.problem import Problem, pose, versions
+from truerisk.estimation.problem import Problem, pose, versions, with_checks
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import OF_EVERY_CALL, Finding, by_severity, warn_of_findings
-from truerisk.results.results import name_of_loss
+from truerisk.results.results import name_of_loss, with_findings
 from truerisk.search.claim import (
     Claim,
     ScoreScale,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,7 @@ from truerisk.checks.group_numbers import (
     group_number,
     has_repeated_values,
 )
-from truerisk.checks.order import order_of_outcomes
-from truerisk.core.branches import check_present
+from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_at, column_names, n_columns
@@ -359,11 +357,10 @@ def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Findi
         if column.codes.max() > 0
     ]
     X = np.column_stack(numbers) if numbers else np.empty((len(rows), 0))
-    explained = _order_given_columns()
-    ordered = explained.columns_in_order(X)
+    ordered = columns_in_order(X)
     residual, part = "", _outcome(data, rows)
     if len(ordered) and part is not None:
-        value, bound = explained.order_given_columns(X[:, ordered], part)
+        value, bound = order_given_columns(X[:, ordered], part)
         found = replace(found, residual=value, residual_bound=bound)
         residual = f", and by {value:.2f} after what columns of X explain"
     if not found.is_found:
@@ -376,14 +373,6 @@ def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Findi
         "If the rows were taken one after the other, give time=; if rows of one case stand "
         "together, give groups. Shuffled folds test a row by its neighbours.",
     )
-
-
-def _order_given_columns() -> ModuleType:
-    """Import what says which columns explain an order of the rows."""
-    check_present("truerisk.checks.order_given_columns")
-    from truerisk.checks import order_given_columns as branch
-
-    return branch
 
 
 def _stretch(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:

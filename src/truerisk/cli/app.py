@@ -15,6 +15,7 @@ import click
 from truerisk.cli.output import say, show
 from truerisk.cli.signals import interrupted_code, interrupted_word, sigterm_as_interrupt
 from truerisk.cli.streams import NotPrinted, Streams, whole_streams
+from truerisk.core.arguments import NEW_NAMES
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -22,7 +23,6 @@ from truerisk.core.errors import (
     TrueRiskError,
     UnknownName,
 )
-from truerisk.core.old_names import NEW_NAMES
 from truerisk.core.version import __version__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from functools import partial
-from inspect import isroutine
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial, wraps
+from inspect import isroutine, signature
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
@@ -20,6 +20,8 @@ from truerisk.core.identity import is_exactly
 if TYPE_CHECKING:
     import numpy as np
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LONGEST_NAME = 255  # of a file, on any system
 LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # of an interval
@@ -289,3 +291,39 @@ def _plain(value: Any) -> bool:
 
 def _name(key: Any, otherwise: str) -> str:
     return key if isinstance(key, str) and key.isidentifier() else otherwise
+
+
+# ---------------------------------------------------------------- old names, until 1.0
+
+NEW_NAMES = {
+    "executor": "n_jobs",
+    "loss": "scoring",
+    "method": "cv",
+    "methods": "cv",
+    "scores": "scoring",
+    "select_by": "cv",
+}
+
+
+def refuse_old_names(given: Iterable[str], known: Container[str]) -> None:
+    """Raise a TypeError if one of the given names is an old one of a parameter that is known.
+
+    >>> refuse_old_names(["executor"], {"n_jobs"})
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: `executor` is now `n_jobs`.
+    """
+    for name in given:
+        if NEW_NAMES.get(name) in known and name not in known:
+            raise BadArgument(f"`{name}` is now `{NEW_NAMES[name]}`.")
+
+
+def refuses_old_names(call: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a call so that it refuses the old names of its parameters."""
+    known = signature(call).parameters
+
+    @wraps(call)
+    def refusing(*args: P.args, **options: P.kwargs) -> R:
+        refuse_old_names(options, known)
+        return call(*args, **options)
+
+    return refusing

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import refuses_old_names, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
 from truerisk.diagnostics.learner_by_size import (
     LearnerBySize,

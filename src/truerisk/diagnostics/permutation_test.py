@@ -6,9 +6,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from truerisk.core.arguments import check_count
+from truerisk.core.arguments import check_count, refuses_old_names
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from truerisk.core.arguments import refuses_old_names
 from truerisk.core.family import Family
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import shows_progress
-from truerisk.estimation.checking import all_findings, with_checks
 from truerisk.estimation.outer_splits import usual_word
-from truerisk.estimation.problem import Problem, pose
+from truerisk.estimation.problem import Problem, pose, with_checks
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import as_method
 from truerisk.results.finding import warn_of_findings
-from truerisk.results.results import RiskCurve, RiskEstimate
+from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 
 
 @refuses_old_names

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.checks.call import call_findings
 from truerisk.contracts import Method, Request, Rule, Streams
-from truerisk.core.arguments import check_level, shown
+from truerisk.core.arguments import check_flag, check_level, shown
 from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
@@ -30,7 +31,7 @@ from truerisk.losses.loss_words import Scoring, as_loss, by_scoring
 from truerisk.methods.parts.interval_choice import choose, with_interval
 from truerisk.methods.words import as_method
 from truerisk.plan.plan import Plan
-from truerisk.results.finding import Finding
+from truerisk.results.finding import Finding, are_checks_on
 from truerisk.selection import as_rule
 
 
@@ -346,3 +347,26 @@ def versions() -> Mapping[str, str]:
         if module is not None:
             releases[name] = str(module.__version__)
     return releases
+
+
+def with_checks(problem: Problem, checks: bool, *, forward: bool) -> Problem:
+    """Check the rows of a problem, unless that is switched off or a fit of another call runs.
+
+    Results of the problem hold the findings and say them in their notes. If all splits of the call
+    go `forward` in time, an order of the rows misleads nobody, and `rows-in-order` is left out.
+    """
+    check_flag("checks", checks)
+    if not checks or not are_checks_on():
+        return problem
+    findings = call_findings(problem.data, problem.losses, seed=problem.seed)
+    if forward:
+        findings = tuple(finding for finding in findings if finding.code != "rows-in-order")
+    return replace(problem, findings=findings)
+
+
+def with_equal_checks(
+    problems: Mapping[str, Problem], checks: bool, *, forward: bool
+) -> dict[str, Problem]:
+    """Check rows that several problems share once, for all of them."""
+    first = with_checks(next(iter(problems.values())), checks, forward=forward)
+    return {name: replace(each, findings=first.findings) for name, each in problems.items()}

@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, check_flag, even_array, is_count, shown, store_of
+from truerisk.core.arguments import (
+    check_count,
+    check_flag,
+    even_array,
+    is_count,
+    refuses_old_names,
+    shown,
+    store_of,
+)
 from truerisk.core.branches import check_present
 from truerisk.core.errors import (
     BadArgument,
@@ -29,7 +37,6 @@ from truerisk.core.errors import (
     UnknownName,
     is_failure,
 )
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import clean, listed
 from truerisk.core.progress import listen, stage, tell
 from truerisk.engines.running.executors import executor_of, one_thread, run_batches, workers_of

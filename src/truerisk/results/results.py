@@ -500,3 +500,16 @@ def check_asked(score: Any, names: Sequence[str]) -> None:
             f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
             f"Known: {', '.join(names)}. Ask for it by scoring=."
         )
+
+
+def with_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEstimate:
+    """Add findings that the estimate does not hold yet, and their notes."""
+    new = tuple(finding for finding in findings if finding not in estimate.findings)
+    notes = (*(finding.note for finding in new), *estimate.notes)
+    return replace(estimate, findings=new + estimate.findings, notes=notes)
+
+
+def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
+    """List what was found for an estimate and for the further scores of the same fits."""
+    estimates = (estimate, *estimate.scores.values())
+    return list(dict.fromkeys(finding for each in estimates for finding in each.findings))

@@ -26,16 +26,21 @@ from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.data.data import Data, TaskWord
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.estimation.checking import all_findings, with_checks, with_findings
 from truerisk.estimation.outer_splits import usual_word
-from truerisk.estimation.problem import Problem, as_seed, params_branch, refuse_unrated_class
+from truerisk.estimation.problem import (
+    Problem,
+    as_seed,
+    params_branch,
+    refuse_unrated_class,
+    with_checks,
+)
 from truerisk.estimation.run import Run, blank_estimate, curve_of
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import USUAL_FOLDS, as_method
-from truerisk.results.results import RiskEstimate
+from truerisk.results.results import RiskEstimate, all_findings, with_findings
 from truerisk.search.claim import Claim, known_word
 from truerisk.search.own_claim import as_risk, claim_of
 from truerisk.search.repeat import of_clones, study_given, with_groups

@@ -10,17 +10,17 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 from truerisk.contracts import Fits
 from truerisk.core import present
+from truerisk.core.arguments import refuse_old_names, refuses_old_names
 from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
-from truerisk.core.old_names import refuse_old_names, refuses_old_names
 from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import connections_kept
-from truerisk.estimation.checking import all_findings, with_checks
 from truerisk.estimation.outer_splits import OuterFold, Stability
+from truerisk.estimation.problem import with_checks
 from truerisk.estimation.run import Computed, Run, curve_of
 from truerisk.results.finding import warn_of_findings
-from truerisk.results.results import RiskCurve, RiskEstimate
+from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 from truerisk.search.as_given import as_given
 from truerisk.search.cv_results import chosen_by, own_warning, rate_settings, say_fits
 from truerisk.search.door import load_part, open_store

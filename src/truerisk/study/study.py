@@ -14,10 +14,16 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Streams
-from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
+from truerisk.core.arguments import (
+    MOST,
+    check_count,
+    check_flag,
+    check_number,
+    refuses_old_names,
+    store_of,
+)
 from truerisk.core.branches import check_present
 from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import executor_of

@@ -13,11 +13,10 @@ from truerisk.checks.columns import (
     telling_columns,
     unrepeated_columns,
 )
-from truerisk.core.arguments import as_typed, check_flag, check_level, shown
+from truerisk.core.arguments import as_typed, check_flag, check_level, refuses_old_names, shown
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
 from truerisk.core.identity import is_a
-from truerisk.core.old_names import refuses_old_names
 from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
 from truerisk.data.columns import category_order
