@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -48,14 +49,17 @@ class Cut:
 sys.meta_path[:] = [Cut(finder) for finder in sys.meta_path]
 
 import numpy as np
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 
 iris, species = load_iris(return_X_y=True)
@@ -141,6 +145,12 @@ def branches_of(text: str) -> list[Branch]:
         Branch(name, listed(paths), listed(importers), listed(doors), call.strip("`"))
         for name, paths, importers, doors, call in rows
     ]
+
+
+def doors_of(text: str) -> set[str]:
+    """All doors that the section names, in the table and below it, as `file: function`."""
+    _, _, section = text.partition(f"{TITLE}\n")
+    return set(re.findall(r"`([\w/]+\.py: \w+)`", section.split("\n## ")[0]))
 
 
 def missing_modules(branches: Sequence[Branch]) -> list[str]:
@@ -242,11 +252,12 @@ def late_imports(sources: dict[str, ast.Module]) -> set[str]:
 def unforeseen_importers(branches: Sequence[Branch], sources: dict[str, ast.Module]) -> list[str]:
     """Imports of a branch from outside of it, by files that its row does not name."""
     found = []
+    imports = {path: list(imports_of(tree)) for path, tree in sources.items()}
     for branch in branches:
-        for path, tree in sources.items():
+        for path, imported in imports.items():
             if any(_is_in(path, own) for own in (*branch.paths, *branch.importers)):
                 continue
-            for _, module, line in imports_of(tree):
+            for _, module, line in imported:
                 if any(module == own or module.startswith(own + ".") for own in branch.modules):
                     found.append(f"{path}:{line} imports {module} of '{branch.name}'")
     return found

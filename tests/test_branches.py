@@ -7,9 +7,10 @@ import pytest
 from tests import branches as tool
 from tests.branches import Branch
 
-TABLE = tool.branches_of((tool.ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+TEXT = (tool.ROOT / "ARCHITECTURE.md").read_text("utf-8")
+TABLE = tool.branches_of(TEXT)
 SOURCES = tool.all_sources()
-DOORS = {door for branch in TABLE for door in branch.doors if ":" in door}
+DOORS = tool.doors_of(TEXT)
 RACING = Branch("racing", ("methods/racing.py",), (), (), "tr.methods")
 
 

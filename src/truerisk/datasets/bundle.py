@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Brief
-from truerisk.readers.roles import TaskWord
+
+if TYPE_CHECKING:
+    from truerisk.readers.roles import TaskWord
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atan, pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,10 @@ from truerisk.core.arguments import check_count, check_number, generator_of
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed
-from truerisk.readers.roles import TaskWord
+
+if TYPE_CHECKING:
+    from truerisk.readers.roles import TaskWord
+
 
 WEEK = np.array([0.8, 1.0, 1.0, 0.9, 0.6, -1.8, -2.5])
 NAMES = ("day", "weekday", "temperature")

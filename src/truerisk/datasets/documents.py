@@ -12,14 +12,17 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.bundle import Bundle
-from truerisk.readers.roles import TaskWord
+
+if TYPE_CHECKING:
+    from truerisk.readers.roles import TaskWord
+
 
 FOLDER = "TRUERISK_DATA"
 

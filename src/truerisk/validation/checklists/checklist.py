@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from truerisk.core.branches import check_present
 from truerisk.core.present import frame_of
 from truerisk.results.records import Record
 from truerisk.validation.checklists.probast_ai import DEVELOPMENT, EVALUATION, NOT_DEVELOPED, SAME
@@ -67,6 +68,7 @@ class Checklist(Record):
 
     def save(self, path: Any) -> None:
         """Write the items to fill in: `.docx` (with the paragraph), `.xlsx` or `.csv`."""
+        check_present("truerisk.validation.checklists.checklist_file")
         from truerisk.validation.checklists.checklist_file import write_table
 
         rows = [[getattr(item, name) or "" for name in COLUMNS] for item in self.items]
