@@ -149,12 +149,14 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 
 # What a browser does with a page depends on no package, and `make test` shows it, as it shows that
 # benchmarks and tools work; no more do kills, clocks, drawn attacks and pages: `make test-slow`.
+# Experiments, plans of samples and comparisons only join what other tests run here on the
+# oldest packages: their numbers and words are tested once.
 # The OpenBLAS of that time rounds A B and B A differently on processors that came after it.
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
 	OPENBLAS_CORETYPE=Haswell $(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) \
-	  $(addprefix --ignore=tests/,golden benchmarks support) \
+	  $(addprefix --ignore=tests/,golden benchmarks support experiments planning comparison) \
 	  --ignore-glob='tests/*/test_*in_browser.py' -m "not slow or releases" $(ARGS)
 
 .PHONY: test-partners
