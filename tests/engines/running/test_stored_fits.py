@@ -245,7 +245,7 @@ def test_linear_rules_are_made_again():
     plan = replace(PLAN, extra=ModelFacts(rules=np.arange(PLAN.n_questions, dtype=np.int32)))
     keeper = Dictionary()
     given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
-    assert len(given.rules) == 4
+    assert len(given.extra.rules) == 4
     assert keeper.n_added == 0
 
 
