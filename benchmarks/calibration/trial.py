@@ -99,7 +99,7 @@ def _of_pairs(posed: Problem) -> tuple[list[dict[str, Said]], int]:
     for k in (5, K):
         computed = compute(posed, Pairs(KFold(k)))
         best = curve_of(computed).best
-        for one, each in zip(found, (computed, *computed.scores.values()), strict=True):
+        for one, each in zip(found, (computed, *computed.by_score.values()), strict=True):
             one |= _of_folds(each, "" if k == K else f", K={k}")
     return found, best
 

@@ -33,7 +33,7 @@ def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, *
     computed = compute(problem, method)
     levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))
     found = {}
-    for name, one in {problem.loss.word: computed, **computed.scores}.items():
+    for name, one in {problem.loss.word: computed, **computed.by_score}.items():
         rests = one.evaluation
         terms, tested = Terms(0.95, problem.rule), rests.procedure or rests.tested[0]
         shaken = None if tested.influences is None else tested.influences.shaken

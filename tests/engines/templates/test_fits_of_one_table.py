@@ -19,6 +19,7 @@ from truerisk.engines.templates.fits_of_one_table import Samples, single_row_fit
 from truerisk.methods import Bootstrap, Nested
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.extras.flips import flips_of
 from truerisk.testing.strategies import data_sets, plans
 
 RNG = np.random.default_rng(0)
@@ -293,7 +294,7 @@ def test_what_is_found_holds_on_any_plan(data) -> None:
     for fit in np.flatnonzero(single):
         rows, counts = plan.train_rows(int(fit))
         missing = np.setdiff1d(np.arange(plan.n_rows), rows)
-        changed = np.concatenate([missing, plan.flips_of(int(fit))[0]])
+        changed = np.concatenate([missing, flips_of(plan, int(fit))[0]])
         assert changed.tolist() == [row[fit]]
         assert counts is None
         for question in np.flatnonzero(plan.fit == fit):
