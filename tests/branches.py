@@ -10,21 +10,25 @@ numbers they always give, and the call that needs the branch must name the missi
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
-import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from math import isclose
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "truerisk"
 TITLE = "## Branches"
 COLUMNS = ("branch", "modules", "may be imported by", "door", "a call that needs it")
+SECONDS = 300  # after which a process that hangs is ended
+Numbers = dict[str, list[float]]  # by the name of a common call
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
 COMMON = """
@@ -96,17 +100,7 @@ def assess():
     str(assessment)
     return [each for name in learners for each in numbers_of(assessment.risks[name])]
 
-import json
-print(json.dumps({one.__name__: one() for one in (readme, estimate, curve, assess)}))
-"""
-
-NEEDED = """
-try:
-    {call}
-except ImportError as error:
-    print(json.dumps([type(error).__name__, str(error)]))
-else:
-    print(json.dumps(["nothing", "the call needs no such branch"]))
+numbers = {one.__name__: one() for one in (readme, estimate, curve, assess)}
 """
 
 
@@ -163,24 +157,54 @@ def missing_modules(branches: Sequence[Branch]) -> list[str]:
     ]
 
 
-def run(cut: Sequence[str], call: str | None) -> tuple[dict[str, list[float]], list[str]]:
-    """Return the numbers of the common calls, and what the call that needs the branch raised."""
+def run(cut: Sequence[str], call: str | None) -> tuple[Numbers, list[str]]:
+    """Return the numbers of the common calls, and what the call that needs the branch raised.
+
+    It runs in a process that has imported nothing of truerisk; scikit-learn is there already.
+    """
+    assert not any(name.split(".")[0] == "truerisk" for name in sys.modules)
     code = COMMON.format(cut=tuple(cut)) + COMMON_CALLS
-    if call is not None:
-        code += NEEDED.format(call=call)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **ONE_THREAD},
-    )
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or ["nothing on stderr"]
-        return {"failed": []}, last
-    lines = done.stdout.strip().splitlines()
-    first = next(line for line in lines if line.startswith("{"))
-    return json.loads(first), json.loads(lines[-1]) if call is not None else []
+    try:
+        exec(code, found := {"__name__": "__main__"})
+    except BaseException as error:  # noqa: BLE001
+        return {"failed": []}, [f"{type(error).__name__}: {error}"]
+    if call is None:
+        return found["numbers"], []
+    try:
+        exec(call, found)
+    except BaseException as error:  # noqa: BLE001
+        return found["numbers"], [type(error).__name__, str(error)]
+    return found["numbers"], ["nothing", "the call needs no such branch"]
+
+
+def _send(sink: Connection, cut: Sequence[str], call: str | None) -> None:
+    sink.send(run(cut, call))
+
+
+def runs(
+    tasks: Sequence[tuple[Sequence[str], str | None]],
+) -> Iterator[tuple[Numbers, list[str]]]:
+    """Run each task in a process of its own, as many at once as there are processors."""
+    os.environ.update(ONE_THREAD)
+    for module in ("numpy", "sklearn.ensemble", "sklearn.model_selection", "sklearn.pipeline"):
+        import_module(module)
+    context = get_context("fork")
+    begun: deque[tuple[Any, Connection]] = deque()
+    waiting = deque(tasks)
+    while begun or waiting:
+        while waiting and len(begun) < (os.cpu_count() or 1):
+            source, sink = context.Pipe(duplex=False)
+            process = context.Process(target=_send, args=(sink, *waiting.popleft()))
+            process.start()
+            sink.close()
+            begun.append((process, source))
+        process, source = begun.popleft()
+        try:
+            yield source.recv() if source.poll(SECONDS) else ({"failed": []}, ["no end in time"])
+        except EOFError:
+            yield {"failed": []}, ["the process ended without a word"]
+        process.kill()
+        process.join()
 
 
 def fault_of(
@@ -208,12 +232,11 @@ def fault_of(
 
 def cut_off(branches: Sequence[Branch]) -> Iterator[tuple[Branch, str | None]]:
     """Cut off one branch after the other, and say what is wrong of each."""
-    usual, raised = run((), None)
+    found = runs([((), None), *((branch.modules, branch.call) for branch in branches)])
+    usual, raised = next(found)
     assert "failed" not in usual, raised
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda branch: run(branch.modules, branch.call), branches)
-        for branch, (numbers, raised) in zip(branches, found, strict=True):
-            yield branch, fault_of(branch, numbers, raised, usual)
+    for branch, (numbers, said) in zip(branches, found, strict=True):
+        yield branch, fault_of(branch, numbers, said, usual)
 
 
 # ---------------------------------------------------------------- what the sources say
