@@ -20,6 +20,17 @@ from truerisk.losses.loss import Average
 USUAL_FOLDS = "5-fold"
 """The folds where a user names none: three times the fits of a search, honest risk included."""
 
+WITHOUT_WORD = lines_of(
+    "truerisk.methods",
+    """
+    Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
+    GivenSplits  splitter:GivenSplits  given (train, test) pairs of row numbers
+    Subsampled  subsampled:Subsampled  the test sets of a method, by fits on fewer rows
+    BolsteredBySampling  bolstered:BolsteredBySampling  bolstering by drawn points
+    """,
+)
+"""Methods that no word names."""
+
 registry = Registry(
     "method",
     lines_of(
@@ -68,17 +79,6 @@ registry = Registry(
     """,
     ),
 )
-
-WITHOUT_WORD = lines_of(
-    "truerisk.methods",
-    """
-    Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
-    GivenSplits  splitter:GivenSplits  given (train, test) pairs of row numbers
-    Subsampled  subsampled:Subsampled  the test sets of a method, by fits on fewer rows
-    BolsteredBySampling  bolstered:BolsteredBySampling  bolstering by drawn points
-    """,
-)
-"""Methods that no word names."""
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
 _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
