@@ -237,8 +237,8 @@ help: ## this list
 
 # The editable install knows the packages by their __init__ files: a new or lost file is installed anew.
 build/sources: FORCE
-	@mkdir -p build; find src -name '*.py' | LC_ALL=C sort > $@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@mkdir -p build; find src -name '*.py' | LC_ALL=C sort > $@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 .PHONY: FORCE
 FORCE:
 
