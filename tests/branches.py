@@ -106,12 +106,11 @@ numbers = {one.__name__: one() for one in (readme, estimate, curve, assess)}
 
 @dataclass(frozen=True)
 class Branch:
-    """A row of the table: paths are below `src/truerisk`; a door is `file: function`."""
+    """A row of the table: paths are below `src/truerisk`."""
 
     name: str
     paths: tuple[str, ...]
     importers: tuple[str, ...]
-    doors: tuple[str, ...]
     call: str
 
     @property
@@ -136,8 +135,8 @@ def branches_of(text: str) -> list[Branch]:
         return tuple(part for part in (p.strip(" `") for p in cell.split(",")) if part)
 
     return [
-        Branch(name, listed(paths), listed(importers), listed(doors), call.strip("`"))
-        for name, paths, importers, doors, call in rows
+        Branch(name, listed(paths), listed(importers), call.strip("`"))
+        for name, paths, importers, _, call in rows
     ]
 
 
@@ -286,6 +285,30 @@ def unforeseen_importers(branches: Sequence[Branch], sources: dict[str, ast.Modu
     return found
 
 
+def unchecked_doors(branches: Sequence[Branch], sources: dict[str, ast.Module]) -> list[str]:
+    """Return the functions that import a branch late without asking first whether it is there."""
+    found = set()
+    for path, tree in sources.items():
+        asking = {
+            function.name
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef)
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call)
+            and ast.unparse(call.func) in ("check_present", "is_present")
+        }
+        for function, module, _ in imports_of(tree):
+            of_others = any(
+                module == own or module.startswith(own + ".")
+                for branch in branches
+                if not any(_is_in(path, own) for own in branch.paths)
+                for own in branch.modules
+            )
+            if function and of_others and function not in asking:
+                found.add(f"{path}: {function}")
+    return sorted(found)
+
+
 def _is_in(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
 
@@ -333,6 +356,11 @@ def main(names: Sequence[str]) -> int:
     if missing:
         print(f"the table of branches names what does not exist: {', '.join(missing)}")
         return 1
+    known = {branch.name for branch in branches}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"no branch is called {', '.join(unknown)}; there are: {', '.join(sorted(known))}")
+        return 2
     wanted = [branch for branch in branches if not names or branch.name in names]
     well = 0
     for branch, fault in cut_off(wanted):

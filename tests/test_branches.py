@@ -11,7 +11,7 @@ TEXT = (tool.ROOT / "ARCHITECTURE.md").read_text("utf-8")
 TABLE = tool.branches_of(TEXT)
 SOURCES = tool.all_sources()
 DOORS = tool.doors_of(TEXT)
-RACING = Branch("racing", ("methods/racing.py",), (), (), "tr.methods")
+RACING = Branch("racing", ("methods/racing.py",), (), "tr.methods")
 
 
 def sources(**texts: str) -> dict[str, ast.Module]:
@@ -64,6 +64,23 @@ def test_a_late_import_is_found_by_its_function():
     assert tool.late_imports(sources(one=text)) == {"one.py: b"}
     early = "from truerisk.core import c\nif TYPE_CHECKING:\n    from truerisk.core import d"
     assert tool.late_imports(sources(one=early)) == set()
+
+
+def test_every_door_to_a_branch_asks_whether_it_is_there():
+    assert tool.unchecked_doors(TABLE, SOURCES) == []
+
+
+def test_a_door_that_does_not_ask_is_found():
+    text = "def door():\n    {}from truerisk.methods.racing import Racing"
+    unasked = text.format("")
+    assert tool.unchecked_doors([RACING], sources(one=unasked)) == ["one.py: door"]
+    asked = text.format("check_present('truerisk.methods.racing')\n    ")
+    assert tool.unchecked_doors([RACING], sources(one=asked)) == []
+
+
+def test_an_unknown_branch_is_refused(capsys):
+    assert tool.main(["tea"]) == 2
+    assert "no branch is called tea; there are: Bayesian errors" in capsys.readouterr().out
 
 
 def test_nobody_catches_the_absence_of_a_branch():

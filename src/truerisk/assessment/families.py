@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.present import named
@@ -136,6 +137,7 @@ def word_families(
     `columns` says which columns are numbers and which text, as `models.learner` takes it, and
     `parts` how small training sets are.
     """
+    check_present("truerisk.models.learners")
     from truerisk.models.learners import default_words, learner
 
     if words is not None:

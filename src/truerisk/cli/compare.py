@@ -8,6 +8,7 @@ import click
 
 from truerisk.cli.options import confidence_option, json_option, results_size_option
 from truerisk.cli.output import show
+from truerisk.core.branches import check_present
 
 
 @click.command()
@@ -45,6 +46,7 @@ def compare(
     truerisk estimate data.csv --target y --model lda --json > b.json
     truerisk compare a.json b.json
     """  # noqa: D301 - \b is for click
+    check_present("truerisk.comparison.paired")
     from truerisk.comparison.paired import compare as compared
     from truerisk.results.interval import ROPE
     from truerisk.results.records import MAX_BYTES

@@ -28,6 +28,7 @@ from truerisk.cli.source import (
     source_of,
     source_options,
 )
+from truerisk.core.branches import check_present
 from truerisk.core.registry import closest
 
 
@@ -76,6 +77,7 @@ def read_model(
     word: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """The learner of a word, its one setting, and its grid; short names are of its last step."""
+    check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
 

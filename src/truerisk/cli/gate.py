@@ -10,6 +10,7 @@ import click
 
 from truerisk.cli.options import with_options
 from truerisk.cli.output import say
+from truerisk.core.branches import check_present
 
 if TYPE_CHECKING:
     from truerisk.results.interval import Bounded, Scale
@@ -101,6 +102,7 @@ def refuse_bounds(
 
     `measured` has the scale of each name that is measured, of the loss first.
     """
+    check_present("truerisk.results.bounds")
     from truerisk.results.bounds import ALIKE  # late: a command helps without numpy
 
     loss = next(iter(measured))
@@ -133,6 +135,7 @@ def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[
     if result is None or (fail_above is None and not min_score):
         return 0
     # late: a command helps without numpy
+    check_present("truerisk.results.bounds")
     from truerisk.results.bounds import ALIKE, judge
     from truerisk.results.interval import Scale, honest_numbers_of
 

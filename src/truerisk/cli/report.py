@@ -10,6 +10,7 @@ import click
 
 from truerisk.cli.options import figures_option, results_size_option
 from truerisk.cli.output import say, show, write_page
+from truerisk.core.branches import check_present
 from truerisk.results.writing import write_text
 
 
@@ -31,6 +32,7 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     truerisk assess data.csv --target y --json > results.json
     truerisk report results.json
     """  # noqa: D301 - \b is for click
+    check_present("truerisk.report.page")
     from truerisk.core.present import named
     from truerisk.report.page import read_any
     from truerisk.results.json_values import parse

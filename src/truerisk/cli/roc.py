@@ -18,6 +18,7 @@ from truerisk.cli.source import (
     source_options,
     words_of,
 )
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def roc(asked: Any) -> int:
 
 def _read(asked: Any) -> Source:
     """The file, which may have no column that varies: then no score ranks a row."""
+    check_present("truerisk.readers.table")
     from truerisk.readers.table import NoFeatures
 
     try:
@@ -97,6 +99,7 @@ def _idle(column: str, left_out: Mapping[str, str]) -> str:
 
 
 def _curve(source: Source, column: str, asked: Any) -> RocCurve:
+    check_present("truerisk.results.roc")
     from truerisk.results.roc import RocCurve
 
     if column in source.left_out:

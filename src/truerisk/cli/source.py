@@ -268,6 +268,7 @@ def label_written(source: Source, positive: str | None) -> Any:
 
 def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
     """The learner of a word, tuned over its usual grid; `n_rows` is what the grid is made for."""
+    check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
     from truerisk.search.search import HonestSearchCV

@@ -32,6 +32,7 @@ from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, State
 from truerisk.extend import Data, Family
 from truerisk.losses import ZeroOne
 from truerisk.methods import ReversedKFold
+from truerisk.models import FisherClassifier, ParzenClassifier
 
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
@@ -102,8 +103,6 @@ def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
     """The four of the document, in its order."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
-
-    from truerisk.models import FisherClassifier, ParzenClassifier
 
     return (
         Family.of(KNeighborsClassifier(3)),

@@ -30,6 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.branches import check_present
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
@@ -64,6 +65,7 @@ class LinearDiscriminants(OnePass):
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+        check_present("truerisk.models.discriminant_analysis")
         from truerisk.models.discriminant_analysis import LinearDiscriminant
 
         return LinearDiscriminantAnalysis, LinearDiscriminant

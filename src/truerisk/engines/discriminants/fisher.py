@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.branches import check_present
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
@@ -37,6 +38,7 @@ class FisherDiscriminants(OnePass):
     along: ClassVar[tuple[str, ...]] = ()
 
     def learners(self) -> Sequence[type]:
+        check_present("truerisk.models.fisher_classifier")
         from truerisk.models.fisher_classifier import FisherClassifier
 
         return (FisherClassifier,)

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.branches import check_present
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
@@ -48,6 +49,7 @@ class QuadraticDiscriminants(OnePass):
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
+        check_present("truerisk.models.discriminant_analysis")
         from truerisk.models.discriminant_analysis import QuadraticDiscriminant
 
         return QuadraticDiscriminantAnalysis, QuadraticDiscriminant
@@ -314,6 +316,7 @@ def divisor_of(setting: Mapping[str, Any], size: float) -> float:
 
 @cache
 def _theirs() -> str:
+    check_present("truerisk.models.discriminant_analysis")
     from truerisk.models.discriminant_analysis import divides_by_n
 
     return "n" if divides_by_n() else "n-1"

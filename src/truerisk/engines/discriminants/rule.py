@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.arguments import as_array
+from truerisk.core.branches import check_present
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
@@ -40,6 +41,7 @@ class DiscriminantRule:
     @classmethod
     def of(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
         """Of settings that differ in shrinkage and `tol`: what the largest keeps, the others do."""
+        check_present("truerisk.models.discriminant_analysis")
         from truerisk.models.discriminant_analysis import pools_by_n
 
         setting = settings[0]

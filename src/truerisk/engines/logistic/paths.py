@@ -76,6 +76,7 @@ class LogisticPaths(OnePass):
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LogisticRegression
 
+        check_present("truerisk.models.logistic_path")
         from truerisk.models.logistic_path import LogisticPath
 
         return LogisticPath, LogisticRegression

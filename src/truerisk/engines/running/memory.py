@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
@@ -41,6 +42,7 @@ def _discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]
 
 
 def _own_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    check_present("truerisk.models.discriminant_analysis")
     from truerisk.models.discriminant_analysis import fits_by_rows, resolved_solver
 
     solver, shrinkage = setting["solver"], setting["shrinkage"]
