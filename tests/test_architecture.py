@@ -233,7 +233,7 @@ def test_strings_name_modules_above_only_in_the_door():
 def test_strings_that_point_up_are_seen():
     """A string in code counts, a docstring does not, nor the name of a schema."""
     code = '"""truerisk.report"""\nWHERE = "truerisk.report.page"\nNAME = "truerisk.report/1"\n'
-    code += 'LINE = "page  report.page:draw"\nBELOW = "sums  data.row_sums:row_sums"\n'
+    code += 'LINE = "page  report.page:draw"\nBELOW = "sums  data.rows:sums_of"\n'
     code += 'FILE = "method  extend:Method"\nWORDS = "the report: a page"\n'
     assert strings_that_point_up(ast.parse(code), levels()["results"]) == [
         "2: truerisk.report.page",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -158,6 +156,16 @@ def test_a_stored_zero_is_a_zero() -> None:
     assert tables.row_keys(np.array([[0.0], [-0.0]])).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(
+    "table",
+    [np.arange(6.0).reshape(3, 2), np.array(["a", "b"]), pd.DataFrame({"a": [1, 2]}), sp.eye(3)],
+    ids=["numbers", "texts", "frame", "sparse"],
+)
+def test_row_keys_are_none_if_all_rows_differ(table) -> None:
+    """Callers look for equal rows only where there are some."""
+    assert tables.row_keys(table) is None
+
+
 @pytest.mark.parametrize("table", [np.empty((3, 0)), np.zeros((3, 2, 2))])
 def test_no_keys_where_rows_have_no_cells(table) -> None:
     """Rows without cells, or that are arrays themselves, are not compared."""
@@ -190,7 +198,6 @@ def test_columns_are_taken_in_the_given_order(kind) -> None:
 
 
 GOLDEN = [1276677212368797696, 13235198884428906496]
-NOT_THERE = SimpleNamespace(load=lambda: lambda array, factors: None)
 WHOLE = np.arange(60_000.0).reshape(-1, 3) % 251
 
 
@@ -208,7 +215,7 @@ def test_sums_are_those_of_the_definition(dtype, order, compiled, monkeypatch) -
     """Blocks, types and memory order change nothing about a sum, compiled or not."""
     monkeypatch.setattr(tables, "BYTES", 64)
     if not compiled:
-        monkeypatch.setattr(tables, "COMPILED", NOT_THERE)
+        monkeypatch.setattr(tables, "available", lambda: False)
     rows = np.random.default_rng(0).normal(size=(11, 3)) * 1e6
     found = row_sums(np.asarray(rows.astype(dtype), order=order))
     assert found.tolist() == _by_definition(rows.astype(dtype))
@@ -272,7 +279,7 @@ def test_without_the_compiled_pass_the_sums_are_the_same(monkeypatch) -> None:
     layouts += [np.frombuffer(b"\0" + table.tobytes(), offset=1).reshape(9, 40)]
     compiled = [row_sums(part).tolist() for part in layouts]
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "COMPILED", NOT_THERE)
+        patch.setattr(tables, "available", lambda: False)
         assert [row_sums(part).tolist() for part in layouts] == compiled
 
 

@@ -1,5 +1,5 @@
-// Checksums of rows, and whether all cells are finite, in one pass. Called by row_sums.py, which
-// checks; what a checksum is says data/rows.py.
+// Checksums of rows, and whether all cells are finite, in one pass. Called by `sums_of` in rows.py,
+// which checks and says what a checksum is.
 
 #include <algorithm>
 #include <cstddef>

@@ -96,8 +96,7 @@ class Data:
     @cached_property
     def row_keys(self) -> np.ndarray | None:
         """One integer per row of X, equal exactly for rows of equal content; None if all differ."""
-        keys = row_keys(self.X, self._row_sums)
-        return None if keys is None or int(keys.max()) + 1 == len(keys) else keys
+        return row_keys(self.X, self._row_sums)
 
     @cached_property
     def clusters(self) -> np.ndarray | None:

@@ -37,15 +37,8 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
-from truerisk.core.registry import Line, closest
-
-
-def _is_frame(table: Any) -> bool:
-    return hasattr(table, "columns") and not isinstance(table, np.ndarray)
-
-
-def _is_sparse(table: Any) -> bool:
-    return hasattr(table, "tocsr")
+from truerisk.core.registry import closest
+from truerisk.kernels import available, native
 
 
 def n_rows(table: Any) -> int:
@@ -69,7 +62,7 @@ def n_columns(table: Any) -> int | None:
 
 def column_names(table: Any) -> list[str] | None:
     """Names of a frame's columns, None where the table has none."""
-    if not _is_frame(table):
+    if not hasattr(table, "columns") or isinstance(table, np.ndarray):
         return None
     names = getattr(table, "column_names", None)  # pyarrow
     return [str(name) for name in (names if names is not None else table.columns)]
@@ -115,13 +108,13 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
     """The given rows, in the given order, in the table's own type."""
     if isinstance(table, np.ndarray):
         return table[rows]
-    if _is_sparse(table):
+    if hasattr(table, "tocsr"):
         return table.tocsr()[rows]
     if hasattr(table, "iloc"):
         return table.iloc[rows]
     if hasattr(table, "take") and hasattr(table, "column_names"):
         return table.take(rows)
-    if _is_frame(table) or hasattr(table, "__array_namespace__"):
+    if hasattr(table, "columns") or hasattr(table, "__array_namespace__"):
         return table[rows]
     if hasattr(table, "shape"):  # a Series of polars, a memoryview, a tensor
         return np.asarray(table)[rows]
@@ -142,7 +135,7 @@ def take_columns(table: Any, columns: np.ndarray) -> Any:
     """The given columns of an array, a sparse matrix or a frame, in the given order."""
     if hasattr(table, "iloc"):
         return table.iloc[:, columns]
-    return table.tocsc()[:, columns].tocsr() if _is_sparse(table) else table[:, columns]
+    return table.tocsc()[:, columns].tocsr() if hasattr(table, "tocsr") else table[:, columns]
 
 
 def column_arrays(table: Any) -> list[np.ndarray]:
@@ -169,24 +162,6 @@ def is_missing(cell: Any) -> bool:
     return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
 
 
-def _arrays(table: Any) -> list[np.ndarray]:
-    """The table's content as arrays that together say everything about it."""
-    if _is_sparse(table):
-        matrix = table.tocsr()
-        return [matrix.data, matrix.indices, matrix.indptr]
-    if _is_frame(table):
-        return column_arrays(table)
-    return [np.asarray(table)]
-
-
-def _update(digest_: Any, array: np.ndarray) -> None:
-    digest_.update(f"{array.dtype.str}{array.shape}".encode())
-    if array.dtype.hasobject:
-        digest_.update("\x1f".join(map(repr, array.ravel().tolist())).encode())
-    else:
-        digest_.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
-
-
 def digest(*tables: Any, sums: RowSums | None = None) -> str:
     """SHA-256 of the content, 16 hexadecimal digits; None counts as absent.
 
@@ -201,23 +176,35 @@ def digest(*tables: Any, sums: RowSums | None = None) -> str:
             total.update(f"{table.dtype.str}{table.shape}".encode())
             total.update(sums.sums.data.cast("B"))
             continue
-        for name in column_names(table) or ():
+        names = column_names(table)
+        for name in names or ():
             total.update(name.encode("utf-8", "surrogatepass"))
-        for array in _arrays(table):
-            _update(total, array.view("i8") if array.dtype.kind in "mM" else array)
+        if hasattr(table, "tocsr"):
+            matrix = table.tocsr()
+            arrays = [matrix.data, matrix.indices, matrix.indptr]
+        else:
+            arrays = [np.asarray(table)] if names is None else column_arrays(table)
+        for array in arrays:
+            cells = array.view("i8") if array.dtype.kind in "mM" else array
+            total.update(f"{cells.dtype.str}{cells.shape}".encode())
+            if cells.dtype.hasobject:
+                total.update("\x1f".join(map(repr, cells.ravel().tolist())).encode())
+            elif cells.size:
+                total.update(np.ascontiguousarray(cells).data.cast("B"))
     return total.hexdigest()[:16]
 
 
 def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
-    """One integer per row, equal exactly for rows of equal content; None where undefined.
+    """Return one integer per row, equal exactly for rows of equal content.
 
-    Where `sums` (`sums_of` the table) tell all rows apart, the rows are not looked at.
+    None if all rows differ, or where equality is undefined. Where `sums` (`sums_of` the table) tell
+    all rows apart, the rows are not looked at.
     """
-    if sums is not None and _all_differ(sums.sums):
-        return np.arange(len(sums.sums))
-    if _is_sparse(table):
+    if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
+        return None
+    if hasattr(table, "tocsr"):
         return _keys(_sparse_rows(table))
-    if _is_frame(table):
+    if column_names(table) is not None:
         columns = column_arrays(table)
         if not columns:
             return None
@@ -240,22 +227,18 @@ def codes_of_cells(column: np.ndarray) -> np.ndarray:
     return np.unique(column, return_inverse=True)[1].ravel()
 
 
-def _keys(array: np.ndarray) -> np.ndarray:
+def _keys(array: np.ndarray) -> np.ndarray | None:
+    """Return one integer per row of an array of numbers, None if all rows differ."""
     sums = sums_of(array)
-    if sums is not None and _all_differ(sums.sums):
-        return np.arange(len(array))
+    if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
+        return None
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
         array = array + 0.0  # -0.0 and 0.0 are one value
     rows = array.view(np.dtype((np.void, array.dtype.itemsize * array.shape[1]))).ravel()
     seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
-
-
-def _all_differ(sums: np.ndarray) -> bool:
-    """Whether checksums tell all rows apart; where they do not, rows may differ nevertheless."""
-    in_order = np.sort(sums)
-    return not (in_order[1:] == in_order[:-1]).any()
+    keys = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
+    return None if len(seen) == len(keys) else keys
 
 
 def _sparse_rows(table: Any) -> np.ndarray:
@@ -273,8 +256,6 @@ def _sparse_rows(table: Any) -> np.ndarray:
 
 BYTES = 1 << 18  # of rows at a time: they stay in the second cache
 
-COMPILED = Line("truerisk.data.row_sums:row_sums", "the same sums, and quicker")
-
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
@@ -285,15 +266,22 @@ class RowSums:
 
 
 def sums_of(table: Any) -> RowSums | None:
-    """A checksum of every row of an array of 8-byte numbers, None for others; −0.0 is 0.0."""
+    """Return a checksum of every row of an array of 8-byte numbers, None for other tables.
+
+    −0.0 is 0.0. The compiled pass trusts the shapes and types that are checked here. NumPy takes
+    the same sums where the compiled module is missing or cannot read the array where it lies.
+    """
     if not isinstance(table, np.ndarray) or table.ndim != 2 or not table.size:
         return None
     kind = table.dtype
     if kind.kind not in "fiu" or kind.itemsize != 8 or not kind.isnative:
         return None
-    factors = _factors(table.shape[1])
-    sums = COMPILED.load()(table, factors)
-    return _by_numpy(table, factors) if sums is None else RowSums(*sums)
+    factors, (rows, columns) = _factors(table.shape[1]), table.strides
+    if not available() or not table.flags.aligned or rows % 8 or columns % 8:
+        return _by_numpy(table, factors)
+    sums = np.empty(len(table), dtype=np.uint64)
+    finite = native().row_sums(table.view(np.uint64), kind.kind == "f", factors, sums)
+    return RowSums(sums, bool(finite))
 
 
 @lru_cache(maxsize=4)
