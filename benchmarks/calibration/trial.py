@@ -175,7 +175,7 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
 def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     """The numbers that intervals are made of."""
     from truerisk.methods.ncv import spread_of_pairs
-    from truerisk.methods.parts.set_risks import position_weights, row_losses
+    from truerisk.methods.parts.averages import position_weights, row_losses
 
     answers = nested.evaluation.answers
     assert answers is not None

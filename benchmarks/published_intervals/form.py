@@ -14,9 +14,8 @@ from truerisk.contracts import Method, Terms
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
-from truerisk.methods.parts.averages import failure_notes
+from truerisk.methods.parts.averages import failure_notes, row_losses
 from truerisk.methods.parts.bootstrap_answers import no_information
-from truerisk.methods.parts.set_risks import row_losses
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan

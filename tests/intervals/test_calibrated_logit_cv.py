@@ -15,7 +15,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.rank_scores import AUC
 from truerisk.methods import KFold
-from truerisk.methods.parts.set_risks import losses_by_influence, split_risks
+from truerisk.methods.parts.averages import losses_by_influence, split_risks
 from truerisk.plan.answers import Answers
 
 RNG = np.random.default_rng(3)

@@ -22,8 +22,7 @@ from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import Pairs, Racing, racing
-from truerisk.methods.parts.averages import average_weights
-from truerisk.methods.parts.set_risks import row_losses
+from truerisk.methods.parts.averages import average_weights, row_losses
 from truerisk.methods.racing import RacedPairs, hopeless
 
 RNG = np.random.default_rng(0)

@@ -15,9 +15,14 @@ from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
 from truerisk.intervals.refitted import NestedErrors, PairEvidence
 from truerisk.losses.loss import Loss, RowLoss
-from truerisk.methods.parts.averages import means_by_row, tested_with
+from truerisk.methods.parts.averages import (
+    mean_by_question,
+    means_by_row,
+    position_weights,
+    row_losses,
+    tested_with,
+)
 from truerisk.methods.parts.caveats import infinite_findings
-from truerisk.methods.parts.set_risks import mean_by_question, position_weights, row_losses
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import leave_pairs_out
 from truerisk.plan.plan import Plan

@@ -19,9 +19,8 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, RowLoss, check_average
 from truerisk.methods.pairs import Pairs
-from truerisk.methods.parts.averages import Averaged, average_weights
+from truerisk.methods.parts.averages import Averaged, average_weights, row_losses
 from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, winners_of, with_winners
-from truerisk.methods.parts.set_risks import row_losses
 from truerisk.plan.answers import Answers, Ask, filled
 from truerisk.plan.pairs import partitions_of
 from truerisk.plan.plan import Plan

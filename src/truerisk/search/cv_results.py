@@ -18,7 +18,7 @@ from truerisk.core.present import params_text
 from truerisk.engines.running.fitting import why_of
 from truerisk.estimation.problem import draw_plan
 from truerisk.estimation.run import Computed, Run, compute, tuning_problem
-from truerisk.methods.parts.set_risks import split_risks
+from truerisk.methods.parts.averages import split_risks
 from truerisk.plan.builder import with_training_rows
 from truerisk.results.evaluation import Evaluation
 from truerisk.results.interval import tied_groups

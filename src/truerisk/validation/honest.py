@@ -17,9 +17,9 @@ from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import registry
 from truerisk.methods.external import External
 from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.averages import row_losses
 from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.parts.procedure import Procedure, by_fit
-from truerisk.methods.parts.set_risks import row_losses
 from truerisk.plan.answers import Answers, Response, told_of_a_row
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AnsweredRows, Shaken

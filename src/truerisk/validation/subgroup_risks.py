@@ -21,9 +21,8 @@ from truerisk.intervals.calibrated import enlarged
 from truerisk.intervals.form import Sureness
 from truerisk.intervals.instability import instability
 from truerisk.losses.loss import Loss, RowLoss
-from truerisk.methods.parts.averages import average_weights, means_by_row
+from truerisk.methods.parts.averages import average_weights, means_by_row, row_losses
 from truerisk.methods.parts.interval_choice import calibrated_word
-from truerisk.methods.parts.set_risks import row_losses
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import ORDERED, order_of
 from truerisk.results.evaluation import Shaken

@@ -15,7 +15,7 @@ from truerisk.contracts import Terms
 from truerisk.core.errors import FitFailedWarning, Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods.parts import averages, set_risks
+from truerisk.methods.parts import averages
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import split_plan
 from truerisk.selection.rules import Minimum
@@ -231,8 +231,8 @@ def test_split_risks_do_not_exist_for_one_row() -> None:
     answers = answers_of(plan, RNG.normal(size=(1, N)), "score")
     loss = as_loss("auc", data)
     with pytest.raises(Refusal, match="both classes in every test set"):
-        set_risks.split_risks(answers, data, loss)
-    assert np.isnan(set_risks.split_risks(answers, data, loss, lenient=True)).all()
+        averages.split_risks(answers, data, loss)
+    assert np.isnan(averages.split_risks(answers, data, loss, lenient=True)).all()
 
 
 def test_average_is_a_word() -> None:

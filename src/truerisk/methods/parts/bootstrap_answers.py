@@ -31,7 +31,7 @@ from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, RowLoss
 from truerisk.losses.row_losses import Brier, Cost, Log, Squared, ZeroOne
-from truerisk.methods.parts.set_risks import row_losses, split_risks
+from truerisk.methods.parts.averages import row_losses, split_risks
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import times_drawn
 

@@ -9,10 +9,12 @@ from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
 from truerisk.intervals.calibrated import ONCE
 from truerisk.losses.loss import Loss, RowLoss
-from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
-from truerisk.methods.parts.set_risks import (
+from truerisk.methods.parts.averages import (
+    Averaged,
+    average_weights,
     changes_by_one_row,
     losses_by_influence,
+    means_by_row,
     of_sets,
     position_weights,
     row_losses,
