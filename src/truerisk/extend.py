@@ -13,8 +13,7 @@ from truerisk.engines.asking import Asking
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.intervals.evidence import RowEvidence
-from truerisk.intervals.form import OF_A_MEAN, IntervalForm, Needs, Sureness
+from truerisk.intervals.form import OF_A_MEAN, IntervalForm, Needs, RowEvidence, Sureness
 from truerisk.losses.loss import Average, Loss, RowLoss
 from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.procedure import chosen_candidate

@@ -15,7 +15,7 @@ from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
 from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unlike
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.intervals.calibrated import ONCE, Law
-from truerisk.intervals.evidence import variances_of_means
+from truerisk.intervals.form import variances_of_means
 from truerisk.intervals.instability import instability_of_pairs
 from truerisk.results.comparison import Comparison
 from truerisk.results.evaluation import Influences

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument
 from truerisk.core.registry import Registry, lazy, lines_of
-from truerisk.intervals.evidence import Evidence, RowEvidence
-from truerisk.intervals.form import NO_SPREAD, IntervalForm, Sureness
+from truerisk.intervals.form import NO_SPREAD, Evidence, IntervalForm, RowEvidence, Sureness
 
 __all__ = [
     "NO_SPREAD",

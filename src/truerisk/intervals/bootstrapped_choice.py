@@ -16,12 +16,12 @@ from truerisk.contracts import Rule
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.row_marks import summed_by
-from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_ROWS,
     IntervalForm,
     Needs,
+    RowEvidence,
     Sureness,
     is_none,
 )

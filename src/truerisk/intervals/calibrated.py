@@ -24,14 +24,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.intervals.evidence import RowEvidence, variances_of_means
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
     IntervalForm,
     Needs,
+    RowEvidence,
     Sureness,
     is_none,
+    variances_of_means,
 )
 from truerisk.results.evaluation import FOLDS
 from truerisk.results.interval import Basis, Interval

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
     ONE_ROW,
     IntervalForm,
     Needs,
+    RowEvidence,
     Sureness,
     is_none,
 )

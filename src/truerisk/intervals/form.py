@@ -1,20 +1,29 @@
-"""What an interval declares, and the one check of what it needs."""
+"""What an interval declares, the one check of its needs, and the evidence that it is made from."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from truerisk.contracts import Terms
 from truerisk.core.arguments import shown
+from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.data.data import Data
-from truerisk.intervals.evidence import Evidence
+from truerisk.intervals.instability import instabilities, instability_of_pairs
 from truerisk.losses.loss import Loss
-from truerisk.results.interval import Basis, Interval
+from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Influences, Shaken
+from truerisk.results.interval import Basis, Interval, normal_quantile, quantile_of_t
+
+if TYPE_CHECKING:
+    from truerisk.intervals.components import SpatialComponents
 
 Needs = Mapping[Basis, str]
 """What an interval rests on, and the remedy where that is lacking."""
@@ -46,6 +55,198 @@ OF_DATA = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data with
 MUELLER_WATSON = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )
+
+AT_ONCE = 1 << 15  # cells: they stay in a cache
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """The values of all candidates; `groups` are those of the tested rows, where there are some."""
+
+    values: np.ndarray
+    loss: Loss
+    terms: Terms
+    groups: np.ndarray | None = None
+
+    @cached_property
+    def z(self) -> float:
+        """The quantile of the normal distribution that the level asks for."""
+        return normal_quantile(self.terms.confidence_level)
+
+    def reach(self, degrees: float) -> float:
+        """That of Student's t, which is the normal one of infinitely many degrees."""
+        return quantile_of_t(self.terms.confidence_level, degrees)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest loss, and how far the largest lies above it: for `Basis.UPPER_BOUND`."""
+        low, high = self.loss.lower, self.loss.upper
+        assert low is not None and high is not None
+        return low, high - low
+
+    def named(self, word: str) -> str:
+        """The name of an interval that adds up groups first, where there are groups."""
+        return word if self.groups is None else f"{word}-grouped"
+
+    def around(self, value: float, half: float, name: str) -> Interval:
+        """`value ± half`, cut to the values the loss can take."""
+        least, most = self.loss.lower, self.loss.upper
+        low = value - half if least is None else max(value - half, least)
+        high = value + half if most is None else min(value + half, most)
+        return Interval(float(low), float(high), name, self.terms.confidence_level)
+
+    def skewed(self, value: float, half: float, name: str) -> Interval | None:
+        """`value ± half` on the scale on which a risk is nearly symmetric, to first order.
+
+        That is the logit of losses with bounds. Of others that are never negative it is
+        1/√value: where a few large losses are missing, both the mean and its error are too small.
+        That scale ends at infinity, which leaves no interval if `half` is twice the value or more.
+        """
+        loss = self.loss
+        if loss.lower is not None and loss.upper is not None:
+            low, span = self.bounds
+            share = (value - low) / span
+            spread, logit = half / (span * share * (1 - share)), np.log(share / (1 - share))
+            ends = low + span / 2 * (1 + np.tanh(np.array([logit - spread, logit + spread]) / 2))
+        elif loss.lower == 0:
+            if half >= 2 * value:
+                return None
+            ends = value / (1 + np.array([0.5, -0.5]) * half / value) ** 2
+        else:
+            return self.around(value, half, name)
+        return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
+
+    def beta(self, value: float, size: float, name: str) -> Interval:
+        """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
+        from scipy.special import betaincinv, gammaincinv
+
+        (low, span), level = self.bounds, self.terms.confidence_level
+        share = float(np.clip((value - low) / span, 0, 1))
+        tails = np.array([1 - level, 1 + level]) / 2
+        a, b = size * share + 0.5, size * (1 - share) + 0.5
+        # The oldest SciPy has NaN for a value of 1e-21, where Beta(a, b) is Gamma(a) / b.
+        quantiles = betaincinv(a, b, tails) if b < HUGE else gammaincinv(a, tails) / b
+        ends = low + span * quantiles
+        return Interval(float(ends[0]), float(ends[1]), name, level)
+
+
+HUGE = 1e12  # the two differ by a share of about a / b
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowEvidence(Evidence):
+    """Values that are means of losses of rows which were held out.
+
+    `losses[c, j]` is candidate c's loss of row `rows[j]`, the mean of its tests where a row was
+    tested `repeatedly`; `weights` are the shares of these rows in the value and add to 1.
+    `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
+    is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
+    rows by models that lack a further fold. `one_row` is what another answer to one row does to the
+    value of each candidate, of scores that rate whole test sets. `pooled` are the values of all
+    answers of a repetition as one test set, where `values` are means over folds of a score that is
+    biased on small test sets. `times` are those of the rows, where they were tested in the order of
+    time.
+    """
+
+    data: Data
+    plan: Plan
+    rows: np.ndarray
+    losses: np.ndarray
+    weights: np.ndarray
+    repeatedly: bool
+    by_position: np.ndarray
+    split_risks: np.ndarray
+    best: int | None = None
+    shaken: Shaken | None = None
+    one_row: np.ndarray | None = None
+    pooled: np.ndarray | None = None
+    times: np.ndarray | None = None
+
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """A number for each tested row that does not depend on where the row stands."""
+        return self.data.row_marks[self.rows]
+
+    @cached_property
+    def components(self) -> SpatialComponents | None:
+        """Those of the places of the tested rows; None where they are too few."""
+        assert self.data.places is not None
+        check_present("truerisk.intervals.components")
+        from truerisk.intervals.components import spatial_components
+
+        return spatial_components(self.data.places[self.rows], self.terms.confidence_level)
+
+    @cached_property
+    def instability(self) -> np.ndarray | None:
+        """That of every candidate, by repeated drawings or by models without a further fold."""
+        if self.repeatedly:
+            return instabilities(self.by_position, self.losses, self.weights, self.plan)
+        if self.shaken is None:
+            return None
+        residuals = self.losses - self.values[:, None]
+        return instability_of_pairs(self.shaken, residuals, self.weights, self.rows, self.groups)
+
+    @cached_property
+    def variances(self) -> tuple[list[float], int]:
+        """Of the mean of independent rows, or groups, for every candidate; how many there are."""
+        variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
+        return variances.tolist(), m
+
+    def influences(self, c: int, losses: np.ndarray | None) -> Influences | None:
+        """What each row does to the value of candidate c; None of repeated and of failed tests.
+
+        `losses` are its losses where they are kept elsewhere, so that they are held once.
+        """
+        if self.repeatedly or not np.isfinite(self.values[c]):
+            return None
+        return Influences(
+            losses=self.losses[c] if losses is None else losses,
+            rows=self.rows,
+            weights=self.weights,
+            groups=self.groups,
+            k=float(self.plan.n_rows / self.plan.test_sizes.mean()),
+            one_row=self._one_row(c),
+            shaken=None if self.shaken is None else self.shaken.line(c),
+        )
+
+    def _one_row(self, c: int) -> float:
+        """What another label of a row does to the value; numbers change by as little as they do."""
+        if self.loss.response != "label":
+            return 0.0
+        if self.one_row is not None:
+            return float(self.one_row[c])
+        return float(np.sqrt((self.weights**2).mean())) if self.loss.binary else 0.0
+
+    def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
+        """That of one candidate, of independent rows or of the groups that are named."""
+        mine = slice(c, c + 1)
+        variances, m = variances_of_means(
+            self.losses[mine], self.weights, self.values[mine], groups
+        )
+        return float(variances[0]), m
+
+
+def variances_of_means(
+    losses: np.ndarray, weights: np.ndarray, values: np.ndarray, groups: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows with a weight, and m.
+
+    One for each value and its line of losses.
+    """
+    member = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    sizes = weights if member is None else np.bincount(member, weights)
+    m = int(np.count_nonzero(sizes))
+    variances = np.zeros(len(losses))
+    step = max(1, AT_ONCE // max(1, len(weights)))
+    for start in range(0, len(losses) if m > 1 else 0, step):
+        part = slice(start, start + step)
+        residuals = losses[part] - values[part, None]
+        residuals *= weights
+        if member is not None:
+            residuals = np.array([np.bincount(member, line) for line in residuals])
+        variances[part] = m / (m - 1) * np.square(residuals, out=residuals).sum(axis=1)
+    return variances, m
+
 
 E = TypeVar("E", bound=Evidence)
 

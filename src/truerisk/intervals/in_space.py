@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.intervals.calibrated import ONCE
-from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import (
     MUELLER_WATSON,
     NO_SPREAD,
@@ -15,6 +14,7 @@ from truerisk.intervals.form import (
     UNBOUNDED,
     IntervalForm,
     Needs,
+    RowEvidence,
     Sureness,
     is_none,
 )

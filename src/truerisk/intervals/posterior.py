@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.intervals.evidence import RowEvidence
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
     ONE_ROW,
     IntervalForm,
     Needs,
+    RowEvidence,
     Sureness,
 )
 from truerisk.results.error_posterior import ErrorPosterior

@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.intervals.classical import NADEAU_BENGIO
-from truerisk.intervals.evidence import Evidence
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_ROWS,
+    Evidence,
     IntervalForm,
     Needs,
     Sureness,

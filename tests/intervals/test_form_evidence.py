@@ -14,7 +14,7 @@ from truerisk.intervals.components import (
     distances_among,
     spatial_components,
 )
-from truerisk.intervals.evidence import variances_of_means
+from truerisk.intervals.form import variances_of_means
 
 RNG = np.random.default_rng(0)
 
