@@ -27,7 +27,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.engines.neighbours import nearest
+from truerisk.engines.neighbours import walk
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
@@ -280,13 +280,13 @@ def test_steps_that_make_sparse_tables_are_counted_and_scored():
 
 
 def test_a_holdout_measures_no_distance_among_the_rows_that_it_tests(monkeypatch):
-    measured, lists = [], nearest.nearest
+    measured, lists = [], walk.nearest
 
     def spy(measure, queries, rows, length):
         measured.append((len(queries), len(rows)))
         return lists(measure, queries, rows, length)
 
-    monkeypatch.setattr(nearest, "nearest", spy)
+    monkeypatch.setattr(walk, "nearest", spy)
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
     risk = tr.estimate_risk(KNeighborsClassifier(), X, y, cv="holdout")
     assert risk.engine == "knn"

@@ -1,24 +1,91 @@
-"""The nearest rows of every query, by exact distance: one matrix product and a selection.
+"""The nearest rows of every query, by exact distance, and which settings are served.
 
-Of a few rows every distance is measured, and all are sorted at once.
+Euclidean distances come from one matrix product and a selection. Of a few rows every distance is
+measured, and all are sorted at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerisk.engines.settings import Group
 from truerisk.kernels import native
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+WEIGHTS = ("uniform", "distance")
+OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
+SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
+EPS = float(np.finfo(np.float64).eps)
 BLOCK = 1 << 22  # distances held at once
 QUERIES, ROWS = 256, 4096  # of one product
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the candidates of a group measure; they differ in the number of neighbours only."""
+
+    by_distance: bool
+    metric: str
+    p: float
+    algorithm: str
+
+    @classmethod
+    def of(cls, group: Group) -> Measure:
+        setting = group.settings[0]
+        by_distance = setting["weights"] == "distance"
+        return cls(by_distance, setting["metric"], float(setting["p"]), setting["algorithm"])
+
+    def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
+        """Whether scikit-learn measures all distances for this k, by products: its user guide."""
+        many = n_columns > 15 or k >= n_rows // 2
+        return self.algorithm == "brute" or (self.algorithm == "auto" and many)
+
+    @property
+    def is_euclidean(self) -> bool:
+        return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
+
+    @property
+    def needs_doubles(self) -> bool:
+        """Whether scikit-learn answers otherwise for a table in single precision, or sparse."""
+        return self.by_distance or not self.is_euclidean
+
+
+def neighbours_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why one setting is not served, or None."""
+    from sklearn.neighbors import VALID_METRICS
+
+    k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        return f"n_neighbors={k!r} is no number of neighbours."
+    if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
+        return f"weights={setting['weights']!r} is no weighting that it knows."
+    if setting["metric_params"] is not None:
+        return "metric_params are given."
+    if not isinstance(metric, str):
+        return "the metric is a function."
+    if metric == "braycurtis":
+        return "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
+    if metric not in OTHERS | {"euclidean", "l2"}:
+        return f"metric '{metric}' is not one that it knows."
+    if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
+        return f"p={p!r} is no Minkowski distance."
+    # scikit-learn's search fails in three cases; how it searches decides about ties alone
+    algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
+    if not isinstance(algorithm, str) or algorithm not in SEARCHES:
+        return f"algorithm={algorithm!r} is no search that it knows."
+    if algorithm.endswith("_tree") and metric not in VALID_METRICS[algorithm]:
+        return f"algorithm={algorithm!r} does not search by metric {metric!r}."
+    if isinstance(leaf_size, bool) or not isinstance(leaf_size, Integral) or leaf_size < 1:
+        return f"leaf_size={leaf_size!r} is no size."
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +100,26 @@ class NearestRows:
     squared: np.ndarray
     ties: np.ndarray
     complete: bool
+
+
+def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
+    """The `length` nearest rows of every query, by the distance that is measured."""
+    if measure.is_euclidean:
+        return euclidean(queries, rows, length)
+    from sklearn.metrics import pairwise_distances
+
+    options: dict[str, Any] = {"p": measure.p} if measure.metric == "minkowski" else {}
+
+    def distances(block: slice) -> np.ndarray:
+        return pairwise_distances(queries[block], rows, metric=measure.metric, **options)
+
+    rounding = cosine_rounding(rows.shape[1]) if measure.metric == "cosine" else 0.0
+    return by_distances(distances, len(queries), len(rows), length, rounding)
+
+
+def cosine_rounding(n_columns: int) -> float:
+    """Of a distance that is what sums leave of 1."""
+    return 4 * (n_columns + 8) * EPS
 
 
 def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:

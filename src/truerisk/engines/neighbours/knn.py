@@ -23,16 +23,14 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.data.data import Data
+from truerisk.engines.neighbours.distances import Measure, nearest, neighbours_refusal
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
-from truerisk.engines.neighbours.nearest import (
-    Measure,
+from truerisk.engines.neighbours.walk import (
+    MOST_CLASSES,
     NearestAnswers,
     answers_in_pass,
     answers_together,
-    nearest,
-    neighbours_refusal,
 )
-from truerisk.engines.neighbours.walk import MOST_CLASSES
 from truerisk.engines.prepared import (
     as_doubles,
     distances_fit,
