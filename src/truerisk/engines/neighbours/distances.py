@@ -1,14 +1,12 @@
-"""The nearest rows of every query, by exact distance, and which settings are served.
+"""The nearest rows of every query, by exact distance: one matrix product and a selection.
 
-Euclidean distances come from one matrix product and a selection. Of a few rows every distance is
-measured, and all are sorted at once.
+Of a few rows every distance is measured, and all are sorted at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-WEIGHTS = ("uniform", "distance")
-OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
-SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
 EPS = float(np.finfo(np.float64).eps)
 BLOCK = 1 << 22  # distances held at once
 QUERIES, ROWS = 256, 4096  # of one product
@@ -36,56 +31,25 @@ class Measure:
     metric: str
     p: float
     algorithm: str
+    is_euclidean: bool
 
     @classmethod
     def of(cls, group: Group) -> Measure:
+        """Read the settings that the candidates of a group share."""
         setting = group.settings[0]
-        by_distance = setting["weights"] == "distance"
-        return cls(by_distance, setting["metric"], float(setting["p"]), setting["algorithm"])
+        metric, p = setting["metric"], float(setting["p"])
+        is_euclidean = metric in ("euclidean", "l2") or (metric == "minkowski" and p == 2)
+        return cls(setting["weights"] == "distance", metric, p, setting["algorithm"], is_euclidean)
 
     def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
-        """Whether scikit-learn measures all distances for this k, by products: its user guide."""
+        """Return True if scikit-learn measures all distances for this k, as its guide says."""
         many = n_columns > 15 or k >= n_rows // 2
         return self.algorithm == "brute" or (self.algorithm == "auto" and many)
 
     @property
-    def is_euclidean(self) -> bool:
-        return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
-
-    @property
     def needs_doubles(self) -> bool:
-        """Whether scikit-learn answers otherwise for a table in single precision, or sparse."""
+        """True if scikit-learn answers otherwise for a table in single precision, or sparse."""
         return self.by_distance or not self.is_euclidean
-
-
-def neighbours_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Why one setting is not served, or None."""
-    from sklearn.neighbors import VALID_METRICS
-
-    k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        return f"n_neighbors={k!r} is no number of neighbours."
-    if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
-        return f"weights={setting['weights']!r} is no weighting that it knows."
-    if setting["metric_params"] is not None:
-        return "metric_params are given."
-    if not isinstance(metric, str):
-        return "the metric is a function."
-    if metric == "braycurtis":
-        return "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
-    if metric not in OTHERS | {"euclidean", "l2"}:
-        return f"metric '{metric}' is not one that it knows."
-    if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
-        return f"p={p!r} is no Minkowski distance."
-    # scikit-learn's search fails in three cases; how it searches decides about ties alone
-    algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
-    if not isinstance(algorithm, str) or algorithm not in SEARCHES:
-        return f"algorithm={algorithm!r} is no search that it knows."
-    if algorithm.endswith("_tree") and metric not in VALID_METRICS[algorithm]:
-        return f"algorithm={algorithm!r} does not search by metric {metric!r}."
-    if isinstance(leaf_size, bool) or not isinstance(leaf_size, Integral) or leaf_size < 1:
-        return f"leaf_size={leaf_size!r} is no size."
-    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +67,7 @@ class NearestRows:
 
 
 def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
-    """The `length` nearest rows of every query, by the distance that is measured."""
+    """Return the `length` nearest rows of every query, by the distance that is measured."""
     if measure.is_euclidean:
         return euclidean(queries, rows, length)
     from sklearn.metrics import pairwise_distances
@@ -123,7 +87,7 @@ def cosine_rounding(n_columns: int) -> float:
 
 
 def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
-    """The `length` nearest of `rows` for every query, by Euclidean distance.
+    """Return the `length` nearest of `rows` for every query, by Euclidean distance.
 
     A matrix product in single precision, on centred and scaled data, finds the candidates: all
     that its rounding error could let into the list. They are measured again in double precision,
@@ -149,32 +113,19 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows
     right[:d], right[d] = -2 * inner.T, inner_norms
     left = np.zeros((len(queries), depth), dtype=np.float32)
     left[:, :d], left[:, d] = centred, 1
-    _search(left, right, queries, rows, slack, index, squared)
-    return NearestRows(index, squared, ties, length == n)
-
-
-def _search(
-    left: np.ndarray,
-    right: np.ndarray,
-    queries: np.ndarray,
-    rows: np.ndarray,
-    slack: np.ndarray,
-    index: np.ndarray,
-    squared: np.ndarray,
-) -> None:
-    """Products of blocks of queries and chunks of rows, small enough to stay in the cache."""
-    block, chunk = min(QUERIES, len(queries)), min(ROWS, len(rows))
-    nearest = native().Nearest(block, index.shape[1])
+    block, chunk = min(QUERIES, len(queries)), min(ROWS, n)  # products that stay in the cache
+    selected = native().Nearest(block, length)
     rough = np.empty(block * chunk, dtype=np.float32)
     for start in range(0, len(queries), block):
         part = slice(start, start + block)
-        for first in range(0, len(rows), chunk):
+        for first in range(0, n, chunk):
             some = right[:, first : first + chunk]
-            given = len(left[part]), some.shape[1]
-            product = rough[: given[0] * given[1]].reshape(given)
+            shape = len(left[part]), some.shape[1]
+            product = rough[: shape[0] * shape[1]].reshape(shape)
             np.matmul(left[part], some, out=product)
-            nearest.add(product, first, slack[part])
-        nearest.finish(queries[part], rows, slack[part], index[part], squared[part])
+            selected.add(product, first, slack[part])
+        selected.finish(queries[part], rows, slack[part], index[part], squared[part])
+    return NearestRows(index, squared, ties, length == n)
 
 
 def by_distances(

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral, Real
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +25,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.engines.neighbours.distances import Measure, nearest, neighbours_refusal
+from truerisk.engines.neighbours.distances import Measure, nearest
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 from truerisk.engines.neighbours.walk import (
     MOST_CLASSES,
@@ -47,6 +49,9 @@ from truerisk.plan.extras.counted import GatheredCounts
 from truerisk.plan.extras.laws import Laws, law_of
 from truerisk.plan.plan import Plan
 
+WEIGHTS = ("uniform", "distance")
+OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
+SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
 BLOCK = 1 << 22  # list entries held at once
 BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
 TIED = (
@@ -74,7 +79,34 @@ class NearestNeighbours(OnePass):
         return False
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        return neighbours_refusal(setting)
+        from sklearn.neighbors import VALID_METRICS
+
+        k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            return f"n_neighbors={k!r} is no number of neighbours."
+        if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
+            return f"weights={setting['weights']!r} is no weighting that it knows."
+        if setting["metric_params"] is not None:
+            return "metric_params are given."
+        if not isinstance(metric, str):
+            return "the metric is a function."
+        if metric == "braycurtis":
+            return (
+                "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
+            )
+        if metric not in OTHERS | {"euclidean", "l2"}:
+            return f"metric '{metric}' is not one that it knows."
+        if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
+            return f"p={p!r} is no Minkowski distance."
+        # scikit-learn's search fails in three cases; how it searches decides about ties alone
+        algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
+        if not isinstance(algorithm, str) or algorithm not in SEARCHES:
+            return f"algorithm={algorithm!r} is no search that it knows."
+        if algorithm.endswith("_tree") and metric not in VALID_METRICS[algorithm]:
+            return f"algorithm={algorithm!r} does not search by metric {metric!r}."
+        if isinstance(leaf_size, bool) or not isinstance(leaf_size, Integral) or leaf_size < 1:
+            return f"leaf_size={leaf_size!r} is no size."
+        return None
 
     def single_refusal(self, family: Family) -> str | None:
         if any(measure.needs_doubles for measure in _measures(family)):
@@ -89,7 +121,20 @@ class NearestNeighbours(OnePass):
         if plan.has_drawn_fits:
             groups = groups_along(family, self.along)
             return drawn_refusal(groups, data, plan, request, self.table)
-        return _plan_refusal(family, data, plan, request)
+        if "counted" in plan.needs and any(measure.by_distance for measure in _measures(family)):
+            return (
+                "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
+            )
+        largest = int(max(map(itemgetter("n_neighbors"), family.settings)))
+        if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
+            smallest = int(plan.train_sizes.min())
+            if largest > smallest:
+                return (
+                    f"n_neighbors={largest} is more than the {smallest} rows of the smallest fit."
+                )
+        if request.response == "score" and not _all_classes_everywhere(data, plan):
+            return "a train set lacks a class, and then a score has another meaning."
+        return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
         """All distances, once for every k, against a search through a tree for each of them.
@@ -143,19 +188,6 @@ def _measures(family: Family) -> list[Measure]:
     return [Measure.of(group) for group in groups_along(family, NearestNeighbours.along)]
 
 
-def _plan_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    if "counted" in plan.needs and any(measure.by_distance for measure in _measures(family)):
-        return "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
-    largest = max(int(setting["n_neighbors"]) for setting in family.settings)
-    if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
-        smallest = int(plan.train_sizes.min())
-        if largest > smallest:
-            return f"n_neighbors={largest} is more than the {smallest} rows of the smallest fit."
-    if request.response == "score" and not _all_classes_everywhere(data, plan):
-        return "a train set lacks a class, and then a score has another meaning."
-    return None
-
-
 def _all_classes_everywhere(data: Data, plan: Plan) -> bool:
     assert data.codes is not None
     for fit in range(plan.n_fits):
@@ -194,7 +226,8 @@ def _place(task: Task, found: NearestAnswers) -> None:
     else:
         mine = places[fit_of] != ELSEWHERE
         task.values[0, mine] = answers[0, mine]
-    _place_counts(task, found.answers, fit_of)
+    if task.extra is not None:
+        _place_counts(task, found.answers, fit_of)
     for fit in np.unique(fit_of[found.open.any(axis=0)]).tolist():
         open_ = found.open[:, fit_of == fit].any(axis=1)
         task.leave_open(fit, candidates[open_ if places is None else places[fit, None]])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.data.data import Data, SameRows
+from truerisk.data.data import SameRows
 from truerisk.engines.neighbours.distances import Measure, NearestRows, cosine_rounding, nearest
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Shown, Task
@@ -70,7 +71,11 @@ def walk_plan(
         raise ValueError(f"{len(doubts)} doubts for {len(lists.ties)} lists")
     n_out = len(ks) if only is None else 1
     n_positions = int(plan.test_offsets[-1])
-    codes, targets, width = _width(said)
+    if said.codes is not None:
+        codes, targets, width = said.codes.astype(np.int32), np.empty((0, 0)), said.n_classes
+    else:
+        targets = np.ascontiguousarray(said.targets, dtype=np.float64).reshape(plan.n_rows, -1)
+        codes, width = np.empty(0, np.int32), targets.shape[1]
     as_labels = want == "labels"
     labels = np.empty((n_out if as_labels else 0, n_positions), dtype=np.int16)
     if only is not None:  # some may not be asked
@@ -79,7 +84,12 @@ def walk_plan(
     verdicts = np.zeros((n_out, n_positions), dtype=np.uint8)
     counts = plan.blocks.counts
     order, starts = plan.questions_of
-    flip_starts, flips = _flips(plan)
+    flips = Flips.of(plan)
+    if flips is None:
+        nothing = np.empty(0, np.int32)
+        flip_starts, flips = np.zeros(plan.n_fits + 1, np.int32), Flips(nothing, nothing, nothing)
+    else:
+        flip_starts, flips = _sorted_by_fit(flips, plan.n_fits)
     native().walk_plan(
         lists.index,
         lists.squared,
@@ -141,24 +151,11 @@ def _check(
         raise ValueError("a row is asked about that has no list")
 
 
-def _width(said: RowTargets) -> tuple[np.ndarray, np.ndarray, int]:
-    if said.codes is not None:
-        return said.codes.astype(np.int32), np.empty((0, 0)), said.n_classes
-    assert said.targets is not None
-    targets = np.ascontiguousarray(said.targets, dtype=np.float64).reshape(len(said.targets), -1)
-    return np.empty(0, np.int32), targets, targets.shape[1]
-
-
-def _flips(plan: Plan) -> tuple[np.ndarray, Flips]:
-    """Flips sorted by fit, and where each fit's run starts."""
-    given = Flips.of(plan)
-    if given is None:
-        nothing = np.empty(0, np.int32)
-        return np.zeros(plan.n_fits + 1, np.int32), Flips(nothing, nothing, nothing)
+def _sorted_by_fit(given: Flips, n_fits: int) -> tuple[np.ndarray, Flips]:
+    """Return where each fit's run starts, and the flips sorted by fit."""
     order = np.argsort(given.fit, kind="stable")
     flips = Flips(*(getattr(given, n)[order] for n in ("fit", "row", "code")))
-    starts = np.searchsorted(flips.fit, np.arange(plan.n_fits + 1)).astype(np.int32)
-    return starts, flips
+    return np.searchsorted(flips.fit, np.arange(n_fits + 1)).astype(np.int32), flips
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,67 +168,62 @@ class NearestAnswers:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What lists are walked for: a plan, every k of a group (or one per fit), the targets."""
+    """What lists are walked for: a plan, every k of a group (or one per fit), what rows say."""
 
     task: Task
     group: Group
     plan: Plan
-    targets: RowTargets
+    y: np.ndarray
     list_of: np.ndarray
     n_columns: int
     places: np.ndarray | None = None
 
-    @property
-    def ks(self) -> np.ndarray:
-        """How many neighbours each candidate asks."""
-        return self.group.values("n_neighbors").astype(np.int64)
-
     def answers(self, lists: Callable[[int], NearestRows], share: float) -> NearestAnswers:
-        """The answers, from lists in which a `share` of the rows is in a train set, and so counts.
+        """Return the answers, from lists in which a `share` of the rows is in a train set.
 
         The first lists are so long that a random part of their rows holds the largest k nearly
         always; where some end too early they are made four times as long.
         """
-        k = int(self.ks.max())
+        data, y, measure = self.task.data, self.y, Measure.of(self.group)
+        ks = self.group.values("n_neighbors").astype(np.int64)
+        targets = RowTargets(y, None, data.n_classes)
+        if data.codes is None:
+            targets = RowTargets(None, y.reshape(len(y), -1))
+        as_labels = self.task.request.response == "label" and self.task.extra is None
+        k = int(ks.max())
         length = int(np.ceil((k + 4 * np.sqrt(k * (1 - share))) / share)) + 8
-        while (answers := self._along(lists(length))) is None:
+        while True:
+            near = lists(length)
+            walked = walk_plan(
+                near,
+                self.list_of,
+                self.plan,
+                ks,
+                targets,
+                only=self.places,
+                by_distance=measure.by_distance,
+                doubts=self._doubts(near, measure, k) if measure.by_distance else None,
+                want="labels" if as_labels else "shares",
+            )
+            if walked.verdicts.max(initial=SURE) != SHORT:
+                break
             length *= 4
-        return answers
-
-    def _along(self, near: NearestRows) -> NearestAnswers | None:
-        """The answers along these lists, or None where one of them is too short."""
-        labels = self.task.request.response == "label" and self.task.extra is None
-        by_distance = Measure.of(self.group).by_distance
-        walked = walk_plan(
-            near,
-            self.list_of,
-            self.plan,
-            self.ks,
-            self.targets,
-            only=self.places,
-            by_distance=by_distance,
-            doubts=self._doubts(near) if by_distance else None,
-            want="labels" if labels else "shares",
-        )
-        if walked.verdicts.max(initial=SURE) == SHORT:
-            return None
-        answers = walked.labels if walked.labels is not None else walked.shares
+        answers = walked.labels if as_labels else walked.shares
         assert answers is not None
         open_ = walked.verdicts == TIED
         if np.isinf(near.ties).any():  # lists without an order
             open_ |= np.isinf(near.ties)[self.list_of[self.plan.positions[0]]]
         return NearestAnswers(answers, open_)
 
-    def _doubts(self, near: NearestRows) -> np.ndarray:
-        """Squared distances whose reciprocal roots are not known to nine digits.
+    def _doubts(self, near: NearestRows, measure: Measure, k: int) -> np.ndarray:
+        """Return squared distances whose reciprocal roots are not known to nine digits.
 
         What is left of |x|² − 2x'y + |y|², or of 1, has lost its first digits.
         """
-        measure, n_rows = Measure.of(self.group), int(self.plan.least_train_sizes.min())
+        n_rows = int(self.plan.least_train_sizes.min())
         if measure.metric == "cosine":
             return np.maximum(near.ties, (cosine_rounding(self.n_columns) / DIGITS) ** 2)
-        most = int(self.ks.max())
-        if measure.is_euclidean and measure.searches_all(self.n_columns, n_rows, most):
+        if measure.is_euclidean and measure.searches_all(self.n_columns, n_rows, k):
             return np.divide(near.ties, DIGITS)
         return near.ties
 
@@ -251,42 +243,41 @@ def answers_together(task: Task) -> NearestAnswers:
     queried = np.flatnonzero(is_asked)
     list_of = np.full(plan.n_rows, -1, dtype=np.int32)
     list_of[queried] = np.arange(len(queried))
-    queries = X if len(queried) == len(X) else X[queried]
-    rows = X if len(seen) == len(X) else X[seen]
-    whole = len(queried) == len(seen) == plan.n_rows
-
-    def lists(length: int) -> NearestRows:
-        measure = Measure.of(group)
-        near = _lists_of_all(task, length) if whole else nearest(measure, queries, rows, length)
-        if seen[-1] < len(seen):  # rows keep their numbers
-            return near
-        return NearestRows(
-            seen[near.index].astype(np.int32), near.squared, near.ties, near.complete
-        )
-
-    targets = _targets(data.y if data.codes is None else data.codes, data)
-    walk = Walk(task, group, plan, targets, list_of, X.shape[1], task.places)
+    y = data.y if data.codes is None else data.codes
+    walk = Walk(task, group, plan, y, list_of, X.shape[1], task.places)
     share = max(1, int(plan.least_train_sizes.min())) / len(seen)
     share = max(2 * share - 1, min(share, PAIRS))  # fits that lack two folds mostly follow
-    return walk.answers(lists, share)
+    return walk.answers(partial(_lists_among, task, queried, seen), share)
 
 
 _lists: WeakKeyDictionary[SameRows, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
 
 
-def _lists_of_all(task: Task, length: int) -> NearestRows:
-    """The lists of all rows among all rows; the last ones of a data set serve its next pass.
+def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int) -> NearestRows:
+    """Return a list for every row queried, of the rows seen by some fit.
 
-    Nested validation asks twice, inside and outside, and a permutation test thousands of times with
-    other targets: all walk the same lists.
+    Nested validation asks for all rows among all rows twice, inside and outside, and a permutation
+    test thousands of times with other targets: the last such lists of a data set serve them all.
     """
-    group, measure = task.group, Measure.of(task.group)
-    steps = [] if group.rowwise is None else group.rowwise.steps
-    key = (measure.metric, measure.p, [(type(step), step.get_params()) for _, step in steps])
+    X, group, measure = task.X, task.group, Measure.of(task.group)
+    if not len(queried) == len(seen) == len(X):
+        near = nearest(
+            measure,
+            X if len(queried) == len(X) else X[queried],
+            X if len(seen) == len(X) else X[seen],
+            length,
+        )
+        if seen[-1] < len(seen):  # rows keep their numbers
+            return near
+        return replace(near, index=seen[near.index].astype(np.int32))
+    steps = None
+    if group.rowwise is not None:
+        steps = [(type(step), step.get_params()) for _, step in group.rowwise.steps]
+    key = (measure.metric, measure.p, steps)
     cached = _lists.get(task.data.same_rows)
     if cached is not None and cached[0] == key and cached[1] >= length:
         return cached[2]
-    near = nearest(measure, task.X, task.X, length)
+    near = nearest(measure, X, X, length)
     _lists[task.data.same_rows] = (key, length, near)
     return near
 
@@ -301,15 +292,7 @@ def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -
     train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
     builder.ask((train, ()), (test, ()))
     unused = np.zeros((m, *y.shape[1:]), dtype=y.dtype)  # asked rows are nobody's neighbours
-    targets = _targets(np.concatenate([y, unused]), task.data)
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
-    walk = Walk(task, group, builder.build(), targets, list_of, X.shape[1])
+    walk = Walk(task, group, builder.build(), np.concatenate([y, unused]), list_of, X.shape[1])
     measure = Measure.of(group)
     return walk.answers(lambda length: nearest(measure, asked, X, length), share=1.0)
-
-
-def _targets(y: np.ndarray, data: Data) -> RowTargets:
-    """Codes of classes, or one or several targets of every row."""
-    if data.codes is None:
-        return RowTargets(None, y.reshape(len(y), -1))
-    return RowTargets(y, None, data.n_classes)
