@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import isfunction, unwrap
 from itertools import chain, product
@@ -30,14 +30,51 @@ TaskWord = Literal["classification", "regression", "survival", "other"]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """An estimator and its ordered parameter settings (`step__param` names in pipelines)."""
+    """An estimator and its ordered parameter settings (`step__param` names in pipelines).
+
+    Parameters
+    ----------
+    estimator : object
+        The learner, or a pipeline that ends with it.
+    candidates : tuple of mappings
+        The settings, each as parameters by name.
+
+    Attributes
+    ----------
+    is_piped : bool
+        True for a Pipeline, or an object of a subclass, with a learner at its end.
+    last : object
+        The learner itself: the last step of a pipeline, else the estimator.
+    name : str
+        The class of the learner.
+    prefix : str
+        What a pipeline puts before the names of the learner's parameters: ``ridge__``.
+    named : tuple of str
+        Names of the parameters that some candidate sets.
+    """
 
     estimator: Any
     candidates: tuple[Mapping[str, Any], ...] = ({},)
+    is_piped: bool = field(init=False)
+    last: Any = field(init=False)
+    name: str = field(init=False)
+    prefix: str = field(init=False)
+    named: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        is_piped = is_a(self.estimator, PIPELINE) and bool(self.estimator.steps)
+        step, last = self.estimator.steps[-1][:2] if is_piped else ("", self.estimator)
+        vars(self).update(
+            is_piped=is_piped,
+            last=last,
+            name=type(last).__name__,
+            prefix=f"{step}__" if is_piped else "",
+            named=tuple(dict.fromkeys(chain.from_iterable(self.candidates))),
+        )
 
     @classmethod
     def of(cls, estimator: Any, grid: Any = None) -> Family:
-        """A family from an estimator and a grid as scikit-learn writes it, its order kept.
+        """Make a family of an estimator and a grid as scikit-learn writes it, its order kept.
 
         `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
         `ParameterGrid`, or None for the estimator as it stands.
@@ -47,7 +84,7 @@ class Family:
 
     @classmethod
     def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
-        """A family of `n_iter` settings drawn with this seed, as RandomizedSearchCV draws them."""
+        """Make a family of `n_iter` settings drawn with this seed, as by RandomizedSearchCV."""
         refuse_no_estimator(estimator)
         check_present("truerisk.core.drawn_settings")
         from truerisk.core.drawn_settings import drawn_settings
@@ -57,23 +94,25 @@ class Family:
 
     @classmethod
     def _checked(cls, estimator: Any, candidates: tuple[Mapping[str, Any], ...]) -> Family:
+        """Make a family; refuse an estimator that cannot be cloned, and unknown parameters."""
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
         try:
             with suppress(TypeError):  # a generator cannot be copied; who needs the copy says so
-                _set(estimator, {})
+                _clone_with(estimator, {})
         except RuntimeError as error:  # known before a fit: CatBoost copies the list that it takes
             raise BadArgument(
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
                 "cat_features=('city', 'sex') of CatBoost."
             ) from None
-        _refuse_unknown(family)
+        if family.named and not parameters_of(estimator).keys() >= set(family.named):
+            _refuse_unknown(family)
         return family
 
     @cached_property
     def task(self) -> TaskWord:
-        """Whether scikit-learn calls the estimator a classifier or a regressor.
+        """What scikit-learn calls the estimator: a classifier or a regressor.
 
         A search that does not say so (OptunaSearchCV) is what it tunes.
         """
@@ -94,60 +133,37 @@ class Family:
             "survival: it makes no predictions whose risk could be estimated."
         )
 
-    @property
-    def name(self) -> str:
-        """The class of the learner, of the last step for a pipeline."""
-        return type(self.last).__name__
-
     @cached_property
     def takes_y_as_given(self) -> bool:
-        """Whether a learner of other people is fitted, which may want float32 or a column.
+        """True if a learner of other people is fitted, which may want float32 or a column.
 
         What scikit-learn and we have take any y for the numbers in it.
         """
-        step = self.prefix.removesuffix("__")
-        put = [setting[step] for setting in self.candidates if step in setting] if step else []
-        parts = [*put, self.last]
+        step, parts = self.prefix.removesuffix("__"), [self.last]
+        if step in self.named:
+            parts += [setting[step] for setting in self.candidates if step in setting]
         if hasattr(self.last, "get_params"):
-            own = parameters_of(self.last).values()
-            if any(hasattr(value, "get_params") or isinstance(value, list) for value in own):
-                parts += self.last.get_params(deep=True).values()
-        return not all(
-            is_from(part, "sklearn", "truerisk")
-            for part in parts
-            if hasattr(part, "fit") and not isinstance(part, type)
-        )
-
-    @cached_property
-    def is_piped(self) -> bool:
-        """Whether the estimator is a Pipeline, or of a subclass, with a learner at its end."""
-        return is_a(self.estimator, PIPELINE) and bool(self.estimator.steps)
-
-    @cached_property
-    def last(self) -> Any:
-        """The learner itself: the last step of a pipeline, else the estimator."""
-        return self.estimator.steps[-1][1] if self.is_piped else self.estimator
-
-    @cached_property
-    def prefix(self) -> str:
-        """What a pipeline puts before the names of the learner's parameters: ``ridge__``."""
-        return f"{self.estimator.steps[-1][0]}__" if self.is_piped else ""
-
-    @cached_property
-    def named(self) -> tuple[str, ...]:
-        """Names of the parameters that some candidate sets."""
-        return tuple(dict.fromkeys(chain.from_iterable(self.candidates)))
+            for value in parameters_of(self.last).values():
+                if hasattr(value, "get_params") or isinstance(value, list):
+                    parts += self.last.get_params(deep=True).values()
+                    break
+        for part in parts:
+            is_fitted = hasattr(part, "fit") and not isinstance(part, type)
+            if is_fitted and not is_from(part, "sklearn", "truerisk"):
+                return True
+        return False
 
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
         """All parameters of the last step of every candidate, without making the models."""
-        prefix, common = self.prefix, parameters_of(self.last)
-        if not prefix:
-            return tuple({**common, **setting} for setting in self.candidates)
-        return tuple(
-            common | {n.removeprefix(prefix): v for n, v in setting.items() if n.startswith(prefix)}
-            for setting in self.candidates
-        )
+        settings, common = [], parameters_of(self.last)
+        for candidate in self.candidates:
+            setting = dict(common)
+            for name, value in candidate.items():
+                if name.startswith(self.prefix):
+                    setting[name.removeprefix(self.prefix)] = value
+            settings.append(setting)
+        return tuple(settings)
 
     @cached_property
     def pairwise(self) -> tuple[bool, ...]:
@@ -171,50 +187,47 @@ class Family:
         return len(self.candidates)
 
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
-        """A fresh, unfitted model; `seed` sets every `random_state` that was left at None."""
-        model = _set(self.estimator, self.candidates[candidate])
+        """Make a fresh, unfitted model; `seed` sets each `random_state` that was left at None."""
+        model = _clone_with(self.estimator, self.candidates[candidate])
         if seed is not None and (names := sorted(self.random_parameters(model))):
             model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
         return model
 
     def random_parameters(self, model: Any) -> list[str]:
-        """Names of the `random_state` parameters that were left at None."""
-        return [
-            name
-            for name, value in model.get_params(deep=True).items()
-            if value is None and name.rpartition("__")[2] == "random_state"
-        ]
+        """Return the names of the `random_state` parameters that were left at None."""
+        names = []
+        for name, value in model.get_params(deep=True).items():
+            if value is None and name.rpartition("__")[2] == "random_state":
+                names.append(name)
+        return names
 
     @cached_property
     def is_random(self) -> bool:
-        """Whether some candidate leaves a `random_state` at None."""
-        return any(self.random_parameters(self.make(c)) for c in range(len(self)))
+        """True if some candidate leaves a `random_state` at None."""
+        return any(map(self.random_parameters, map(self.make, range(len(self)))))
 
 
 def of_survival(model: Any) -> bool:
-    """Whether it is fitted to outcomes in time: by its class, or by the curves that it tells."""
+    """Return True for a model of outcomes in time, by its class or the curves that it tells."""
     return is_a(model, "sksurv.base:SurvivalAnalysisMixin") or hasattr(model, CURVES)
 
 
 def has_best_params(learner: Any) -> bool:
-    """Whether its class gives a fitted model `best_params_`: known before any fit.
+    """Return True if the class of a learner gives a fitted model `best_params_`.
 
     The class has them as a property, or one of its methods names them. What a learner holds, or
     takes, does not count: bags of searches are no search.
     """
     kind = type(learner)
-    methods = (unwrap(m) for base in kind.__mro__ for m in vars(base).values() if isfunction(m))
-    return hasattr(kind, BEST) or any(BEST in _words_in(m.__code__) for m in methods)
-
-
-def _words_in(code: CodeType) -> Iterator[Any]:
-    """The attributes and texts that a function and those inside it name."""
-    yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _words_in(one)
-        else:
-            yield one
+    if hasattr(kind, BEST):
+        return True
+    members = (member for base in kind.__mro__ for member in vars(base).values())
+    codes = [unwrap(member).__code__ for member in members if isfunction(member)]
+    for code in codes:  # the list grows by the functions inside functions
+        if BEST in code.co_names or BEST in code.co_consts:
+            return True
+        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    return False
 
 
 def tunes_inside(family: Family) -> bool:
@@ -237,19 +250,19 @@ def tuned_by(model: Any) -> Any:
 
     A search has splits of its own (`cv`), or its class sets ``best_params_``.
     """
-    is_search = hasattr(model, "cv") or has_best_params(model)
-    own = is_search and hasattr(type(model), "predict")
-    tuned = getattr(model, "estimator", None) if own else None
-    return tuned if hasattr(tuned, "get_params") else model
+    tuned = getattr(model, "estimator", None)
+    if not hasattr(tuned, "get_params") or not hasattr(type(model), "predict"):
+        return model
+    return tuned if hasattr(model, "cv") or has_best_params(model) else model
 
 
-def _set(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """A clone with these parameters, which are cloned as well."""
+def _clone_with(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Clone an estimator and set these parameters, which are cloned as well."""
     from sklearn.base import clone
 
     model = clone(estimator)
     if params:
-        model.set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+        model.set_params(**clone(dict(params), safe=False))
     return model
 
 
@@ -257,14 +270,16 @@ _NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # names 
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
-    """`get_params(deep=False)`; scikit-learn's own reads the signature anew at every call."""
+    """Return `get_params(deep=False)`, for which scikit-learn reads the signature at every call."""
     from sklearn.base import BaseEstimator
 
-    kind = type(model)
-    if kind.get_params is BaseEstimator.get_params and kind in _NAMES:
-        return {name: getattr(model, name) for name in _NAMES[kind]}
-    parameters: dict[str, Any] = model.get_params(deep=False)
-    _NAMES[kind] = tuple(parameters)
+    kind, parameters = type(model), {}
+    if kind.get_params is not BaseEstimator.get_params or kind not in _NAMES:
+        parameters = model.get_params(deep=False)
+        _NAMES[kind] = tuple(parameters)
+        return parameters
+    for name in _NAMES[kind]:
+        parameters[name] = getattr(model, name)
     return parameters
 
 
@@ -292,7 +307,11 @@ def refuse_no_tags(estimator: Any) -> None:
 
 
 def refuse_no_estimator(estimator: Any) -> None:
-    """Refuse a class, a word, or None, before scikit-learn asks it for its tags; also as a step."""
+    """Refuse a class, a word, or None, before scikit-learn asks it for its tags; also as a step.
+
+    A class is refused in the place of an object that a model lists by name or wraps, too. Some
+    models are meant to be given a class; those that ask an object for its tags are not.
+    """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         text = clean(" ".join(repr(estimator).split()), 80)
         raise UnknownName(
@@ -306,27 +325,20 @@ def refuse_no_estimator(estimator: Any) -> None:
             f"{type(estimator).__name__} has steps={shown(estimator.steps)}: give a list of "
             "(name, object) pairs."
         )
-    _refuse_classes_in(estimator)
+    for parameter, value in parameters_of(estimator).items():
+        parts = [(parameter, value)]
+        if isinstance(value, list | tuple):
+            parts += [pair[:2] for pair in value if _is_named(pair)]
+        for name, part in parts:
+            if not isinstance(part, type) and hasattr(part, "get_params"):
+                refuse_no_estimator(part)
+            elif hasattr(part, "fit") and (part is not value or not _has_tags(estimator)):
+                refuse_class(name, part)
 
 
 def _is_named(value: Any) -> bool:
-    """Whether it is (name, object), or these two and more."""
+    """Return True for (name, object), or these two and more."""
     return isinstance(value, list | tuple) and len(value) > 1 and isinstance(value[0], str)
-
-
-def _refuse_classes_in(model: Any) -> None:
-    """Refuse a class in the place of an object that a model lists by name or wraps.
-
-    Some models are meant to be given a class; those that ask an object for its tags are not.
-    """
-    for parameter, value in parameters_of(model).items():
-        listed = value if isinstance(value, list | tuple) else ()
-        pairs = [pair[:2] for pair in listed if _is_named(pair)]
-        for name, part in ((parameter, value), *pairs):
-            if not isinstance(part, type) and hasattr(part, "get_params"):
-                refuse_no_estimator(part)
-            elif hasattr(part, "fit") and (part is not value or not _has_tags(model)):
-                refuse_class(name, part)
 
 
 def _has_tags(model: Any) -> bool:
@@ -341,29 +353,28 @@ def _has_tags(model: Any) -> bool:
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield every combination in the order of ParameterGrid: by name, the last changing first."""
     if isinstance(grid, Mapping):
         grid = [grid]
     else:
         from sklearn.model_selection import ParameterGrid
 
         if isinstance(grid, ParameterGrid):
-            return iter(grid)
+            yield from grid
+            return
     if isinstance(grid, str) or not isinstance(grid, Iterable) or getattr(grid, "ndim", 1) == 0:
         raise UnknownName(
             f"grid={shown(grid)} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of such "
             "dicts."
         )
-    return chain.from_iterable(map(_settings, [_listed(part) for part in grid]))
-
-
-def _settings(part: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination, in the order of ParameterGrid: by name, the last one changing first."""
-    names = sorted(part)
-    combinations = product(*(part[name] for name in names))
-    return (dict(zip(names, values, strict=True)) for values in combinations)
+    for values_by_name in list(map(_listed, grid)):
+        names = sorted(values_by_name)
+        for values in product(*map(values_by_name.__getitem__, names)):
+            yield dict(zip(names, values, strict=True))
 
 
 def _listed(part: Any) -> dict[str, list[Any]]:
+    """Return the values of each parameter as a list; refuse what is no dict of such lists."""
     if not isinstance(part, Mapping):
         raise UnknownName(f"{shown(part)} in the grid is no dict of parameter values.")
     listed = {}
@@ -397,12 +408,10 @@ def _listed(part: Any) -> dict[str, list[Any]]:
 
 
 def _refuse_unknown(family: Family) -> None:
-    """A parameter is unknown where `set_params` says so: some models list only what was set."""
-    estimator, named = family.estimator, family.named
-    if not named or parameters_of(estimator).keys() >= set(named):
-        return
+    """Refuse a parameter where `set_params` does: some models list only what was set."""
+    estimator = family.estimator
     params = estimator.get_params(deep=True)
-    for name in named:
+    for name in family.named:
         if name not in params and not _can_be_set(family, name, params):
             missing = f"{type(estimator).__name__} has no parameter {name!r}"
             raise UnknownName(f"{missing}{closest(name, params) or '.'} {_those_of(name, params)}")
@@ -424,7 +433,7 @@ def _can_be_set(family: Family, name: str, parameters: Mapping[str, Any]) -> boo
         if name in setting:
             steps = (n for n in setting if n in parameters or name.startswith(f"{n}__"))
             try:
-                _set(family.estimator, {n: setting[n] for n in (*steps, name)})
+                _clone_with(family.estimator, {n: setting[n] for n in (*steps, name)})
             except Exception:  # noqa: BLE001  each library has an error of its own
                 continue
             return True
