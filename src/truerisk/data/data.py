@@ -74,18 +74,33 @@ class Data:
     as_given: bool = False
     horizons: tuple[float, ...] = ()
 
-    @property
-    def n_rows(self) -> int:
-        return len(self.y)
+    n_rows: int = field(init=False, repr=False)
+    n_classes: int = field(init=False, repr=False)
+    class_sizes: np.ndarray = field(init=False, repr=False)
+    strata: np.ndarray | None = field(init=False, repr=False)
+    places: np.ndarray | None = field(init=False, repr=False)
+    dependent: bool = field(init=False, repr=False)
+    same_rows: SameRows = field(init=False, repr=False, default_factory=SameRows)
 
-    @property
-    def n_classes(self) -> int:
-        return 0 if self.classes is None else len(self.classes)
+    def __post_init__(self) -> None:
+        """Count rows and classes.
 
-    @property
-    def class_sizes(self) -> np.ndarray:
-        """How many rows each class has, in the order of their codes."""
-        return np.bincount(self.class_codes, minlength=self.n_classes)
+        `class_sizes` are in the order of the codes. `strata` are what folds hold alike: classes, or
+        whether the event came; None for numbers. `places` are the coordinates of the rows, None
+        where there are none, or labels in their stead. `dependent` rows have times, places or
+        blocks, by which they may depend on each other. `same_rows` is the same for all data with
+        these rows of X, whatever their targets (`with_targets_of`).
+        """
+        codes = np.empty(0, np.int64) if self.codes is None else self.codes
+        n_classes = 0 if self.classes is None else len(self.classes)
+        vars(self).update(
+            n_rows=len(self.y),
+            n_classes=n_classes,
+            class_sizes=np.bincount(codes, minlength=n_classes),
+            strata=self.y[:, 0].astype(np.int64) if self.task == "survival" else self.codes,
+            places=None if self.block is None or self.block.ndim == 1 else self.block,
+            dependent=self.time is not None or self.block is not None,
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -107,16 +122,6 @@ class Data:
         if self.places is None:
             return self.groups
         return _places().usual_clusters(self.places, self.groups)
-
-    @property
-    def dependent(self) -> bool:
-        """Whether rows have times, places or blocks, by which they may depend on each other."""
-        return self.time is not None or self.block is not None
-
-    @property
-    def places(self) -> np.ndarray | None:
-        """The coordinates of the rows, None where there are none, or labels in their stead."""
-        return None if self.block is None or self.block.ndim == 1 else self.block
 
     @cached_property
     def row_marks(self) -> np.ndarray:
@@ -212,11 +217,6 @@ class Data:
         assert self.codes is not None
         return self.codes
 
-    @property
-    def strata(self) -> np.ndarray | None:
-        """What folds hold alike: classes, or whether the event came; None for numbers."""
-        return self.y[:, 0].astype(np.int64) if self.task == "survival" else self.codes
-
     def at(self, horizon: float) -> Data:
         """An outcome in time as two classes: whether the event came. Who was lost counts not."""
         if horizon not in self._at:
@@ -236,8 +236,9 @@ class Data:
         return as_shown(self.class_labels[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
-        """Class codes of these rows; only classification has them."""
-        return self.class_codes[rows]
+        """Return the class codes of these rows; only classification has them."""
+        assert self.codes is not None
+        return self.codes[rows]
 
     def rows(self, rows: np.ndarray) -> Any:
         return take_rows(self.X, rows)
@@ -255,11 +256,6 @@ class Data:
         for counted in ("_row_sums", "row_keys", "non_finite", "same_rows"):
             vars(other)[counted] = getattr(self, counted)
         return other
-
-    @cached_property
-    def same_rows(self) -> SameRows:
-        """What all data with these rows of X have in common, whatever their targets."""
-        return SameRows()
 
     def for_fits(self, fit_params: Mapping[str, Any], as_given: bool) -> Data:
         """The same rows for fits that take these parameters; what is counted of rows is shared.
@@ -310,9 +306,12 @@ def take_named_columns(
     Also return the rows with the values of these columns, and the names.
     """
     block = rows.get("block")
-    may_be_names = isinstance(block, list | tuple) and column_names(X) is not None
-    if not may_be_names and not any(isinstance(value, str) for value in rows.values()):
-        return X, rows, ()
+    if not isinstance(block, list | tuple) or column_names(X) is None:
+        for value in rows.values():
+            if isinstance(value, str):
+                break
+        else:
+            return X, rows, ()
     found: tuple[Any, dict[str, Any], tuple[str, ...]]
     found = _named_columns().take_named_columns(X, rows, models=models, keep=keep)
     return found
@@ -400,19 +399,14 @@ def _view(X: Any) -> TableView:
             "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
             "for a single feature."
         )
-    _refuse_complex(X)
+    is_frame = hasattr(X, "iloc") and len(X.shape) == 2
+    for kind in X.dtypes if is_frame else [getattr(X, "dtype", None)]:
+        if getattr(kind, "kind", "") == "c":
+            raise BadData(
+                "Complex data not supported: X holds complex numbers; give their real and "
+                "imaginary parts, or sizes and angles, as columns of their own."
+            )
     return table
-
-
-def _refuse_complex(X: Any) -> None:
-    """Raise BadData if a column of X holds complex numbers."""
-    frame = hasattr(X, "iloc") and len(X.shape) == 2
-    kinds = list(X.dtypes) if frame else [getattr(X, "dtype", None)]
-    if any(getattr(kind, "kind", "") == "c" for kind in kinds):
-        raise BadData(
-            "Complex data not supported: X holds complex numbers; give their real and imaginary "
-            "parts, or sizes and angles, as columns of their own."
-        )
 
 
 def _from_another_library(X: Any) -> np.ndarray:

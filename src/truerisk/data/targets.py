@@ -95,7 +95,18 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
         )
     if target.dtype.kind == "c":
         raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
-    _refuse_missing(target)
+    if target.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(target).reshape(n, -1).all(axis=1))
+    elif target.dtype.hasobject:
+        flat = target.reshape(n, -1)
+        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
+    else:
+        return target
+    if len(bad):
+        raise BadData(
+            f"y is missing or not finite (NaN, inf) in {len(bad)} of {n} rows, "
+            f"first in row {bad[0]}: leave these rows out."
+        )
     return target
 
 
@@ -116,27 +127,12 @@ def any_target(y: Any, n: int) -> np.ndarray:
     return target
 
 
-def _refuse_missing(target: np.ndarray) -> None:
-    if target.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(target).reshape(len(target), -1).all(axis=1))
-    elif target.dtype.hasobject:
-        flat = target.reshape(len(target), -1)
-        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
-    else:
-        return
-    if len(bad):
-        raise BadData(
-            f"y is missing or not finite (NaN, inf) in {len(bad)} of {len(target)} rows, "
-            f"first in row {bad[0]}: leave these rows out."
-        )
-
-
 def _missing(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
 
 
 def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes that labels stand for, ascending, and the code of each label."""
+    """Return the classes that labels stand for, ascending, and the code of each label."""
     if target.ndim == 2:
         raise BadData(
             "y has several columns: multi-label targets are not covered; assess one at a time."
@@ -148,7 +144,14 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         )
     if target.dtype.hasobject or target.dtype.kind == "S":
         _refuse_objects(target)
-    classes, codes = _sorted_classes(target)
+    wide = target.astype(np.int64) if np.can_cast(target.dtype, np.int64) else None
+    if wide is not None and int(wide.max()) - int(wide.min()) < len(wide):
+        codes = wide - wide.min()  # small whole numbers are counted, not sorted
+        there = np.bincount(codes) > 0
+        classes = (np.flatnonzero(there) + wide.min()).astype(target.dtype)
+        codes = codes if there.all() else (np.cumsum(there) - 1)[codes]
+    else:
+        classes, codes = np.unique(target, return_inverse=True)
     if len(classes) == 1:
         raise BadData(
             f"y has only one class, {as_shown(classes[0])!r}: every classifier is right; "
@@ -170,20 +173,6 @@ def _refuse_objects(target: np.ndarray) -> None:
             f"Unknown label type: y holds objects of type {names[0]}, which scikit-learn takes for "
             "no classes: turn them into text, such as y.astype(str), or into integers of 64 bits."
         )
-
-
-def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct labels ascending, and where each label stands among them."""
-    if target.dtype.kind in "iu" and target.dtype != np.uint64 and len(target):
-        wide = target.astype(np.int64, copy=False)
-        least = int(wide.min())
-        if int(wide.max()) - least < len(target):  # small whole numbers are counted, not sorted
-            shifted = wide - least
-            there = np.bincount(shifted) > 0
-            classes = (np.flatnonzero(there) + least).astype(target.dtype)
-            return classes, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
-    classes, codes = np.unique(target, return_inverse=True)
-    return classes, codes
 
 
 def numbers_in(target: np.ndarray) -> np.ndarray:
