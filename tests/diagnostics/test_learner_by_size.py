@@ -20,7 +20,7 @@ ROWS = {"groups": None, "sample_weight": None}
 def test_the_splits_that_are_looked_at_are_those_that_test(model) -> None:
     """The training sets of a size, by themselves and as the outer ones of nested validation."""
     learner = as_learner(model, X, Y, cv=None, **ROWS, **UNSAID)
-    plan = learner.run(20).testing.plan(learner.problem.data, Streams(learner.problem.seed))
+    plan = learner.testing(20).plan(learner.problem.data, Streams(learner.problem.seed))
     tested = plan.only(plan.questions("outer" if model is SEARCH else "test"))
     looked_at = learner.cut(20)
     assert tested.n_questions == looked_at.n_questions

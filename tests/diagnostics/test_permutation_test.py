@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning
 from truerisk.data.data import Data
-from truerisk.diagnostics.permutation_test import run_to_permute
+from truerisk.diagnostics.permutation_test import problem_to_permute
 from truerisk.diagnostics.permutations import Orders
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
@@ -180,7 +180,7 @@ AHEAD = TimeSeriesSplit(3)
 )
 def test_the_method_is_that_of_the_search(search, word):
     """A single setting needs no pairs."""
-    assert run_to_permute(search, X, Y, None, {}).testing.word == word
+    assert problem_to_permute(search, X, Y, None, {}).testing.word == word
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def assess(
     schedule = Schedule.draw(problems, methods, outer)
     forward = all(m.goes_forward for m in (*schedule.methods, schedule.nested))
     problems = with_equal_checks(problems, checks, forward=forward)
-    problems = {name: schedule.with_intervals(problem) for name, problem in problems.items()}
+    problems = {name: schedule.posed(problem) for name, problem in problems.items()}
     curves: Mapping[str, Any] = {}
     if learning_curve is not None:
         curves = load_part("learning-curves")(learning_curve, problems, schedule)
@@ -182,7 +182,7 @@ def assess(
         try:
             with named(assessment.best):
                 best = assessment.learners[assessment.best]
-                validated = load_part("validation")(best, schedule, wishes)
+                validated = load_part("validation")(best, wishes)
         except KeyboardInterrupt:  # Ctrl-C now loses the validation alone
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validated, str):

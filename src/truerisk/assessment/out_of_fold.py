@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.contracts import Keeper
 from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.estimation.problem import Problem
-from truerisk.estimation.run import Run, is_in_time
+from truerisk.estimation.run import Computed, is_in_time
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.plan.answers import Answers, Response
 
@@ -35,15 +35,16 @@ class OutOfFold:
     n_fits: int = 0
 
 
-def out_of_fold(run: Run, keeper: Keeper | None = None) -> OutOfFold | str:
+def out_of_fold(
+    problem: Problem, computed: Computed, keeper: Keeper | None = None
+) -> OutOfFold | str:
     """Fit each outer split's winner again and keep probabilities, or decision values.
 
     The models are those that were tested: same rows, same settings, same seeds. Answers of a model
     to rows that it saw, as bootstrap methods ask for besides, are left out. A sentence says why
     there are none.
     """
-    problem, evaluation = run.problem, run.honest
-    tested, winners = evaluation.answers, evaluation.winners
+    tested, winners = computed.answers, computed.winners
     if problem.data.task != "classification":
         return "answers of a regression are numbers, and have no probabilities."
     if tested is None or winners is None or not tested.answered.all():
@@ -53,17 +54,17 @@ def out_of_fold(run: Run, keeper: Keeper | None = None) -> OutOfFold | str:
         return NEITHER
     for told in (tested, *tested.also):
         if told.response == problem.richest.response:
-            return _first(run, told)
+            return _first(computed, told)
     try:
         only = by_fit(plan, winners.candidate)
-        answers = run.asking_winners(keeper).answers(plan, problem.richest, only)
+        answers = problem.asking_winners(keeper).answers(plan, problem.richest, only)
     except NoEngine as refusal:  # no other engine answers in the place of the one that was named
         return str(refusal)
     except (FitFailed, Refusal):  # the fitted model gives no such answers
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER
-    return _first(run, answers, answers.n_fits)
+    return _first(computed, answers, answers.n_fits)
 
 
 def refits(problem: Problem) -> bool:
@@ -73,8 +74,8 @@ def refits(problem: Problem) -> bool:
     return all(loss.response != problem.richest.response for loss in problem.losses)
 
 
-def _first(run: Run, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
-    """The first answer to every row by a model that did not see it."""
+def _first(computed: Computed, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
+    """Return the first answer to every row by a model that did not see it."""
     plan, values = answers.plan, answers.values[0]
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
     unseen = np.flatnonzero(~seen)
@@ -83,5 +84,5 @@ def _first(run: Run, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    ordered = is_in_time(run.problem.data, run.honest.method, answers)
+    ordered = is_in_time(computed.problem.data, computed.method, answers)
     return OutOfFold(answers.response, distinct, split[at], values[at], answers, ordered, n_fits)

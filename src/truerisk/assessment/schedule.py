@@ -73,9 +73,10 @@ class Schedule:
             count.finish(computations[-1].n_fits)
         return computations
 
-    def with_intervals(self, problem: Problem) -> Problem:
-        """The problem with the words of its intervals, as the plan that tests has them."""
-        return choose_intervals(replace(problem, calibrated=True), self.nested, self.nested_plan)
+    def posed(self, problem: Problem) -> Problem:
+        """Return the problem with its methods, and with its intervals as the tests have them."""
+        problem = replace(problem, select_by=self.methods[0], testing=self.nested, calibrated=True)
+        return choose_intervals(problem, self.nested, self.nested_plan)
 
     def fits(self, problem: Problem) -> int:
         """How many fits a learner needs, with that of the apparent risk.

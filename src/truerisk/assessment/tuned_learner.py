@@ -19,9 +19,9 @@ from truerisk.core import present
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.progress import Count as Progress
-from truerisk.estimation.outer_splits import OuterFold, Stability
+from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
 from truerisk.estimation.problem import Problem, draw_plan
-from truerisk.estimation.run import Computed, Run, curve_of
+from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
 from truerisk.methods.apparent import Apparent
 from truerisk.plan.answers import Answers
 from truerisk.results.evaluation import Evaluation, Winners
@@ -194,39 +194,41 @@ def honest_learner(
     count: Progress,
     keeper: Keeper | None,
 ) -> TunedLearner:
-    """The honest risk of tuning this learner, put beside what the tuning found."""
+    """Test the tuning of a learner, and put its honest risk beside what the tuning found."""
     started = perf_counter()
-    run = Run(problem, schedule.methods[0], schedule.nested, tuned=tuned[0])
-    run = run.test(plan=schedule.nested_plan, keeper=keeper)
-    count.finish(run.honest.n_made)
-    curve, evaluation = run.curve, run.honest
+    known, plan = [tuned[0].answers], schedule.nested_plan
+    asked = replace(problem, calibrated=True)
+    tested = compute(asked, schedule.nested, plan=plan, keeper=keeper, known=known)
+    count.finish(tested.n_made)
+    curve, risk, folds = curve_of(tuned[0]), procedure_of(tested), outer_folds(problem, tested)
+    assert risk is not None  # the method tests a procedure, so it has a risk
     inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
     claim: RiskEstimate | str = present.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
     if inside:
         claim = load_part_of_search("claim-of-model")(problem, curve[0])
     with warnings.catch_warnings():  # these models were fitted before and have warned
         warnings.simplefilter("ignore")
-        held_out = out_of_fold(run, keeper)
+        held_out = out_of_fold(problem, tested, keeper)
         apparent = apparent_risk(problem, curve.best, keeper)
     again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
     count.finish(again)
     return TunedLearner(
         curve=curve,
         criteria=_by_word([curve_of(computed) for computed in tuned[1:]]),
-        risk=run.risk,
-        outer=run.outer,
-        stability=run.stability(curve.best),
-        n_fits=sum(one.n_made for one in (*tuned, run.honest)) + again,
+        risk=risk,
+        outer=folds,
+        stability=stability_of(folds, curve.best, problem.family),
+        n_fits=sum(one.n_made for one in (*tuned, tested)) + again,
         seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
-        answers=evaluation.answers,
-        shaken=evaluation.shaken,
-        winners=evaluation.winners,
+        answers=tested.answers,
+        shaken=tested.shaken,
+        winners=tested.winners,
         problem=problem,
         apparent=apparent,
         held_out=held_out,
         selected=None if isinstance(claim, str) else claim,
         no_selected=claim if isinstance(claim, str) else None,
-        as_given=as_given(run, curve),
+        as_given=as_given(problem, tuned[0], curve, tested, risk),
     )
 
 

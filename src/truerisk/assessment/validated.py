@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
-from truerisk.estimation.run import Run
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes
@@ -20,15 +18,15 @@ def planned_wishes(validate: Any, X: Any, data: Data, seed: int, positive: Any) 
     return Wishes.planned(validate, X, data, seed, positive)
 
 
-def validated(learner: TunedLearner, schedule: Schedule, wishes: Wishes) -> Validation | str:
-    """By its answers, or why there are none: no fit of an assessment is lost for it."""
+def validated(learner: TunedLearner, wishes: Wishes) -> Validation | str:
+    """Validate a learner by its answers, or say why there are none: no fit is lost for it."""
     risk = learner.risk
     if risk.value is None or learner.winners is None or learner.problem is None:
         return "a fit failed in an outer split, so some rows have no answer."
     if risk.answered is None:
         return f"'{risk.method}' keeps no answers about single rows."
     run = HonestRun(
-        run=Run(learner.problem, schedule.methods[0], schedule.nested),
+        problem=learner.problem,
         risk=risk,
         answered=risk.answered,
         winners=learner.winners.candidate,

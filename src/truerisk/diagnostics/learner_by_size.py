@@ -24,7 +24,7 @@ from truerisk.core.present import named
 from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
-from truerisk.estimation.run import Computed, Run, curve_of, procedure_of
+from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
 from truerisk.methods.parts.averages import Averaged, influences_by_row
 from truerisk.methods.parts.interval_choice import gives
 from truerisk.methods.parts.paired_losses import joint_covariance
@@ -77,17 +77,14 @@ class LearnerBySize:
             streams = streams.child("outer")  # `Nested` draws its outer folds from this stream
         return method.plan(self.problem.data, streams)
 
-    def run(self, n_train: int) -> Run:
-        """The run of fits on so many rows."""
+    def testing(self, n_train: int) -> Method:
+        """Return the method that tests fits on so many rows, tuned or as they are."""
         cut = Subsampled(n_train, self.method)
-        if self.select_by is None:
-            return Run(self.problem, self.method, cut)
-        return Run(self.problem, self.select_by, nested(cut, self.select_by))
+        return cut if self.select_by is None else nested(cut, self.select_by)
 
     def plans(self, n_train: int) -> list[tuple[Plan, int]]:
         """The plans of fits on so many rows, each with the number of settings it is asked for."""
-        problem, method = self.problem, self.run(n_train).testing
-        assert method is not None
+        problem, method = self.problem, self.testing(n_train)
         plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Procedure):
             return [(plan, settings)]
@@ -195,7 +192,8 @@ def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None)
             if size != sizes[-1]:  # warnings about the rows come once, with the largest size
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, size)
-            each = learner.run(size).test(keeper=keeper).honest
+            problem = replace(learner.problem, calibrated=True)
+            each = compute(problem, learner.testing(size), keeper=keeper)
             runs.append(each)
             estimates.append(_estimate(each))
     plans = [each.all_answers.plan for each in runs]

@@ -26,7 +26,7 @@ from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.learning_curve import LearningCurve
 from truerisk.search.door import check_store, open_store
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import route, run_of_search
+from truerisk.search.search_problem import problem_of_search, route
 
 UNSAID: Mapping[str, Any] = {
     "scoring": None,
@@ -192,9 +192,11 @@ def as_learner(
             "training set: choose by rule=."
         )
     check_store(model.store, model.random_state)
-    run, _ = run_of_search(model, X, y, route(model, groups, {"sample_weight": sample_weight}))
-    problem = replace(run.problem, scores={}, interval=None)
-    return LearnerBySize(problem, _outer(model, run.select_by, cv), run.select_by, model.store)
+    routed = route(model, groups, {"sample_weight": sample_weight})
+    problem = replace(problem_of_search(model, X, y, routed)[0], scores={}, interval=None)
+    assert problem.select_by is not None
+    outer = _outer(model, problem.select_by, cv)
+    return LearnerBySize(problem, outer, problem.select_by, model.store)
 
 
 def _outer(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:

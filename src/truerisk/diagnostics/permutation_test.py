@@ -13,10 +13,9 @@ from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
 from truerisk.diagnostics.permutations import SHIFTS, Orders, PermutationTest, Repeated
 from truerisk.engines.running.executors import workers_of
-from truerisk.estimation.problem import as_seed, checked_method
-from truerisk.estimation.run import Run
+from truerisk.estimation.problem import Problem, as_seed, checked_method
 from truerisk.methods.pairs import Pairs
-from truerisk.search.any_model import run_of
+from truerisk.search.any_model import problem_of_any
 from truerisk.search.search import HonestSearchCV
 
 LONG = 60.0  # seconds that deserve a word before they pass
@@ -95,12 +94,12 @@ def permutation_test(
             "is as likely as y. Labels of blocks may be given as groups=; the risk at places away "
             "from the training rows is estimated by tr.estimate_risk(..., block=)."
         )
-    run = run_to_permute(search, X, y, groups, dict(params), time)
-    problem, method = run.problem, run.testing
+    problem = problem_to_permute(search, X, y, groups, dict(params), time)
+    method = problem.testing
     assert method is not None
     executor = problem.by(n_jobs).executor
     workers = workers_of(executor)
-    procedure = Repeated(run, Orders.of(problem.data, seed))
+    procedure = Repeated(problem, Orders.of(problem.data, seed))
     started = perf_counter()
     with stage("observed"):
         observed, engine = procedure.observed()
@@ -132,23 +131,23 @@ def permutation_test(
     )
 
 
-def run_to_permute(
+def problem_to_permute(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
-) -> Run:
-    """What is computed anew on every permutation: the honest risk of a search, the risk of a model.
+) -> Problem:
+    """Pose what is computed anew on every permutation: the risk of a model, or of a search.
 
     A search of another library is a model that tunes inside its own fit.
     """
     ours = isinstance(search, HonestSearchCV)
     if ours:
         _refuse(search)
-    run = run_of(search, X, y, groups, params, time=time)
-    method = run.testing if ours else run.select_by
+    problem = problem_of_any(search, X, y, groups, params, time=time)
+    method = problem.testing if ours else problem.select_by
     assert method is not None  # a search without one is refused
-    if isinstance(method, Pairs) and len(run.problem.family) == 1:
+    if isinstance(method, Pairs) and len(problem.family) == 1:
         method = method.outer_method  # nothing is chosen: pairs would tell nothing more
-    problem, method = checked_method(replace(run.problem, interval=None), method)
-    return replace(run, problem=problem, testing=method)
+    problem, method = checked_method(replace(problem, interval=None), method)
+    return replace(problem, testing=method)
 
 
 def _refuse(search: HonestSearchCV) -> None:

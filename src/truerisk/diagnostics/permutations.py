@@ -9,13 +9,13 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Streams
+from truerisk.contracts import Streams, Terms
 from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.progress import listen, tell
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import run_batches, workers_of
-from truerisk.estimation.run import Run
+from truerisk.estimation.problem import Problem
 from truerisk.plan.leaks import order_of
 from truerisk.results.interval import Scale, tied
 from truerisk.results.records import FINITE, Column, Count, Finite, Perfect, Record, Size
@@ -136,32 +136,39 @@ STEPS = 100  # how often progress is shown in this process
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A run for each of the orders of its labels."""
+    """The test of a choice and a fit, for each of the orders of the labels."""
 
-    run: Run
+    problem: Problem
     orders: Orders
 
     def observed(self) -> tuple[float, str]:
-        """The risk with the labels as they are, and which engine told it."""
-        return self._checked_value(self.run)
+        """Return the risk with the labels as they are, and the engine that told it."""
+        return self._checked_value(self.problem)
 
     def risk(self, number: int) -> float:
-        """The risk with permuted labels, all splits and choices made anew."""
-        problem = self.run.problem
-        data = problem.data.with_targets_of(self.orders.of_number(number))
-        return self._checked_value(replace(self.run, problem=replace(problem, data=data)))[0]
+        """Return the risk with permuted labels, all splits and choices made anew."""
+        data = self.problem.data.with_targets_of(self.orders.of_number(number))
+        return self._checked_value(replace(self.problem, data=data))[0]
 
-    def _checked_value(self, run: Run) -> tuple[float, str]:
-        """Value and engine, if the splits go with these orders."""
-        assert run.testing is not None
-        plan = run.testing.plan(run.problem.data, Streams(run.problem.seed))
+    def _checked_value(self, problem: Problem) -> tuple[float, str]:
+        """Return the risk alone and the engine, if the splits go with these orders."""
+        testing, data = problem.testing, problem.data
+        assert testing is not None
+        plan = testing.plan(data, Streams(problem.seed))
         if self.orders.what != SHIFTS and order_of(plan) is not None:
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "
                 "time= labels are shifted in time instead."
             )
-        return run.risk_alone(plan)
+        asking = problem.asking(scores=(), executor=None)
+        level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
+        terms = Terms(level, rule, settings, with_errors=False)
+        evaluation = testing.evaluate(asking, data, problem.loss, plan, terms)
+        tested = evaluation.tested[0] if evaluation.procedure is None else evaluation.procedure
+        if not np.isfinite(tested.value):
+            raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
+        return float(tested.value), asking.engine
 
     def null(self, n_permutations: int, executor: Any) -> np.ndarray:
         """The risks of so many permutations, which depend on their numbers alone."""

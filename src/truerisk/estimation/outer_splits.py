@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from truerisk.core.present import params_text
 from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.results.records import Count, Share
+
+if TYPE_CHECKING:
+    from truerisk.core.family import Family
+    from truerisk.estimation.problem import Problem
+    from truerisk.results.evaluation import Evaluation
 
 
 def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
@@ -94,3 +101,36 @@ class Stability:
             for c, n in self.frequencies.items()
         )
         return f"{self.agreement:.0%} of the outer splits chose the same setting ({counts})"
+
+
+def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
+    """Return what happened in each outer split, on the scale that was asked for."""
+    inner = getattr(problem.testing, "inner_method", None)
+    scale = inside = problem.loss.scale
+    if inner is not None:  # a criterion chooses in a loss of its own
+        inside = inner.loss_of(problem.data, problem.loss, asked=problem.loss_asked).scale
+    folds = []
+    for unit in tested.units:
+        fold = OuterFold(
+            params=dict(problem.family.candidates[unit.candidate]),
+            risk=scale.value(unit.risk),
+            inner_risk=inside.value(unit.inner_risk),
+            best_index=unit.candidate,
+            repeat=unit.repeat,
+            fold=unit.fold,
+            n_train=unit.n_train,
+            n_test=unit.n_test,
+        )
+        folds.append(fold)
+    return tuple(folds)
+
+
+def stability_of(folds: Sequence[OuterFold], best: int, family: Family) -> Stability:
+    """Return how the outer splits agree with the setting that was chosen on all rows."""
+    counts = Counter(map(attrgetter("best_index"), folds))
+    return Stability(
+        agreement=counts[best] / len(folds),
+        frequencies=dict(counts.most_common()),
+        n_splits=len(folds),
+        candidates=family.candidates,
+    )

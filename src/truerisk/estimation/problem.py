@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from truerisk.checks.call import call_findings
-from truerisk.contracts import Method, Request, Rule, Streams
+from truerisk.contracts import Keeper, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, shown
 from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
@@ -34,6 +34,9 @@ from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding, are_checks_on
 from truerisk.selection import as_rule
 
+if TYPE_CHECKING:
+    from truerisk.methods.parts.procedure import Procedure
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -42,7 +45,9 @@ class Problem:
     `steps` holds the fitted steps that several families share. `positive` is the class that was
     named for scores of one class, and `name` is that of the loss among several. `findings` are what
     the checks of the call saw in the rows. `calibrated` says that losses for which no interval is
-    asked have the calibrated one.
+    asked have the calibrated one. In "choose a setting, then fit" `select_by` compares the settings
+    on all rows, and `testing` tests the choice and the fit on rows without part in either; both are
+    None where a call names its method itself, and `testing` where no risk is asked for.
     """
 
     family: Family
@@ -61,6 +66,8 @@ class Problem:
     positive: Any = None
     findings: tuple[Finding, ...] = ()
     name: str = ""
+    select_by: Method | None = None
+    testing: Method | None = None
 
     @property
     def losses(self) -> list[Loss]:
@@ -118,6 +125,11 @@ class Problem:
             "steps": self.steps,
         }
         return Asking(self.family, self.data, self.loss, **{**usual, **options})
+
+    def asking_winners(self, keeper: Keeper | None = None) -> Asking:
+        """Return the way to further answers of the models that were tested, fitted again."""
+        passes = cast("Procedure", self.testing).testing_pass(len(self.family))
+        return self.asking(passes=passes, keeper=keeper)
 
 
 def pose(

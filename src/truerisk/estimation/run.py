@@ -1,16 +1,11 @@
-"""The run: family, data and method → plan → engine → answers → evaluation, with its papers.
-
-`compute` makes one of them; a `Run` is the two of a procedure, its tuning and its test.
-"""
+"""The run: family, data and method → plan → engine → answers → evaluation, with its papers."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +15,10 @@ from truerisk.checks.leak_warnings import (
 )
 from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
 from truerisk.core.branches import check_present
-from truerisk.core.errors import NoEngine, Refusal
+from truerisk.core.errors import NoEngine
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.running.executors import connections_kept
-from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.estimation.problem import (
     Problem,
     check_scores,
@@ -42,7 +36,6 @@ from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
 from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dress
 
 if TYPE_CHECKING:
-    from truerisk.methods.parts.procedure import Procedure
     from truerisk.results.evaluation import PairedLosses
 
 
@@ -173,106 +166,13 @@ def _terms(problem: Problem) -> Terms:
     return replace(terms, scores=tuple(scores))
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """The procedure "choose a setting, then fit" on checked rows: what is asked, and the answers.
+def tuning_problem(problem: Problem, method: Method | None = None) -> Problem:
+    """Return the problem of tuning by a method, its own by default.
 
-    `select_by` compares the settings on all rows (`tuned`), `testing` tests the choice and the fit
-    on rows without part in either (`tested`). Each is None before it is computed; `testing` is None
-    where no risk is asked for.
+    Of intervals only one that counts the choice belongs to it.
     """
-
-    problem: Problem
-    select_by: Method
-    testing: Method | None
-    tuned: Computed | None = None
-    tested: Computed | None = None
-
-    def select(self, **options: Any) -> Run:
-        """With the risk of every setting on all rows; `options` are those of `compute`."""
-        problem = tuning_problem(self.problem, self.select_by)
-        return replace(self, tuned=compute(problem, self.select_by, **options))
-
-    def test(self, **options: Any) -> Run:
-        """With the risk of the procedure; what `tuned` has answered is not asked again."""
-        if self.tuned is not None:
-            options = {"known": [self.tuned.answers], **options}
-        problem = replace(self.problem, calibrated=True)
-        return replace(self, tested=compute(problem, self.testing, **options))
-
-    def risk_alone(self, plan: Plan) -> tuple[float, str]:
-        """The risk alone, and the engine: what `test` finds without error, interval and papers."""
-        assert self.testing is not None
-        problem = self.problem
-        asking = problem.asking(scores=(), executor=None)
-        level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
-        terms = Terms(level, rule, settings, with_errors=False)
-        evaluation = self.testing.evaluate(asking, problem.data, problem.loss, plan, terms)
-        tested = evaluation.tested[0] if evaluation.procedure is None else evaluation.procedure
-        if not np.isfinite(tested.value):
-            raise Refusal(f"a fit failed, so there is no risk to count. {' '.join(tested.notes)}")
-        return float(tested.value), asking.engine
-
-    @cached_property
-    def curve(self) -> RiskCurve:
-        """The risk of every setting on all rows."""
-        assert self.tuned is not None
-        return curve_of(self.tuned)
-
-    @property
-    def honest(self) -> Computed:
-        """What testing found."""
-        assert self.tested is not None
-        return self.tested
-
-    @cached_property
-    def risk(self) -> RiskEstimate:
-        """The honest risk of the procedure."""
-        risk = procedure_of(self.honest)
-        assert risk is not None  # the method tests a procedure, so it has a risk
-        return risk
-
-    @property
-    def outer(self) -> tuple[OuterFold, ...]:
-        """What happened in each outer split, on the scale that was asked for."""
-        problem, inner = self.problem, getattr(self.testing, "inner_method", None)
-        scale = inside = problem.loss.scale
-        if inner is not None:  # a criterion chooses in a loss of its own
-            asked = problem.loss_asked
-            inside = inner.loss_of(problem.data, problem.loss, asked=asked).scale
-        return tuple(
-            OuterFold(
-                params=dict(self.problem.family.candidates[unit.candidate]),
-                risk=scale.value(unit.risk),
-                inner_risk=inside.value(unit.inner_risk),
-                best_index=unit.candidate,
-                repeat=unit.repeat,
-                fold=unit.fold,
-                n_train=unit.n_train,
-                n_test=unit.n_test,
-            )
-            for unit in self.honest.units
-        )
-
-    def stability(self, best: int) -> Stability:
-        """How the outer splits agree with the setting that was chosen on all rows."""
-        units = self.honest.units
-        counts = Counter(unit.candidate for unit in units)
-        return Stability(
-            agreement=counts[best] / len(units),
-            frequencies=dict(counts.most_common()),
-            n_splits=len(units),
-            candidates=self.problem.family.candidates,
-        )
-
-    def asking_winners(self, keeper: Keeper | None = None) -> Asking:
-        """The way to further answers of the models that were tested: they are fitted again."""
-        passes = cast("Procedure", self.testing).testing_pass(len(self.problem.family))
-        return self.problem.asking(passes=passes, keeper=keeper)
-
-
-def tuning_problem(problem: Problem, method: Method) -> Problem:
-    """The problem of tuning: of intervals only one that counts the choice belongs to it."""
+    method = method or problem.select_by
+    assert method is not None
     counted = problem.interval is not None and as_form(problem.interval).counts_choice
     return replace(
         problem,

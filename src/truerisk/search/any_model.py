@@ -1,22 +1,22 @@
-"""A search or any other model, and its rows, as a run: for verbs that take either."""
+"""A search or any other model, and its rows, as a problem: for verbs that take either."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.identity import is_honest_search
 from truerisk.estimation.outer_splits import usual_word
-from truerisk.estimation.problem import pose
-from truerisk.estimation.run import Run
+from truerisk.estimation.problem import Problem, pose
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import as_method
-from truerisk.search.search_problem import route, run_of_search
+from truerisk.search.search_problem import problem_of_search, route
 
 
-def run_of(
+def problem_of_any(
     searched: Any,
     X: Any,
     y: Any,
@@ -25,20 +25,20 @@ def run_of(
     *,
     random_state: Any = 0,
     **order: Any,
-) -> Run:
-    """The run of a search of ours by its own words, of any other model by pairs of its usual folds.
+) -> Problem:
+    """Pose a search of ours by its own words, any other model by pairs of its usual folds.
 
     `order` are times and places of the rows; where there are any, splits keep rows apart by them. A
     model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
     """
     if is_honest_search(searched):
-        run, _ = run_of_search(searched, X, y, route(searched, groups, params, **order))
-        if searched.param_grid is None and tunes_inside(run.problem.family):
+        problem, _ = problem_of_search(searched, X, y, route(searched, groups, params, **order))
+        if searched.param_grid is None and tunes_inside(problem.family):
             raise Refusal(
-                f"{run.problem.family.name} tunes inside its own fit: give it as it is, without "
+                f"{problem.family.name} tunes inside its own fit: give it as it is, without "
                 "HonestSearchCV around it."
             )
-        return run
+        return problem
     weight = params.pop("sample_weight", None)
     if params:
         raise Refusal(
@@ -49,4 +49,5 @@ def run_of(
     problem = pose(Family.of(searched), X, y, random_state=random_state, is_event=True, **rows)
     usual = usual_word(problem.data)
     in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
-    return Run(problem, as_method(usual), Pairs() if in_pairs else nested(usual, usual))
+    testing = Pairs() if in_pairs else nested(usual, usual)
+    return replace(problem, select_by=as_method(usual), testing=testing)

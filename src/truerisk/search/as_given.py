@@ -11,9 +11,10 @@ import numpy as np
 from truerisk.core.family import Family
 from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.data.data import Data
-from truerisk.estimation.run import Run
+from truerisk.estimation.problem import Problem
+from truerisk.results.evaluation import Evaluation
 from truerisk.results.interval import ERROR, Scale
-from truerisk.results.results import RiskCurve
+from truerisk.results.results import RiskCurve, RiskEstimate
 
 _NOTHING = 1e-12
 
@@ -101,19 +102,20 @@ class AsGiven:
         )
 
 
-def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
-    """The given setting where it is among the settings and was not chosen.
+def as_given(
+    problem: Problem, tuned: Evaluation, curve: RiskCurve, tested: Evaluation, risk: RiskEstimate
+) -> AsGiven | None:
+    """Compare the given setting with the tuned model, if it is a setting that was not chosen.
 
     None as well where the losses are not those of the same fits on the same rows, or go forward in
     time, so that nothing says how sure their difference is.
     """
-    data, risk = run.problem.data, run.risk
-    place = number_as_given(run.problem.family)
+    place = number_as_given(problem.family)
     if place is None or place == curve.best or risk.loss_value is None or risk.ordered:
         return None
-    answers = None if run.tuned is None else run.tuned.answers
-    tested = run.honest.answers
-    if answers is None or tested is None or not tested.plan.asks_like(answers.plan):
+    if tuned.answers is None or tested.answers is None:
+        return None
+    if not tested.answers.plan.asks_like(tuned.answers.plan):
         return None
     usual = curve[place]
     if usual.losses is None or risk.losses is None:
@@ -125,7 +127,7 @@ def as_given(run: Run, curve: RiskCurve) -> AsGiven | None:
         or not np.array_equal(usual.loss_rows, risk.loss_rows)
     ):
         return None
-    gain = paired_difference(usual.losses, risk.losses, risk.loss_rows, data)
+    gain = paired_difference(usual.losses, risk.losses, risk.loss_rows, problem.data)
     if gain is None or not np.isfinite(gain.mean):
         return None
     return AsGiven(curve.candidates[place], risk.loss_value + gain.mean, gain, risk.scale)

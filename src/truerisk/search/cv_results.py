@@ -16,8 +16,8 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning, warn
 from truerisk.core.present import params_text
 from truerisk.engines.running.fitting import why_of
-from truerisk.estimation.problem import draw_plan
-from truerisk.estimation.run import Computed, Run, compute, tuning_problem
+from truerisk.estimation.problem import Problem, draw_plan
+from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.parts.averages import split_risks
 from truerisk.plan.builder import with_training_rows
 from truerisk.results.evaluation import Evaluation
@@ -26,7 +26,7 @@ from truerisk.results.results import RiskCurve
 
 
 def rate_settings(
-    run: Run, *, error_score: Any, several: bool, trained: bool, **options: Any
+    problem: Problem, *, error_score: Any, several: bool, trained: bool, **options: Any
 ) -> tuple[Computed, dict[str, Any]]:
     """The settings of a search rated on all rows, and its `cv_results_`.
 
@@ -34,21 +34,23 @@ def rate_settings(
     """
     with own_warning(error_score):
         if trained:
-            options, scores = _with_training_rows(run, **options)
-        computed = compute(tuning_problem(run.problem, run.select_by), run.select_by, **options)
+            options, scores = _with_training_rows(problem, **options)
+        computed = compute(tuning_problem(problem), problem.select_by, **options)
     if error_score != "raise":
         computed = _counted(computed, error_score)
-    name = run.problem.name if several else "score"
+    name = problem.name if several else "score"
     scored = {name: computed, **(computed.by_score if several else {})}
     if not trained:
         return computed, _cv_results(scored, {})
     return computed, _cv_results(scored, dict(zip(scored, scores[-len(scored) :], strict=True)))
 
 
-def _with_training_rows(run: Run, **options: Any) -> tuple[dict[str, Any], list[np.ndarray]]:
+def _with_training_rows(
+    problem: Problem, **options: Any
+) -> tuple[dict[str, Any], list[np.ndarray]]:
     """The answers that rate the settings, and every score on the train set of every split."""
-    problem = tuning_problem(run.problem, run.select_by)
-    told_in, _, plan = draw_plan(problem, run.select_by)
+    problem = tuning_problem(problem)
+    told_in, _, plan = draw_plan(problem, problem.select_by)
     answers = problem.asking(**options)(with_training_rows(plan))
     questions = np.arange(plan.n_questions)
     trained = answers.only(questions + plan.n_questions)

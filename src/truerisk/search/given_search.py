@@ -34,7 +34,7 @@ from truerisk.estimation.problem import (
     refuse_unrated_class,
     with_checks,
 )
-from truerisk.estimation.run import Run, blank_estimate, curve_of
+from truerisk.estimation.run import blank_estimate, compute, curve_of
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods.pairs import Pairs
@@ -105,7 +105,8 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """The risk of searching and fitting, by a fresh clone in every outer training set."""
     testing, notes = _testing(outer, kind, usual_word(problem.data))
-    estimate = curve_of(Run(problem, testing, testing).test(new_rows=True).honest)[0]
+    tested = compute(replace(problem, calibrated=True), testing, new_rows=True)
+    estimate = curve_of(tested)[0]
     if estimate.value is None:
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"

@@ -16,9 +16,9 @@ from truerisk.core.family import has_best_params
 from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import connections_kept
-from truerisk.estimation.outer_splits import OuterFold, Stability
-from truerisk.estimation.problem import with_checks
-from truerisk.estimation.run import Computed, Run, curve_of
+from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
+from truerisk.estimation.problem import Problem, with_checks
+from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 from truerisk.search.as_given import as_given
@@ -28,9 +28,9 @@ from truerisk.search.search_problem import (
     Routed,
     check_race,
     check_words,
+    problem_of_search,
     route,
     router,
-    run_of_search,
 )
 from truerisk.search.tuned_model import LossScorer, Missing, TunedModel
 
@@ -260,25 +260,25 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 for name, value in attributes.items():
                     setattr(self, name, value)
                 return self
-        run, self.multimetric_ = run_of_search(self, X, y, routed)
-        methods = [method for method in (run.select_by, run.testing) if method is not None]
+        problem, self.multimetric_ = problem_of_search(self, X, y, routed)
+        methods = [method for method in (problem.select_by, problem.testing) if method is not None]
         forward = all(method.goes_forward for method in methods)
-        run = replace(run, problem=with_checks(run.problem, self.checks, forward=forward))
+        problem = with_checks(problem, self.checks, forward=forward)
         if self.refit:  # known before the fits of the search, which may need no such matrix
-            refuse_too_large(run.problem.family, run.problem.data)
-        check_race(run.select_by, self.error_score, return_train_score=self.return_train_score)
+            refuse_too_large(problem.family, problem.data)
+        check_race(methods[0], self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
-        named = {run.problem.family.name: run.problem}
+        named = {problem.family.name: problem}
         with connections_kept(), open_store(self.store, named, kind="search") as stored:
             keeper, tried = None if stored is None else stored.keeper, None
             if self.time_limit is not None:
                 try_in_time, limits = load_part("try-in-time"), {"refit": bool(self.refit)}
                 with own_warning(self.error_score):
-                    tried = try_in_time(run, self.time_limit, stored, **limits, **trained)
-                run = replace(run, problem=tried.problem)
+                    tried = try_in_time(problem, self.time_limit, stored, **limits, **trained)
+                problem = tried.problem
             with stage("tuning"):
                 selected, results = rate_settings(
-                    run,
+                    problem,
                     error_score=self.error_score,
                     several=self.multimetric_,
                     known=() if tried is None else tried.tuning,
@@ -290,20 +290,22 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 self._keep_selection(selected, results)
             if stored is not None:
                 stored.warn_of_another()
-            if run.testing is not None:
+            if problem.testing is not None:
                 with stage("honest risk"):
                     known = [selected.answers] if tried is None else tried.known_answers(selected)
-                    run = replace(run.test(known=known, keeper=keeper), tuned=selected)
-                    self._keep_risk(run if tried is None else tried.tested(run))
+                    asked = replace(problem, calibrated=True)
+                    tested = compute(asked, problem.testing, known=known, keeper=keeper)
+                    tested = tested if tried is None else tried.tested(tested)
+                    self._keep_risk(problem, selected, tested)
             told = [vars(self).get(name) for name in ("risk_", "selected_risk_")]
             estimates = [estimate for estimate in told if estimate is not None]
-            found = [*run.problem.findings, *(f for each in estimates for f in all_findings(each))]
+            found = [*problem.findings, *(f for each in estimates for f in all_findings(each))]
             self.findings_ = tuple(dict.fromkeys(found))
             if stored is not None:
                 self.kept_ = stored.fits
         if self.refit:
             started = perf_counter()
-            self.best_estimator_ = run.problem.fitted(self.best_index_)
+            self.best_estimator_ = problem.fitted(self.best_index_)
             self.refit_time_ = perf_counter() - started
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -337,10 +339,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         if self.multimetric_:
             self.scorer_ = {n: LossScorer(loss, classes) for n, loss in problem.by_name.items()}
 
-    def _keep_risk(self, run: Run) -> None:
-        procedure = run.risk
+    def _keep_risk(self, problem: Problem, selected: Computed, tested: Computed) -> None:
+        procedure = procedure_of(tested)
+        assert procedure is not None  # the method tests a procedure, so it has a risk
         _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
-        notes, usual_setting = procedure.notes, as_given(run, self.curve_)
+        usual_setting = as_given(problem, selected, self.curve_, tested, procedure)
+        notes = procedure.notes
         if len(self.curve_) > 1:
             what = f"risk of the procedure: choose among {len(self.curve_)} settings, then fit"
             first = (f"{what}; not of one setting", *notes[:1])
@@ -349,11 +353,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             notes = (*first, *notes[1:])
         self.risk_ = replace(procedure, notes=notes)
         self.scores_ = dict(procedure.scores)
-        selected = self.selected_risk_
-        comparable = selected.scoring == procedure.scoring and selected.pooled == procedure.pooled
-        gap = procedure.scale.optimism_of(procedure.value, selected.value)
+        chosen = self.selected_risk_
+        comparable = chosen.scoring == procedure.scoring and chosen.pooled == procedure.pooled
+        gap = procedure.scale.optimism_of(procedure.value, chosen.value)
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
-        self.outer_, self.stability_ = run.outer, run.stability(self.best_index_)
+        self.outer_ = outer_folds(problem, tested)
+        self.stability_ = stability_of(self.outer_, self.best_index_, problem.family)
 
     def to_metrics(self) -> dict[str, float]:
         """Those of `risk_` by name, with the selected risk and the optimism, for a tracker."""

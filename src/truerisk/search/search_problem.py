@@ -1,4 +1,4 @@
-"""What a search is told, checked, and its rows as a run: the data and what was asked of them."""
+"""What a search is told, checked, and its rows as a problem: the data and what is asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from truerisk.estimation.problem import (
     refuse_unrated_class,
     settings_seed,
 )
-from truerisk.estimation.run import Run
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
 from truerisk.methods.pairs import testing_method
@@ -33,8 +32,8 @@ from truerisk.search.claim import usual_score
 from truerisk.search.door import check_store, load_part
 
 
-def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, bool]:
-    """The run of a search, and whether its `scoring` asks for several scores.
+def problem_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Problem, bool]:
+    """Return the problem of a search, and whether its `scoring` asks for several scores.
 
     `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
     they are those of RandomizedSearchCV with this seed.
@@ -64,7 +63,7 @@ def run_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Run, boo
     select_by, testing = compared_by(search, usual), None
     if search.outer is not None:
         testing = testing_method(search.outer, select_by, usual)
-    return Run(problem, select_by, testing), several
+    return replace(problem, select_by=select_by, testing=testing), several
 
 
 def problem_of(

@@ -18,7 +18,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.estimation.problem import Problem, draw_plan
-from truerisk.estimation.run import Computed, Run, tuning_problem, with_note
+from truerisk.estimation.run import Computed, tuning_problem, with_note
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import Answers, joined
 from truerisk.plan.builder import with_training_rows
@@ -46,12 +46,12 @@ class Tried:
         return (first[0] if first and first[0] is not None else selected.answers, *rest)
 
     def tuned(self, computed: Computed) -> Computed:
-        """The search, with its seconds and with what was left out."""
+        """Return the search with its seconds, and with what was left out."""
         return self._with_first_part(computed, self.seconds[0])
 
-    def tested(self, run: Run) -> Run:
-        """The run whose honest risk has its seconds, and what was left out."""
-        return replace(run, tested=self._with_first_part(run.honest, self.seconds[1]))
+    def tested(self, computed: Computed) -> Computed:
+        """Return the honest risk with its seconds, and with what was left out."""
+        return self._with_first_part(computed, self.seconds[1])
 
     def _with_first_part(self, computed: Computed, seconds: float) -> Computed:
         refusals = self.refusals | dict(computed.refusals)
@@ -60,7 +60,7 @@ class Tried:
 
 
 def try_in_time(
-    run: Run,
+    problem: Problem,
     limit: float,
     stored: StoredSearch | None,
     *,
@@ -73,8 +73,8 @@ def try_in_time(
     well, as far as it can be foretold: the fit on all rows, and those of the winners in outer
     splits.
     """
-    problem, testing, rest = run.problem, run.testing, 0
-    passes = [_tuning_pass(tuning_problem(problem, run.select_by), run.select_by, trained=trained)]
+    testing, rest = problem.testing, 0
+    passes = [_tuning_pass(tuning_problem(problem), problem.select_by, trained=trained)]
     if isinstance(testing, Procedure):
         plan = draw_plan(problem, testing)[2]
         passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
@@ -94,7 +94,7 @@ class _Pass:
     tests: bool = False
 
 
-def _tuning_pass(problem: Problem, method: Method, *, trained: bool) -> _Pass:
+def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _Pass:
     problem, chosen, plan = draw_plan(problem, method)
     if type(chosen).evaluate is not Method.evaluate:
         raise Refusal(

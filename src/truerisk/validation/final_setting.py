@@ -54,7 +54,7 @@ def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
     if run.finished or (run.winners == run.best).all():
         return None
     plan, settings = run.answered.answers[0].plan, np.full_like(run.winners, run.best)
-    answers = run.run.asking_winners().answers(plan, request, by_fit(plan, settings))
+    answers = run.problem.asking_winners().answers(plan, request, by_fit(plan, settings))
     if not answers.answered.all():
         raise Refusal(FAILED)
     answered = replace(run.answered, answers=(answers,), candidate=0)

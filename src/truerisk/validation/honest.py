@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.estimation.problem import Problem, Score
-from truerisk.estimation.run import Run, curve_of
+from truerisk.estimation.run import compute, curve_of, procedure_of, tuning_problem
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import registry
@@ -32,13 +32,14 @@ from truerisk.validation.outcomes import Event
 class HonestRun:
     """A procedure that was tested on rows that took no part in tuning or fitting.
 
+    `problem` says what was asked for on which data, and the methods that tuned and tested.
     `answered` are the answers of the winners, `pair_answers` those to the same rows by models that
     lack a further fold (None where they were not kept). `winners` is who was tested in every
     question of the plan, `best` the setting that is fitted on all rows; `model` is that fit, where
     it exists.
     """
 
-    run: Run
+    problem: Problem
     risk: RiskEstimate
     answered: AnsweredRows
     winners: np.ndarray
@@ -47,12 +48,13 @@ class HonestRun:
     model: Any = None
 
     @classmethod
-    def of(cls, untested: Run) -> HonestRun:
-        """The procedure tested; the models are asked the richest answers besides."""
-        richest = untested.problem.richest
-        problem = untested.problem if richest is None else asking_besides(untested.problem, richest)
-        tested = replace(untested, problem=problem).test()
-        risk, honest = tested.risk, tested.honest
+    def of(cls, untested: Problem) -> HonestRun:
+        """Test the procedure; its models are asked for the richest answers as well."""
+        richest = untested.richest
+        problem = untested if richest is None else asking_besides(untested, richest)
+        honest = compute(replace(problem, calibrated=True), problem.testing)
+        risk = procedure_of(honest)
+        assert risk is not None  # the method tests a procedure, so it has a risk
         if risk.value is None or honest.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
         answered = risk.answered
@@ -63,9 +65,9 @@ class HonestRun:
         elif isinstance(untested.testing, Pairs):
             best = curve_of(honest).best
         else:
-            best = tested.select().curve.best
+            best = curve_of(compute(tuning_problem(problem), problem.select_by)).best
         return cls(
-            run=untested,
+            problem=untested,
             risk=risk,
             answered=answered,
             winners=honest.winners.candidate,
@@ -74,20 +76,15 @@ class HonestRun:
         )
 
     @property
-    def problem(self) -> Problem:
-        """What was asked for on which data."""
-        return self.run.problem
-
-    @property
     def testing(self) -> Procedure:
         """The method that tested the procedure."""
-        assert isinstance(self.run.testing, Procedure)  # a search without one is refused
-        return self.run.testing
+        assert isinstance(self.problem.testing, Procedure)  # a search without one is refused
+        return self.problem.testing
 
     @property
     def finished(self) -> bool:
         """Whether a finished model was asked, and nothing was fitted to these rows."""
-        return isinstance(self.run.testing, External)
+        return isinstance(self.problem.testing, External)
 
     @property
     def answers(self) -> dict[Response, Answers]:
@@ -110,7 +107,7 @@ class HonestRun:
         if kept is not None and kept.values.shape[2:] == told_of_a_row(kept.response, data):
             return self  # else it is about other horizons
         plan = self.answered.answers[0].plan
-        asking = self.run.asking_winners()
+        asking = self.problem.asking_winners()
         return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))
 
     def with_pair_answers(self, answers: Answers) -> HonestRun:

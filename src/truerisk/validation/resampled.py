@@ -77,7 +77,8 @@ def resampled(
     n_samples = replicates if samples is None else max(len(samples), 1)
     method: Any = EveryClass("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
-        method = testing_method(method, run.run.select_by, usual_word(problem.data))
+        assert problem.select_by is not None
+        method = testing_method(method, problem.select_by, usual_word(problem.data))
     _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
         told = compute(asking_besides(problem, wanted), method)
@@ -97,7 +98,8 @@ def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
     """A forecast, by what the honest run took for its fits."""
     problem, inside = run.problem, 0
     if len(problem.family) > 1:
-        inside = run.run.select_by.plan(problem.data, Streams(problem.seed)).n_fits
+        assert problem.select_by is not None
+        inside = problem.select_by.plan(problem.data, Streams(problem.seed)).n_fits
     n_fits = n_samples * (1 + inside * len(problem.family))
     expected = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
     if expected > LONG:

@@ -213,7 +213,7 @@ def stability_of(
             raise Refusal("X has no columns: no features were selected.")
         names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
         held_out = np.unique(plan.fit[~plan.own_rows])
-        models = run.run.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
+        models = run.problem.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
         selected = np.array([selected_features(model, count) for model in models])
         level = problem.confidence_level
         features = FeatureStability.of(

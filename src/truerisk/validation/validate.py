@@ -22,10 +22,9 @@ from truerisk.core.progress import shows_progress
 from truerisk.data.columns import category_order
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.fitting import why_of
-from truerisk.estimation.problem import as_seed, problem_on
-from truerisk.estimation.run import Run
+from truerisk.estimation.problem import Problem, as_seed, problem_on
 from truerisk.methods.external import External
-from truerisk.search.any_model import run_of
+from truerisk.search.any_model import problem_of_any
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import words_of
 from truerisk.validation.honest import HonestRun
@@ -162,9 +161,9 @@ def validate(
         )
     if positive is not None and scoring is not None:
         words["positive"] = positive  # the event, of which scores of one class are, too
-    run_of_model = run_of_finished if finished else run_to_validate
-    run = run_of_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
-    problem = run.problem.by(n_jobs)
+    pose_model = problem_of_finished if finished else problem_to_validate
+    problem = pose_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
+    problem = problem.by(n_jobs)
     if confidence_level is not None:
         check_level("confidence_level", confidence_level)
         if of_a_search:
@@ -187,7 +186,7 @@ def validate(
     )
     if horizon is not None:
         problem = problem.asking_at(horizon)
-    run, data = replace(run, problem=problem), problem.data
+    data = problem.data
     typed = as_typed(
         prefit=finished or None,
         **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
@@ -200,7 +199,7 @@ def validate(
         **given_words,
         random_state=seed or None,
     )
-    found = validation_of(honest_run(run, search_or_model), wishes)
+    found = validation_of(honest_run(problem, search_or_model), wishes)
     columns = columns_of(data.X)
     notes = [*found.notes]
     if columns is not None:
@@ -227,10 +226,10 @@ def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
     return [note]
 
 
-def run_to_validate(
+def problem_to_validate(
     searched: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
-) -> Run:
-    """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
+) -> Problem:
+    """Pose a search with its own words, a model by pairs of folds, or by folds if it tunes inside.
 
     `order` are times and places of the rows, and the scoring of a model. Of a search that
     was fitted already, on these very rows, it is what was tested.
@@ -241,19 +240,19 @@ def run_to_validate(
             "outer=None leaves out the answers about held-out rows, which a validation rests on: "
             "use outer='pairs'."
         )
-    run = run_of(searched, X, y, groups, params, random_state=seed, **order)
+    problem = problem_of_any(searched, X, y, groups, params, random_state=seed, **order)
     if not ours or not hasattr(searched, "risk_"):
-        return run
-    if searched.risk_.data_fingerprint != run.problem.data.fingerprint:
+        return problem
+    if searched.risk_.data_fingerprint != problem.data.fingerprint:
         raise Refusal(
             "the search was fitted on other rows than these X and y (or with other groups, "
             "weights, times or places): give what it was fitted on, or a search that is not "
             "fitted. prefit=True validates it on rows that took no part in it."
         )
-    if searched.curve_.candidates != run.problem.family.candidates:  # a time limit left some out
-        family = replace(run.problem.family, candidates=searched.curve_.candidates)
-        return replace(run, problem=replace(run.problem, family=family))
-    return run
+    if searched.curve_.candidates != problem.family.candidates:  # a time limit left some out
+        family = replace(problem.family, candidates=searched.curve_.candidates)
+        return replace(problem, family=family)
+    return problem
 
 
 FROZEN = "sklearn.frozen:FrozenEstimator"
@@ -270,7 +269,7 @@ def refuse_refits(**given: Any) -> None:
             )
 
 
-def run_of_finished(
+def problem_of_finished(
     model: Any,
     X: Any,
     y: Any,
@@ -281,8 +280,8 @@ def run_of_finished(
     scoring: Any = None,
     positive: Any = None,
     **order: Any,
-) -> Run:
-    """All rows as one test set of a model that is asked as it is; a search of ours has its words.
+) -> Problem:
+    """Pose all rows as one test set of a model as it is; a search of ours keeps its own words.
 
     The weights of the rows are no matter of a fit here, so that any model may have them.
     """
@@ -321,7 +320,7 @@ def run_of_finished(
     asked |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen, data)
     problem = problem_on(data, family, random_state=seed, positive=positive, **asked)
-    return Run(problem, External(), External())
+    return replace(problem, select_by=External(), testing=External())
 
 
 def _refuse_other_classes(model: Any, data: Data) -> None:
@@ -337,14 +336,14 @@ def _refuse_other_classes(model: Any, data: Data) -> None:
         )
 
 
-def honest_run(asked: Run, searched: Any) -> HonestRun:
-    """From the search that was tested already where it keeps what is needed, else one run.
+def honest_run(asked: Problem, searched: Any) -> HonestRun:
+    """Take what a search was tested by already where it keeps what is needed, else test it.
 
     A finished model is kept with its answers, so that it can be told.
     """
     if isinstance(asked.testing, External):
         try:
-            model = asked.problem.family.estimator.estimator
+            model = asked.family.estimator.estimator
             return replace(HonestRun.of(asked), model=getattr(model, "best_estimator_", model))
         except (FitFailed, BadData) as error:
             if not (why := why_of(str(error))):
@@ -357,8 +356,8 @@ def honest_run(asked: Run, searched: Any) -> HonestRun:
     return replace(run, model=getattr(searched, "best_estimator_", None))
 
 
-def _run_of(run: Run, search: HonestSearchCV) -> HonestRun | None:
-    """What a fitted search keeps; None where it does not say who was tested in every question."""
+def _run_of(problem: Problem, search: HonestSearchCV) -> HonestRun | None:
+    """Return what a fitted search keeps; None if it does not say who answered every question."""
     risk = search.risk_
     if risk.answered is None or risk.value is None:
         return None
@@ -366,4 +365,4 @@ def _run_of(run: Run, search: HonestSearchCV) -> HonestRun | None:
     winners = np.array([split.best_index for split in search.outer_])
     if len(winners) != plan.n_questions:
         return None
-    return HonestRun(run, risk, risk.answered, winners, search.best_index_)
+    return HonestRun(problem, risk, risk.answered, winners, search.best_index_)

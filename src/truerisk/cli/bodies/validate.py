@@ -24,7 +24,7 @@ from truerisk.readers.cells import quoted
 from truerisk.results.interval import Scale
 from truerisk.search.search import HonestSearchCV
 from truerisk.validation.updating import UpdatedNumbers, UpdatedProbabilities
-from truerisk.validation.validate import run_to_validate
+from truerisk.validation.validate import problem_to_validate
 from truerisk.validation.validate import validate as validated
 from truerisk.validation.validation import SCORES
 
@@ -74,7 +74,7 @@ def run(asked: Any) -> int:
         if asked.scoring is not None or bounded:
             rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
             with catch_warnings(action="ignore"):  # those of the validation are the same
-                problem = run_to_validate(search, X, source.y, **rows).problem
+                problem = problem_to_validate(search, X, source.y, **rows)
             rated = [loss.rated(problem.data) for loss in problem.losses]
             if any(code is not None for code in rated):  # of the event, as all of the page is
                 search.positive = label_written(source, asked.positive)

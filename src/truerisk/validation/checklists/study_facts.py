@@ -256,6 +256,7 @@ def facts_of(
 ) -> StudyFacts:
     """By the run, its held-out answers and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
+    assert problem.select_by is not None
     data, model = problem.data, run.model if run.finished else problem.family.make(run.best)
     given = isinstance(model, Updated)  # nothing is known but the predictions
     gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
@@ -300,7 +301,7 @@ def facts_of(
         n_settings=len(problem.family),
         tunes_inside=not run.finished and tunes_inside(problem.family),
         setting=present.params_text(problem.family.candidates[run.best]),
-        chosen_by=run.run.select_by.word,
+        chosen_by=problem.select_by.word,
         tested_by=run.testing.word,
         response=next(said for one, said in RESPONSES.items() if one in run.answers)
         if n_lost is None
