@@ -322,3 +322,10 @@ def test_checklist_count_leaves_out_items_that_do_not_apply():
     text = str(Checklist.of(replace(FACTS, tested_on="others")))
     line = "PROBAST+AI, development: 0 of 16 items are answered by the data, 16 do not apply."
     assert line in text.splitlines()
+
+
+def test_checklist_count_leaves_out_an_item_that_begins_with_a_capital():
+    """TRIPOD+AI's item on rebalanced classes does not apply where y holds numbers."""
+    lines = str(Checklist.of(replace(FACTS, class_counts={}))).splitlines()
+    said = next(line for line in lines if line.startswith("TRIPOD+AI: "))
+    assert said.endswith(" items are answered by the data, 1 does not apply.")

@@ -95,7 +95,7 @@ class Checklist(Record):
 def _counts(items: list[Item]) -> str:
     """Return how many items the data answer, and how many do not apply."""
     answers = [item.answer for item in items if item.answer not in (None, SAME)]
-    n_idle = sum(str(answer).startswith(NOT_APPLICABLE) for answer in answers)
+    n_idle = sum(str(answer).lower().startswith(NOT_APPLICABLE) for answer in answers)
     counted = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
     if not n_idle:
         return counted
