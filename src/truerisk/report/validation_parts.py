@@ -155,7 +155,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         )
     if document.checklist is not None and document.checklist.items:
         questions = document.checklist.open_questions
-        answered = [item for item in document.checklist.items if item.answer is not None]
+        answered = [item for item in document.checklist.items if item not in questions]
         yield PagePart(
             "checklist",
             "What the data and the computation answer, and what does not apply.",

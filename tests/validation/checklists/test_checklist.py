@@ -16,7 +16,7 @@ from tests.support.checklists import answers_of
 
 import truerisk as tr
 from truerisk.intervals import as_form
-from truerisk.validation.checklists.checklist import Checklist
+from truerisk.validation.checklists.checklist import Checklist, Item
 from truerisk.validation.checklists.model_facts import rows_needed
 from truerisk.validation.checklists.study_facts import Rated, StudyFacts
 
@@ -61,10 +61,10 @@ def test_what_no_program_knows_stays_open():
     assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
     said = str(Checklist.of(FACTS))
     assert "open, for you to answer: 1, 2, 3a" in said
-    assert "evaluation: 6 of 18 items are answered by the data, 1 does not apply." in said
+    assert "evaluation: 3 of 18 items are answered by the data." in said
     alike = "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4: as for the development: the"
     assert alike in said
-    assert said.count("open, for you to answer") == 2
+    assert said.count("open, for you to answer") == 3
 
 
 @pytest.mark.parametrize(("n_needed", "word"), [(200, "yes"), (201, "no")])
@@ -329,3 +329,29 @@ def test_checklist_count_leaves_out_an_item_that_begins_with_a_capital():
     lines = str(Checklist.of(replace(FACTS, class_counts={}))).splitlines()
     said = next(line for line in lines if line.startswith("TRIPOD+AI: "))
     assert said.endswith(" items are answered by the data, 1 does not apply.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_open"),
+    [
+        (None, True),
+        ("State on which rows.", True),
+        ("8 columns. State how that number was chosen.", True),
+        ("nothing was tuned: state what bounds the model's flexibility.", True),
+        ("Classes are rebalanced by a sampler; state why.", True),
+        ("does not apply: nothing was resampled. State whether rows were.", True),
+        ("200 rows", False),
+        ("does not apply: y holds numbers.", False),
+        ("The model answers with a probability of every class.", False),
+        ("Coefficients: state 1: 0.5; state 2: 0.7.", False),
+    ],
+)
+def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
+    """What the data tell of it stays in the answer, and the item is not counted as answered."""
+    found = Checklist((Item("TRIPOD+AI", "10", "How?", answer),), "")
+    assert (len(found.open_questions) == 1) == is_open
+    lines = str(found).splitlines()
+    assert ("  open, for you to answer: 10" in lines) == is_open
+    assert (f"        {answer}" in lines) == (answer is not None)
+    n = 0 if is_open or answer.startswith("does not") else 1
+    assert lines[0].startswith(f"TRIPOD+AI: {n} of 1 items are answered by the data")

@@ -6,6 +6,7 @@ evaluation. What a program cannot know stays an open question.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +35,15 @@ class Item:
     answer: str | None
 
 
+ASKS = re.compile(r"(^|[.:;] )[Ss]tate [^:;]+\.$")
+"""End of an answer that asks people to state something."""
+
 COLUMNS = ("guideline", "number", "asks", "answer")
 
 
 @dataclass(frozen=True)
 class Checklist(Record):
-    """All items of the guidelines; `open_questions` are those that only people can answer.
+    """All items of the guidelines; `open_questions` are those that people have to answer.
 
     `methods_text` is what was done, as a paragraph for a paper.
     """
@@ -59,8 +63,8 @@ class Checklist(Record):
 
     @property
     def open_questions(self) -> tuple[Item, ...]:
-        """What no data and no computation tell."""
-        return tuple(item for item in self.items if item.answer is None)
+        """The items without an answer, and those whose answer asks you to state something."""
+        return tuple(item for item in self.items if _is_open(item))
 
     def to_frame(self) -> Any:
         """A line for each item."""
@@ -75,7 +79,7 @@ class Checklist(Record):
         write_table(path, COLUMNS, rows, self.methods_text)
 
     def __str__(self) -> str:
-        """The answers; of questions that are open, or answered alike, the numbers alone."""
+        """Return the answers. Items without one, or answered alike, are told by their numbers."""
         lines = []
         for name in GUIDELINES:
             mine = [item for item in self.items if item.guideline == name]
@@ -86,16 +90,22 @@ class Checklist(Record):
                     alike[item.answer].append(item.number)
                 else:
                     lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
-            unsaid = ", ".join(alike.pop(None))
+            del alike[None]
+            unsaid = ", ".join(item.number for item in mine if _is_open(item))
             lines += [f"  {', '.join(each)}: {answer}" for answer, each in alike.items() if each]
             lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
         return "\n".join([*lines, "", self.methods_text])
 
 
+def _is_open(item: Item) -> bool:
+    """Return True if people have to answer the item, or to add something to its answer."""
+    return item.answer is None or ASKS.search(item.answer) is not None
+
+
 def _counts(items: list[Item]) -> str:
     """Return how many items the data answer, and how many do not apply."""
-    answers = [item.answer for item in items if item.answer not in (None, SAME)]
-    n_idle = sum(str(answer).lower().startswith(NOT_APPLICABLE) for answer in answers)
+    answers = [str(item.answer) for item in items if item.answer != SAME and not _is_open(item)]
+    n_idle = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in answers)
     counted = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
     if not n_idle:
         return counted
