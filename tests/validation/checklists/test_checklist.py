@@ -355,3 +355,39 @@ def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
     assert (f"        {answer}" in lines) == (answer is not None)
     n = 0 if is_open or answer.startswith("does not") else 1
     assert lines[0].startswith(f"TRIPOD+AI: {n} of 1 items are answered by the data")
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        (
+            {},
+            (
+                "Each tested row was given a probability of every class by StandardScaler → "
+                "LogisticRegression fitted to training rows without it, by nested cross-validation on "
+                "one set of folds (10-fold). Computed by truerisk 1 (seed 0)."
+            ),
+        ),
+        (
+            {"tested_on": "others"},
+            (
+                "The finished model (StandardScaler → LogisticRegression) was asked for a probability "
+                "of every class of each of the 200 rows."
+            ),
+        ),
+        (
+            {"tested_on": "others", "steps": ("predictions as given",)},
+            "The predictions were given. State how they were computed.",
+        ),
+    ],
+    ids=["held out", "finished", "given"],
+)
+def test_tripod_item_12g_tells_how_predictions_were_computed(facts, said):
+    """Item 12a tells how the data were used, and item 12g which model said what of a row."""
+    assert answers(replace(FACTS, **facts))["12g"] == said
+
+
+def test_tripod_item_12g_names_a_part_that_was_fitted_before():
+    """That part may have seen the row."""
+    found = answers(replace(FACTS, fitted_parts=("frozen (FrozenEstimator)",)))
+    assert "(10-fold); frozen (FrozenEstimator) was fitted before. Computed by" in found["12g"]

@@ -42,6 +42,7 @@ from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.updating import Updated
 
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
+GIVEN = ("predictions as given",)  # the steps of a model of which only predictions are known
 
 TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
 """What rows a model was tested on: any; later ones, or below its own in the table; with times on
@@ -297,7 +298,7 @@ def facts_of(
         tested_counts=tested,
         tested_on=_tested_on(run),
         weighted=data.sample_weight is not None,
-        steps=("predictions as given",) if given else steps_of(model),
+        steps=GIVEN if given else steps_of(model),
         n_settings=len(problem.family),
         tunes_inside=not run.finished and tunes_inside(problem.family),
         setting=present.params_text(problem.family.candidates[run.best]),

@@ -9,7 +9,7 @@ clinical prediction models that use regression or machine learning methods. BMJ 
 from __future__ import annotations
 
 from truerisk.core.present import listed, rows_counted
-from truerisk.validation.checklists.study_facts import StudyFacts, TestedOn
+from truerisk.validation.checklists.study_facts import GIVEN, StudyFacts, TestedOn
 from truerisk.validation.checklists.study_words import (
     INSIDE,
     UNBALANCED,
@@ -193,6 +193,24 @@ def _evaluated_alone(facts: StudyFacts) -> str:
     )
 
 
+def _predictions(facts: StudyFacts) -> str:
+    """Return who predicted what about a tested row, and by which software."""
+    before = f"; {listed(facts.fitted_parts)} was fitted before" if facts.fitted_parts else ""
+    return (
+        f"Each tested row was given {facts.response} by {' → '.join(facts.steps)} fitted to "
+        f"training rows without it, by {tested(facts)}{before}. Computed by {software(facts)}."
+    )
+
+
+def _predictions_of_finished(facts: StudyFacts) -> str:
+    if facts.steps == GIVEN:
+        return "The predictions were given. State how they were computed."
+    return (
+        f"The finished model ({' → '.join(facts.steps)}) was asked for {facts.response} of each "
+        f"of the {facts.n_rows} rows."
+    )
+
+
 def _finished_before(facts: StudyFacts) -> str:
     return f"{' → '.join(facts.steps)}, finished before; nothing was fitted or tuned here."
 
@@ -255,7 +273,10 @@ TRIPOD_AI = (
     ),
     Question("12f", "Was the model updated after its evaluation?", finished=_update),
     Question(
-        "12g", "How were the predictions computed that were evaluated?", _use, _evaluated_alone
+        "12g",
+        "How were the predictions computed that were evaluated?",
+        _predictions,
+        _predictions_of_finished,
     ),
     Question("13", "Were classes rebalanced, and was calibration corrected afterwards?", _balance),
     Question("14", "What was done so that the model is fair?", _fairness),
