@@ -10,6 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.support.checklists import answers_of
 from tests.support.survival import Exponential, drawn_times
 
 import truerisk as tr
@@ -224,6 +225,22 @@ def test_the_paragraph_counts_who_was_lost():
         in found.checklist.methods_text
     )
     assert "concordance 0." in found.checklist.methods_text
+
+
+def test_checklist_asks_for_rows_by_the_criteria_of_times_to_an_event():
+    """As if the rate, the follow-up and this R² had been planned."""
+    found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
+    rate, follow_up = Y["event"].sum() / Y["time"].sum(), Y["time"].mean()
+    wanted = tr.plan_development(
+        "time-to-event",
+        parameters=X.shape[1],
+        nagelkerke=found.measure("r2").honest,
+        rate=rate,
+        horizon=2.0,
+        follow_up=follow_up,
+    ).n
+    answer = answers_of(found.checklist)["4.1"]
+    assert f": {wanted} rows are needed, and there are {len(X)}. " in answer
 
 
 def test_learners_are_assessed_and_the_best_validated():

@@ -199,7 +199,9 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         event=code,
         subgroups=by_level,
         stability=stability,
-        checklist=Checklist.of(facts_of(run, held_out, parts, by_level, stability, samples)),
+        checklist=Checklist.of(
+            facts_of(run, held_out, parts, by_level, stability, samples, wishes.horizon)
+        ),
         missing=missing,
         notes=(*notes, *(event.by_order if event and wishes.positive is None else ())),
         **parts,

@@ -73,6 +73,7 @@ def test_rows_are_held_against_the_criteria_of_riley(n_needed, word):
     answer = answers(replace(FACTS, n_needed=n_needed))["4.1"]
     assert answer.startswith(f"{word} by the criteria of Riley et al.")
     assert f"{n_needed} rows are needed, and there are 200." in answer
+    assert "want an R² known before the study, as of an earlier model; the honest R²" in answer
 
 
 def test_an_event_against_the_rest_is_asked_for_by_its_own_share():
@@ -364,15 +365,15 @@ def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
             {},
             (
                 "Each tested row was given a probability of every class by StandardScaler → "
-                "LogisticRegression fitted to training rows without it, by nested cross-validation on "
-                "one set of folds (10-fold). Computed by truerisk 1 (seed 0)."
+                "LogisticRegression fitted to training rows without it, by nested cross-validation "
+                "on one set of folds (10-fold). Computed by truerisk 1 (seed 0)."
             ),
         ),
         (
             {"tested_on": "others"},
             (
-                "The finished model (StandardScaler → LogisticRegression) was asked for a probability "
-                "of every class of each of the 200 rows."
+                "The finished model (StandardScaler → LogisticRegression) was asked for a "
+                "probability of every class of each of the 200 rows."
             ),
         ),
         (

@@ -96,10 +96,10 @@ def test_a_column_of_words_has_a_parameter_for_each_level(selected):
     known = {"prevalence": (Y == "well").mean(), "nagelkerke": found.discrimination["r2"].honest}
     wanted = tr.plan_development(parameters=5, **known).n
     answer = answers_of(found.checklist)["4.1"]
-    assert "with a parameter for each of the 5 features that its steps make and" in answer
+    assert "with a parameter for each of the 5 features that its steps make: " in answer
     assert f": {wanted} rows are needed" in answer
     scaled = make_pipeline(StandardScaler(), "passthrough", LogisticRegression())
-    assert "a parameter for each column and the honest" in told(scaled)[0]["4.1"]
+    assert "a parameter for each column: " in told(scaled)[0]["4.1"]
 
 
 LATER, SIDE = np.arange(120.0), np.random.default_rng(1).random((120, 2))

@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -134,19 +134,38 @@ def gaps_in(X: Any) -> np.ndarray | None:
     return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
 
 
-def rows_needed(n_features: int | None, share: float | None, r2: float | None) -> int | None:
-    """To develop it: by the `share` of the event and the R² of Nagelkerke, or by that of numbers.
+class FollowUp(NamedTuple):
+    """Events per person and unit of time, the horizon of the risks, and the mean time observed."""
 
-    Of numbers the share is None, and their mean need not be known.
+    rate: float
+    horizon: float
+    follow_up: float
+
+
+def rows_needed(
+    n_features: int | None, share: float | None, r2: float | None, times: FollowUp | None = None
+) -> int | None:
+    """Return how many rows the criteria of Riley et al. (2019) ask for to develop the model.
+
+    `r2` is that of Nagelkerke, of numbers the share of variance explained. Classes have a `share`
+    of the event and outcomes in time their `times`; numbers have neither, and their mean need not
+    be known. The result is None where r2 is not above 0.
     """
     if not n_features or r2 is None or not 0 < r2 < 1:
         return None
     with suppress(Refusal):  # more rows than anybody has
-        if share is None:
+        if times is None and share is None:
             return max(model_size.rows_of_line(n_features, r2))
-        largest = model_size.largest_r2(model_size.likelihood_of_classes(share))
-        reach = model_size.MARGIN / model_size.normal_quantile(0.95)
-        overall = model_size.rows_for_error(math.sqrt(share * (1 - share)), reach)
+        z = model_size.normal_quantile(0.95)
+        if times is not None:
+            likelihood = model_size.likelihood_of_times(times.rate * times.follow_up)
+            overall = model_size.rows_for_risk(*times, margin=model_size.MARGIN, z=z)
+        else:
+            assert share is not None
+            likelihood = model_size.likelihood_of_classes(share)
+            spread = math.sqrt(share * (1 - share))
+            overall = model_size.rows_for_error(spread, model_size.MARGIN / z)
+        largest = model_size.largest_r2(likelihood)
         return max(*model_size.rows_of_likelihood(n_features, r2 * largest, largest), overall)
     return None
 

@@ -41,10 +41,13 @@ def _enough(facts: StudyFacts) -> str | None:
         word = "no" if facts.n_rows < facts.n_needed else "yes"
         made = facts.n_features not in (None, facts.n_columns)
         each = f"of the {facts.n_features} features that its steps make" if made else "column"
+        in_time = facts.n_lost is not None
+        times, at = (" of times to an event", " at the horizon") if in_time else ("", "")
         return (
-            f"{word} by the criteria of Riley et al. (2019) for a regression with a parameter for "
-            f"each {each} and the honest R²{_without_time(facts)}: {facts.n_needed} rows are "
-            f"needed, and there are {facts.n_rows}."
+            f"{word} by the criteria of Riley et al. (2019) for a regression{times} with a "
+            f"parameter for each {each}: {facts.n_needed} rows are needed, and there are "
+            f"{facts.n_rows}. The criteria want an R² known before the study, as of an earlier "
+            f"model; the honest R² of these rows{at} stands in for it."
         )
     word = "no" if ratio < FEW else "probably" if ratio < ENOUGH else "yes"
     return (

@@ -20,6 +20,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklists.model_facts import (
+    FollowUp,
     coefficients_of,
     gaps_in,
     inside,
@@ -254,6 +255,7 @@ def facts_of(
     subgroups: Subgroups | None,
     stability: ModelStability | None,
     samples: Resampled | None,
+    horizon: float | None,
 ) -> StudyFacts:
     """By the run, its held-out answers and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
@@ -263,10 +265,12 @@ def facts_of(
     gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
-    classes, n_lost = problem.class_counts, None
+    classes, n_lost, times = problem.class_counts, None, None
     share = None if event is None or not classes else classes[event] / data.n_rows
-    if data.task == "survival":
+    if data.task == "survival" and horizon is not None:
         classes, share, n_lost = _in_time(held)
+        came, lasted = data.y.T
+        times = FollowUp(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
     honest = {
         word: one.honest
         for part in parts.values()
@@ -312,7 +316,9 @@ def facts_of(
         if run.model is None
         else coefficients_of(run.model, data.X, of_first_class=event == next(iter(classes), "")),
         unscaled=run.model is not None and scaler_of(run.model) is not None,
-        n_needed=rows_needed(n_features, share, honest.get("explained" if share is None else "r2")),
+        n_needed=rows_needed(
+            n_features, share, honest.get("explained" if share is None else "r2"), times
+        ),
         n_to_validate=rows_to_test(share, honest.get("auc")),
         n_features=n_features,
         measures=_told_measures(run, parts),
