@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -24,12 +24,6 @@ class Blocks:
 
     def __getitem__(self, block: int) -> np.ndarray:
         return self.rows[self.offsets[block] : self.offsets[block + 1]]
-
-    def counts_of(self, block: int) -> np.ndarray | None:
-        if self.counts is None:
-            return None
-        counts = self.counts[self.offsets[block] : self.offsets[block + 1]]
-        return None if (counts == 1).all() else counts
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -62,9 +56,9 @@ class RowSets:
 
     @classmethod
     def read(cls, array: Mapping[str, np.ndarray], name: str) -> RowSets:
-        """The row sets that a stored plan holds under this name."""
-        base, minus, offsets = (array[f"{name}.{f.name}"] for f in fields(cls))
-        return cls(base.astype(np.int32), minus.astype(np.int32), offsets.astype(np.int64))
+        """Return the row sets that a stored plan holds under this name."""
+        base, minus = array[f"{name}.base"].astype(np.int32), array[f"{name}.minus"]
+        return cls(base, minus.astype(np.int32), array[f"{name}.offsets"].astype(np.int64))
 
     def take(self, which: np.ndarray) -> RowSets:
         offsets, inside = spread(self.offsets, which)

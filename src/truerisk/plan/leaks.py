@@ -49,12 +49,15 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     if "near" in kinds and data.places is not None and not plan.has_drawn_fits:
         looks["near"] = _by_place(plan, data.places)
         looks["apart"] = lambda _, tested, seen: ~seen
-    parts = {kind: [np.empty(0, np.int32)] for kind in (*get_args(Leak), "apart")}
-    for q in range(plan.n_questions if looks else 0):
+    found = dict.fromkeys((*get_args(Leak), "apart"), np.empty(0, np.int32))
+    if not looks:
+        return found
+    parts: dict[str, list[np.ndarray]] = {kind: [] for kind in looks}
+    for q in range(plan.n_questions):
         tested, seen = plan.test_rows(q)[0], plan.seen(q)
         for kind, look in looks.items():
             parts[kind].append(tested[look(q, tested, seen)])
-    return {kind: np.unique(np.concatenate(rows)) for kind, rows in parts.items()}
+    return found | {kind: np.unique(np.concatenate(rows)) for kind, rows in parts.items()}
 
 
 def _by_key(plan: Plan, keys: np.ndarray) -> Look:
@@ -161,12 +164,12 @@ def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
     """
     if plan.has_drawn_fits or len(np.unique(plan.fit)) < 2 or not plan.test_sizes.all():
         return None
-    rows, questions = plan.positions[0], range(plan.n_questions)
+    rows, starts, questions = plan.positions[0], plan.test_offsets, range(plan.n_questions)
     before = after = True
     for q in questions:
-        train, test = plan.train_rows(int(plan.fit[q]))[0], plan.test_rows(q)[0]
-        before = before and len(train) > 0 and train[-1] < test[0]
-        after = after and len(train) > 0 and train[0] > test[-1]
+        train = plan.train_rows(int(plan.fit[q]))[0]
+        before = before and len(train) > 0 and train[-1] < rows[starts[q]]
+        after = after and len(train) > 0 and train[0] > rows[starts[q + 1] - 1]
         if not (before or after):
             break
     else:
@@ -175,7 +178,8 @@ def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
     for q in questions:
         seen = np.zeros(plan.n_rows, dtype=bool)
         seen[plan.train_rows(int(plan.fit[q]))[0]] = True
-        trained.append(np.logical_or.reduceat(seen[rows], plan.test_offsets[:-1]))
-        if any(trained[q][s] and trained[s][q] for s in range(q + 1)):  # or rows that it saw itself
-            return None
+        trained.append(np.logical_or.reduceat(seen[rows], starts[:-1]))
+        for s in range(q + 1):
+            if trained[q][s] and trained[s][q]:  # or, where s is q, rows that it saw itself
+                return None
     return "of splits" if np.any(trained) else None

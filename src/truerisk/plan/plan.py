@@ -9,8 +9,8 @@ engine sees the structure. Fits with equal train sets are one fit, however many 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from truerisk.core.errors import BadData
 from truerisk.core.registry import Registry, lines_of
-from truerisk.plan.blocks import ALL, Blocks, RowSets, among, covered, spread
+from truerisk.plan.blocks import ALL, Blocks, RowSets, among, covered, offsets_of, spread
 
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
@@ -63,19 +63,35 @@ class Plan:
     parts: tuple[str, ...]
     extra: Extra | None = None
 
-    @property
-    def n_fits(self) -> int:
-        return len(self.train)
+    n_fits: int = field(init=False, repr=False)
+    n_questions: int = field(init=False, repr=False)
+    needs: Mapping[str, str] = field(init=False, repr=False)
+    has_drawn_fits: bool = field(init=False, repr=False)
+    test_sizes: np.ndarray = field(init=False, repr=False)
+    test_offsets: np.ndarray = field(init=False, repr=False)
 
-    @property
-    def n_questions(self) -> int:
-        return len(self.fit)
+    def __post_init__(self) -> None:
+        """Count fits, questions and the rows that each question asks about (`test_sizes`).
+
+        `test_offsets` say where the answers to each question start in the flat list of all answers.
+        `needs` are the words that an engine must serve, each with the sentence of one that does
+        not; `has_drawn_fits` is true where train sets are drawn at random.
+        """
+        sizes = self._sizes(self.test)
+        vars(self).update(
+            n_fits=len(self.train.base),
+            n_questions=len(self.fit),
+            needs={} if self.extra is None else self.extra.needs,
+            has_drawn_fits=self.extra is not None and self.extra.draws,
+            test_sizes=sizes,
+            test_offsets=offsets_of(sizes),
+        )
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything above, 16 hexadecimal digits."""
         total = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
-        for name, array in self._arrays():
+        for name, array in self._arrays().items():
             total.update(name.encode())
             total.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
         return total.hexdigest()[:16]
@@ -107,16 +123,6 @@ class Plan:
         """Distinct rows a question asks about, ascending, and their counts (None: each once)."""
         return self._rows(self.test, question)
 
-    @property
-    def needs(self) -> Mapping[str, str]:
-        """What an engine must serve, by its word, with the sentence of one that does not."""
-        return {} if self.extra is None else self.extra.needs
-
-    @property
-    def has_drawn_fits(self) -> bool:
-        """Whether train sets are drawn at random."""
-        return self.extra is not None and self.extra.draws
-
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
         """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
@@ -126,26 +132,27 @@ class Plan:
         return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
 
     @cached_property
-    def test_sizes(self) -> np.ndarray:
-        """How many rows each question asks about."""
-        return self._sizes(self.test)
-
-    @cached_property
-    def test_offsets(self) -> np.ndarray:
-        """Where each question's answers start in the flat list of all answers."""
-        return np.concatenate([[0], np.cumsum(self.test_sizes)]).astype(np.int64)
-
-    @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Row number of every answer, question after question, and its count (None: all once)."""
-        if not len(self.test.minus):
-            return self._positions_of_blocks()
-        pairs = [self.test_rows(q) for q in range(self.n_questions)]
-        rows = np.concatenate([rows for rows, _ in pairs]) if pairs else np.empty(0, np.int32)
-        if all(counts is None for _, counts in pairs):
-            return rows, None
-        ones = [np.ones(len(rows)) if counts is None else counts for rows, counts in pairs]
-        return rows, np.concatenate(ones)
+        if len(self.test.minus):
+            pairs = [self.test_rows(q) for q in range(self.n_questions)]
+            rows = np.concatenate([rows for rows, _ in pairs])
+            if all(counts is None for _, counts in pairs):
+                return rows, None
+            ones = [np.ones(len(rows)) if counts is None else counts for rows, counts in pairs]
+            return rows, np.concatenate(ones)
+        blocks, base = self.blocks, self.test.base
+        rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
+        if counts is None and np.array_equal(base, np.arange(len(offsets) - 1)):
+            return rows, None  # the blocks one after the other, as they lie
+        if (base == ALL).any():  # all rows are one block more, the last
+            rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
+            offsets = np.append(offsets, len(rows))
+            if counts is not None:
+                counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
+        places = spread(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
+        times = None if counts is None else counts[places]
+        return rows[places], None if times is None or (times == 1).all() else times
 
     @cached_property
     def train_sizes(self) -> np.ndarray:
@@ -202,13 +209,14 @@ class Plan:
         )
 
     def asks_like(self, other: Plan) -> bool:
-        """Whether it makes the same fits and asks them the same, whatever its parts are called."""
-        mine, theirs = dict(self._arrays()), dict(other._arrays())
-        shared = {**mine, **theirs}.keys() - {"part", "repeat", "fold", "unit"}
-        return self.n_rows == other.n_rows and all(
-            name in mine and name in theirs and np.array_equal(mine[name], theirs[name])
-            for name in shared
-        )
+        """Return True if it makes the same fits and asks them the same, whatever its parts are."""
+        mine, theirs = self._arrays(), other._arrays()
+        if self.n_rows != other.n_rows or mine.keys() != theirs.keys():
+            return False
+        for name in mine.keys() - {"part", "repeat", "fold", "unit"}:
+            if not np.array_equal(mine[name], theirs[name]):
+                return False
+        return True
 
     # -- rows of the fit itself ---------------------------------------------------------------
 
@@ -244,7 +252,7 @@ class Plan:
         """Plain lists: what `from_dict` turns back into an equal plan."""
         content: dict[str, Any] = {"fingerprint": self.fingerprint}
         content |= {"n_rows": self.n_rows, "parts": list(self.parts)}
-        content |= {name: array.tolist() for name, array in self._arrays()}
+        content |= {name: array.tolist() for name, array in self._arrays().items()}
         return content
 
     @classmethod
@@ -273,7 +281,7 @@ class Plan:
                 parts=tuple(map(str, content["parts"])),
                 extra=None if word is None else EXTRAS.load(word).read(array),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (IndexError, KeyError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
         if plan.fingerprint != content.get("fingerprint"):
             raise BadData(
@@ -283,17 +291,21 @@ class Plan:
 
     # -- private ----------------------------------------------------------------------------
 
-    def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """Return all arrays by their names, in the order in which the fingerprint reads them."""
         further = {} if self.extra is None else self.extra.arrays()
-        for holder in ("blocks", "train", "test"):
-            part = getattr(self, holder)
-            for field in fields(part):
-                if (array := getattr(part, field.name)) is not None:
-                    yield f"{holder}.{field.name}", array
-        yield from ((name, array) for name, array in further.items() if "." in name)
+        arrays = {"blocks.rows": self.blocks.rows, "blocks.offsets": self.blocks.offsets}
+        if self.blocks.counts is not None:
+            arrays["blocks.counts"] = self.blocks.counts
+        for name, sets in (("train", self.train), ("test", self.test)):
+            arrays |= {f"{name}.base": sets.base, f"{name}.minus": sets.minus}
+            arrays[f"{name}.offsets"] = sets.offsets
+        for name, array in further.items():
+            if "." in name:
+                arrays[name] = array
         for name in ("fit", "part", "repeat", "fold", "unit"):
-            yield name, getattr(self, name)
-        yield from ((name, array) for name, array in further.items() if "." not in name)
+            arrays[name] = getattr(self, name)
+        return arrays | further
 
     def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
         base, without = int(sets.base[s]), sets.without(s)
@@ -304,42 +316,26 @@ class Plan:
             for block in without:
                 keep[self.blocks[int(block)]] = False
             return np.flatnonzero(keep).astype(np.int32), None
-        rows, counts = self.blocks[base], self.blocks.counts_of(base)
+        rows, counts = self.blocks[base], self.blocks.counts
+        if counts is not None:
+            counts = counts[self.blocks.offsets[base] : self.blocks.offsets[base + 1]]
         for block in without:
             keep = ~among(self.blocks[int(block)], rows)
             rows, counts = rows[keep], None if counts is None else counts[keep]
         return rows, None if counts is None or (counts == 1).all() else counts
 
-    def _positions_of_blocks(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Rows and counts of test sets that lack no block, all at once."""
-        blocks, base = self.blocks, self.test.base
-        rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
-        if counts is None and np.array_equal(base, np.arange(len(blocks))):
-            return rows, None  # the blocks one after the other, as they lie
-        if (base == ALL).any():  # all rows are one block more, the last
-            rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
-            offsets = np.append(offsets, len(rows))
-            if counts is not None:
-                counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
-        places = spread(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
-        times = None if counts is None else counts[places]
-        return rows[places], None if times is None or (times == 1).all() else times
-
     def _sizes(self, sets: RowSets) -> np.ndarray:
-        """Distinct rows of every set; only sets that lack several blocks are listed to count."""
-        if sets.leave_one_block_out:
-            return self.n_rows - self.blocks.sizes[sets.minus]
-        if not len(sets.minus):
-            return np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL reads the last
-        whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
-        n_minus = np.diff(sets.offsets)
-        one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))
-        whole[one] -= self.blocks.sizes[sets.minus[sets.offsets[one]]]
-        several = np.flatnonzero((sets.base == ALL) & (n_minus > 1))
-        whole[several] -= covered(self.n_rows, self.blocks, sets, several)
-        for s in np.flatnonzero((sets.base != ALL) & (n_minus > 0)):
-            whole[s] = len(self._rows(sets, int(s))[0])
-        return whole.astype(np.int64)
+        """Count the distinct rows of every set; only sets that lack several blocks are listed."""
+        sizes, n_minus, everything = self.blocks.sizes, np.diff(sets.offsets), sets.base == ALL
+        whole = np.append(sizes, self.n_rows)[sets.base]  # ALL reads the last
+        one = np.flatnonzero(everything & (n_minus == 1))
+        whole[one] -= sizes[sets.minus[sets.offsets[one]]]
+        if len(sets.minus) > len(one):
+            several = np.flatnonzero(everything & (n_minus > 1))
+            whole[several] -= covered(self.n_rows, self.blocks, sets, several)
+            for s in np.flatnonzero(~everything & (n_minus > 0)):
+                whole[s] = len(self._rows(sets, int(s))[0])
+        return whole
 
 
 def _int32(array: np.ndarray) -> np.ndarray:

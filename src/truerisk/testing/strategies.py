@@ -44,11 +44,11 @@ class NestingBuilder(PlanBuilder):
         A train set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
         of a bootstrap sample stay together, since blocks hold distinct rows.
         """
-        names = []
+        names, counts, offsets = [], plan.blocks.counts, plan.blocks.offsets
         for b in range(len(plan.blocks)):
-            counts = plan.blocks.counts_of(b)
             mine = np.asarray(rows)[plan.blocks[b]]
-            names.append(self.block(np.repeat(mine, 1 if counts is None else counts)))
+            times = 1 if counts is None else counts[offsets[b] : offsets[b + 1]]
+            names.append(self.block(np.repeat(mine, times)))
         for q in range(plan.n_questions):
             fit = int(plan.fit[q])
             flipped, codes = flips_of(plan, fit)
