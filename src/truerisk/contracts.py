@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from truerisk.core.family import Family
 
 
+@dataclass(frozen=True)
 class Streams:
     """Independent random streams of one seed, by name: adding one never changes another."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = int(seed)
+    seed: int
 
     def get(self, name: str) -> np.random.Generator:
-        return np.random.default_rng([self.seed, *name.encode()])
+        return np.random.default_rng([int(self.seed), *name.encode()])
 
     def child(self, name: str) -> Streams:
         """The streams of a part, independent of this one's by construction."""
@@ -88,7 +88,7 @@ class Terms:
 def in_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
-    """`rate(loss, terms, *answers)`, and the same in each further loss that the terms ask for."""
+    """Rate the answers of several passes in the loss and in each further one of the terms."""
     scores = tuple(
         rate(other, its, *(one.also[place] for one in answers))
         for place, (other, its) in enumerate(terms.scores)
@@ -195,13 +195,13 @@ class Method(ABC):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
         answers = ask(plan)
-
-        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
-            tested = self.reduce(answers, data, loss, terms)
+        rated: list[Evaluation] = []
+        for place, (one, its) in enumerate(((loss, terms), *terms.scores)):
+            told = answers.also[place - 1] if place else answers
+            tested = self.reduce(told, data, one, its)
             tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
-            return Evaluation(plan, tested, answers.n_fits, answers=answers)
-
-        return in_every_loss(rate, loss, terms, answers)
+            rated.append(Evaluation(plan, tested, told.n_fits, answers=told))
+        return replace(rated[0], scores=tuple(rated[1:]))
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse data or a loss this method cannot serve; called before anything is drawn."""
@@ -223,12 +223,12 @@ class Request:
 
     @classmethod
     def of(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
-        """What a plan asks so that this loss can be computed, and so can these scores."""
-        if plan.has_drawn_fits:
-            own = cls("loss", loss=loss)
-        else:
-            own = cls(loss.response, getattr(loss, "scorer", None))
-        return replace(own, also=tuple(cls.of(score, plan) for score in scores))
+        """Return what a plan asks so that this loss and these scores can be computed."""
+        asked = []
+        for one in (loss, *scores):
+            own = cls(one.response, getattr(one, "scorer", None))
+            asked.append(cls("loss", loss=one) if plan.has_drawn_fits else own)
+        return replace(asked[0], also=tuple(asked[1:]))
 
     @property
     def each(self) -> tuple[Request, ...]:
@@ -337,8 +337,10 @@ class Engine(ABC):
 
     def lacks(self, plan: Plan) -> str | None:
         """Say what the plan asks for and this engine does not serve; None if it serves all."""
-        lacking = (said for word, said in plan.needs.items() if word not in self.serves)
-        return next(lacking, None)
+        for word, sentence in plan.needs.items():
+            if word not in self.serves:
+                return sentence
+        return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
         """Seconds that it takes and that scikit-learn's own fits take, None where it never loses.
