@@ -53,12 +53,11 @@ def tested(
     told = compute(problem, "pairs")
     found = {}
     for name, one in {"zero-one": told, **told.scores}.items():
-        rests, terms = one.evaluation, Terms(LEVEL, problem.rule)
-        tested_risk = rests.procedure or rests.tested[0]
+        terms, tested_risk = Terms(LEVEL, problem.rule), one.procedure or one.tested[0]
         shaken = tested_risk.influences.shaken if tested_risk.influences else None
-        asked = rests.answers, shaken, one.problem.data, one.problem.loss, terms, columns
+        asked = one.answers, shaken, one.problem.data, one.problem.loss, terms, columns
         found[name] = subgroup_risks(*asked)  # type: ignore[arg-type]
-    plan = told.evaluation.answers.plan  # type: ignore[union-attr]
+    plan = told.answers.plan  # type: ignore[union-attr]
     rows = plan.train_rows(0)[0]
     return found, LinearDiscriminantAnalysis().fit(X[rows], y[rows])
 

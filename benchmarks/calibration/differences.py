@@ -208,7 +208,7 @@ def _fitted(computed: Computed, X: Rows, y: Rows) -> Any:
 
 def _facts(computed: list[Computed]) -> dict[str, Any]:
     """The numbers that all tests of one set of folds are made of."""
-    a, b = (one.evaluation.procedure for one in computed)
+    a, b = (one.procedure for one in computed)
     assert a is not None
     assert b is not None
     assert a.influences is not None
@@ -249,7 +249,7 @@ def _halves(
             values = []
             for one, X in zip(posed, tables, strict=True):
                 half = pose(one.family, X[rows], y[rows], random_state=one.seed, scoring=one.loss)
-                told = compute(half, Pairs(KFold(FOLDS_OF_HALVES))).evaluation.procedure
+                told = compute(half, Pairs(KFold(FOLDS_OF_HALVES))).procedure
                 assert told is not None
                 values.append(float(told.value))
             sides.append(values[0] - values[1])

@@ -74,7 +74,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
         nested = compute(posed, Nested(NestedInterval(K, repeats=REPEATS), INNER))
         halves = compute(posed, Nested(PairedHalves(5, pairs=6), INNER))
         estimates = {**_of_selection(tuned, best), **_of_nested(posed, nested)}
-        estimates["conservative-z"] = _said(halves.evaluation.procedure)
+        estimates["conservative-z"] = _said(halves.procedure)
         estimates |= in_pairs[0]
         facts = _facts(posed, nested)
     return {"truth": truth, "estimates": estimates, "facts": facts}
@@ -106,8 +106,7 @@ def _of_pairs(posed: Problem) -> tuple[list[dict[str, Said]], int]:
 
 def _of_folds(computed: Computed, which: str) -> dict[str, Said]:
     """The default interval, that of one drawing without pairs, and what is usual for scores."""
-    posed, evaluation = computed.problem, computed.evaluation
-    answers, procedure = evaluation.answers, evaluation.procedure
+    posed, answers, procedure = computed.problem, computed.answers, computed.procedure
     assert answers is not None
     assert procedure is not None
     assert isinstance(computed.method, Pairs)
@@ -131,18 +130,18 @@ def _said(tested: Tested | None) -> Said:
 
 
 def _of_selection(tuned: Computed, best: int) -> dict[str, list[float | None]]:
-    tested = tuned.evaluation.tested
+    tested = tuned.tested
     splits = np.array([one.split_risks for one in tested])
     return {
         "selected": _said(tested[best]),
-        "bbc-choice": _said(tuned.evaluation.procedure),
+        "bbc-choice": _said(tuned.procedure),
         "tt": [corrected_by_splits(splits, best), None, None],
     }
 
 
 def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]]:
     """Everything that the fits of nested cross-validation say, those of plain K-fold included."""
-    answers = nested.evaluation.answers
+    answers = nested.answers
     assert answers is not None
     plan = answers.plan
     outer = plan.fold % (K + 1) == 0
@@ -177,7 +176,7 @@ def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     from truerisk.methods.ncv import spread_of_pairs
     from truerisk.methods.parts.averages import position_weights, row_losses
 
-    answers = nested.evaluation.answers
+    answers = nested.answers
     assert answers is not None
     losses = row_losses(answers, posed.data, posed.loss)
     weights = position_weights(posed.data, answers.plan)
@@ -186,7 +185,7 @@ def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     folds = spread.by_question[0][outer].reshape(REPEATS, K)
     place = np.repeat(outer & (answers.plan.repeat == 0), answers.plan.test_sizes)
     once = losses[0, place]
-    whole = nested.evaluation.procedure
+    whole = nested.procedure
     assert whole is not None
     assert whole.losses is not None
     return {

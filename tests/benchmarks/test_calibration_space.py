@@ -214,7 +214,7 @@ def computed():
 
 def test_the_corrected_t_of_folds(computed):
     """Nadeau and Bengio's, with K folds as J splits."""
-    (tested,) = computed.evaluation.tested
+    (tested,) = computed.tested
     value, low, high = corrected_t(tested, computed.problem.loss)
     error = np.sqrt(tested.split_risks.var(ddof=1) * (1 / 5 + 1 / 4))
     assert (value, high) == pytest.approx(
@@ -227,7 +227,7 @@ def test_the_corrected_t_of_folds(computed):
 
 def test_the_interval_of_cvauc(computed):
     """Its influence curve, a row at a time, as the R package has it."""
-    (tested,) = computed.evaluation.tested
+    (tested,) = computed.tested
     answers, data = computed.answers, computed.problem.data
     rows, ends = answers.plan.positions[0], answers.plan.test_offsets
     y, said = data.codes_of(rows), answers.values[0]

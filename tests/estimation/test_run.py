@@ -28,12 +28,12 @@ def test_a_stored_plan_is_replayed(method) -> None:
     """A plan that went through JSON gives the same risks under any seed."""
     problem = pose(FAMILY, X, Y, random_state=7)
     first = compute(problem, method)
-    stored = Plan.from_dict(json.loads(json.dumps(first.evaluation.plan.to_dict())))
+    stored = Plan.from_dict(json.loads(json.dumps(first.plan.to_dict())))
     other = pose(FAMILY, X, Y, random_state=99)
     again = compute(other, method, plan=stored)
     assert curve_of(again).values.tolist() == curve_of(first).values.tolist()
-    prints = [c.evaluation.plan.fingerprint for c in (first, again)]
-    assert prints[0] == prints[1] != compute(other, method).evaluation.plan.fingerprint
+    prints = [c.plan.fingerprint for c in (first, again)]
+    assert prints[0] == prints[1] != compute(other, method).plan.fingerprint
 
 
 def test_the_best_candidate_is_the_rules() -> None:

@@ -64,7 +64,7 @@ def told(method):
     X = RNG.normal(size=(61, 2))
     y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
     problem = pose(Family.of(LogisticRegression()), X, y, scoring="brier")
-    found = compute(problem, method).evaluation
+    found = compute(problem, method)
     return X, y, found.answers, found.shaken
 
 

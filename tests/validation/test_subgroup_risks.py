@@ -34,20 +34,19 @@ def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, *
     levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))
     found = {}
     for name, one in {problem.loss.word: computed, **computed.by_score}.items():
-        rests = one.evaluation
-        terms, tested = Terms(0.95, problem.rule), rests.procedure or rests.tested[0]
+        terms, tested = Terms(0.95, problem.rule), one.procedure or one.tested[0]
         shaken = None if tested.influences is None else tested.influences.shaken
         data = one.problem.data
         event = data.codes == 1 if data.n_classes == 2 else None
         found[name] = subgroup_risks(
-            rests.answers, shaken, data, one.problem.loss, terms, levels, event
+            one.answers, shaken, data, one.problem.loss, terms, levels, event
         )
     return found, computed
 
 
 def out_of_fold(computed, response):
     """The single answer to every row."""
-    own = computed.evaluation.answers
+    own = computed.answers
     one = next(a for a in (own, *own.also) if a.response == response)
     values = np.empty((N, *one.values.shape[2:]))
     values[one.plan.positions[0]] = one.values[0]
@@ -81,7 +80,7 @@ def test_all_rows_as_a_level_have_the_risk_of_the_whole(method, loss):
     """A loss of rows: value, standard error and interval are those of the estimate."""
     interval = "log-cv" if loss == "log" else "beta-cv"
     found, computed = told(method, scoring=loss, interval=interval)
-    own = computed.evaluation.procedure or computed.evaluation.tested[0]
+    own = computed.procedure or computed.tested[0]
     whole, expected = found[loss].whole, own.read_interval()
     assert whole.value == pytest.approx(own.value)
     assert whole.std_error == pytest.approx(own.read_std_error())
@@ -207,7 +206,7 @@ def test_scorers_and_failed_fits_say_nothing_of_rows():
     risks = next(iter(told("5-fold", scoring=make_scorer(f1_score, average="micro"))[0].values()))
     assert "scorer" in risks.levels[0].reason
     computed = told("5-fold")[1]
-    answers = computed.evaluation.answers
+    answers = computed.answers
     failed = replace(answers, answered=np.zeros_like(answers.answered))
     data, loss = computed.problem.data, computed.problem.loss
     levels = levels_of({"site": SITE}, None, N)

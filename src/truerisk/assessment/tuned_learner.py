@@ -24,7 +24,7 @@ from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
 from truerisk.methods.apparent import Apparent
 from truerisk.plan.answers import Answers
-from truerisk.results.evaluation import Evaluation, Winners
+from truerisk.results.evaluation import Winners
 from truerisk.results.records import UNWRITTEN, Count, Record, Size
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.search.as_given import AsGiven, as_given
@@ -260,7 +260,7 @@ def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
 def apparent_risk(
     problem: Problem, candidate: int, keeper: Keeper | None = None
 ) -> RiskEstimate | None:
-    """The risk of one setting on the rows of its fit; None where that fails or is refused."""
+    """Return the risk of a setting on the rows of its fit; None if that fails or is refused."""
     started, method = perf_counter(), Apparent()
     problem, _, plan = draw_plan(replace(problem, scores={}, interval=None), method)
     data = problem.data
@@ -270,8 +270,17 @@ def apparent_risk(
     except (FitFailed, NoEngine):
         return None
     terms = Terms(problem.confidence_level, problem.rule, 1)
-    tested = tuple(method.reduce(answers, data, problem.loss, terms))
     alone = Family(problem.family.estimator, (problem.family.candidates[candidate],))
-    evaluation = Evaluation(plan, tested, answers.n_fits, answers=answers)
-    problem = replace(problem, family=alone)
-    return curve_of(Computed.by(asking, evaluation, problem, method, perf_counter() - started))[0]
+    computed = Computed(
+        plan=plan,
+        tested=tuple(method.reduce(answers, data, problem.loss, terms)),
+        n_fits=answers.n_fits,
+        answers=answers,
+        problem=replace(problem, family=alone),
+        method=method,
+        engine=asking.engine,
+        refusals=asking.refusals,
+        seconds=perf_counter() - started,
+        n_made=answers.n_fits - asking.n_known,
+    )
+    return curve_of(computed)[0]

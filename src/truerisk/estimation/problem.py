@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -72,7 +73,7 @@ class Problem:
     @property
     def losses(self) -> list[Loss]:
         """The loss and the further ones."""
-        return [self.loss, *(score.loss for score in self.scores.values())]
+        return [self.loss, *map(attrgetter("loss"), self.scores.values())]
 
     @property
     def by_name(self) -> dict[str, Loss]:
@@ -116,7 +117,7 @@ class Problem:
         return self if n_jobs is None else replace(self, executor=executor_of(n_jobs))
 
     def asking(self, **options: Any) -> Asking:
-        """The way from a plan to answers for this problem; `options` change it for one pass."""
+        """Return the way from a plan to answers for this problem, `options` for one pass apart."""
         usual = {
             "scores": self.losses[1:],
             "engine": self.engine,
@@ -181,7 +182,11 @@ def problem_on(
     check_level("confidence_level", confidence_level)
     loss, further = by_scoring(scoring, chooser)
     executor = executor_of(n_jobs)  # an unknown one is refused by every engine alike
-    params = _params_of_fits(family, data, sample_weight, fit_params)
+    params = {}
+    is_given = fit_params is not None and not (isinstance(fit_params, dict) and not fit_params)
+    is_given = is_given or sample_weight is not None or data.groups is not None
+    if is_given or data.time is not None or data.block is not None:
+        params = params_branch().params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
         class_named(positive, data)  # which refuses a label that y does not hold
     data = data.for_fits(params, family.takes_y_as_given)
@@ -194,10 +199,7 @@ def problem_on(
         if name in (*each, first):
             raise BadArgument(f"scoring={shown(scoring)} names {name!r} twice: name each once.")
         each[name] = Score(further_loss)
-    in_time = {h for one in (as_asked, *(s.loss for s in each.values())) for h in one.horizons}
-    if in_time:
-        data = replace(data, horizons=tuple(sorted(in_time)))
-    return Problem(
+    problem = Problem(
         family=family,
         data=data,
         loss=as_asked,
@@ -212,18 +214,10 @@ def problem_on(
         positive=positive,
         name=first,
     )
-
-
-def _params_of_fits(
-    family: Family, data: Data, sample_weight: Any, fit_params: Any
-) -> dict[str, Any]:
-    """Return what each fit is given beside X and y: nothing if the call gives nothing."""
-    is_given = fit_params is not None and not (isinstance(fit_params, dict) and not fit_params)
-    of_rows = (sample_weight, data.groups, data.time, data.block)
-    if not is_given and all(rows is None for rows in of_rows):
-        return {}
-    params: dict[str, Any] = params_branch().params_of_fits(family, data, sample_weight, fit_params)
-    return params
+    horizons = set[float]().union(*map(attrgetter("horizons"), problem.losses))
+    if not horizons:
+        return problem
+    return replace(problem, data=replace(data, horizons=tuple(sorted(horizons))))
 
 
 def params_branch() -> ModuleType:
@@ -257,7 +251,7 @@ def refuse_unrated_class(problem: Problem) -> Problem:
 
 
 def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
-    """The method that draws what the interval asked for needs, and the problem in its loss."""
+    """Return the problem in the loss of the method, and the method that its interval needs."""
     chosen = as_method(method)
     if problem.interval is not None:
         chosen = with_interval(chosen, problem.interval)
@@ -267,26 +261,22 @@ def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
 
 
 def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
-    """The same with the plan of the method."""
+    """Return the checked problem, its method, and the plan of the method."""
     problem, chosen = checked_method(problem, method)
     return problem, chosen, chosen.plan(problem.data, Streams(problem.seed))
 
 
 def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
-    """The problem with its intervals by their words, chosen by what the drawn plan gives.
+    """Return the problem with its intervals by their words, chosen by what the drawn plan gives.
 
     A user asks for that of the loss; the further scores have the calibrated one, if any.
     """
-
-    def chosen(wanted: str | None, loss: Loss) -> str | None:
-        return choose(wanted, loss, problem.data, method, plan, calibrated=problem.calibrated)
-
-    scores = {
-        name: replace(score, interval=chosen(score.interval, score.loss))
-        for name, score in problem.scores.items()
-    }
-    interval = chosen(problem.interval, problem.loss)
-    return replace(problem, interval=interval, scores=scores, calibrated=False)
+    data, calibrated, scores = problem.data, problem.calibrated, {}
+    for name, score in problem.scores.items():
+        word = choose(score.interval, score.loss, data, method, plan, calibrated=calibrated)
+        scores[name] = replace(score, interval=word)
+    word = choose(problem.interval, problem.loss, data, method, plan, calibrated=calibrated)
+    return replace(problem, interval=word, scores=scores, calibrated=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,7 +296,7 @@ def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> Non
 
 
 def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
-    """Those that a method can tell: one that tunes by a criterion has nothing to say of others."""
+    """Return the scores that a method can tell: a criterion has nothing to say of others."""
     telling = method.tells_scores
     return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
 
@@ -326,7 +316,7 @@ MOST_SEED = 2**32  # of the generators that scikit-learn and SciPy draw settings
 
 
 def as_seed(random_state: Any) -> int:
-    """One integer that all random streams come from; None draws a fresh one, which is reported."""
+    """Return the integer that all random streams come from; None draws one, which is reported."""
     if random_state is None:
         return int(np.random.default_rng().integers(2**31))
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
 from truerisk.core.branches import check_present
 from truerisk.core.errors import NoEngine
 from truerisk.data.data import Data
-from truerisk.engines.asking import Asking
 from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.problem import (
     Problem,
@@ -50,31 +50,6 @@ class Computed(Evaluation):
     seconds: float
     n_made: int
 
-    @classmethod
-    def by(
-        cls,
-        asking: Asking,
-        evaluation: Evaluation,
-        problem: Problem,
-        method: Method,
-        seconds: float,
-    ) -> Computed:
-        """Return the evaluation of answers that were asked for in this way."""
-        return cls(
-            **_fields_of(evaluation),
-            problem=problem,
-            method=method,
-            engine=asking.engine,
-            refusals=asking.refusals,
-            seconds=seconds,
-            n_made=evaluation.n_fits - asking.n_known,
-        )
-
-    @property
-    def evaluation(self) -> Evaluation:
-        """The evaluation alone, which results keep, without rows, model and executor."""
-        return Evaluation(**_fields_of(self))
-
     @property
     def all_answers(self) -> Answers:
         """The answers that were reduced; only a method that asks once has all of them."""
@@ -88,12 +63,11 @@ class Computed(Evaluation):
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
             problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
-            by_name[name] = replace(self, problem=problem, **_fields_of(evaluation))
+            by_name[name] = replace(self, problem=problem, **vars(evaluation))
         return by_name
 
 
-def _fields_of(evaluation: Evaluation) -> dict[str, Any]:
-    return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
+_evaluated = attrgetter(*(field.name for field in fields(Evaluation)))
 
 
 def compute(
@@ -111,59 +85,54 @@ def compute(
     rows are to be `new_rows` to their model, others are refused; elsewhere there is a warning. A
     method that no engine can answer may name another that takes its place.
     """
-    problem, chosen = checked_method(problem, method)
-    try:
-        return _computed(problem, chosen, plan, new_rows=new_rows, keeper=keeper, known=known)
-    except NoEngine as error:
-        other = chosen.instead(error.reason)
-        if other is None:
-            raise
-        computed = _computed(*checked_method(problem, other), keeper=keeper)
-        what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
-        return with_note(computed, what)
-
-
-def _computed(
-    problem: Problem,
-    method: Method,
-    plan: Plan | None = None,
-    *,
-    new_rows: bool = False,
-    keeper: Keeper | None = None,
-    known: Sequence[Answers | None] = (),
-) -> Computed:
-    """Prepare the plan and the intervals, let an engine answer, and reduce its answers."""
     started = time.perf_counter()
-    check_scores(method, problem.scores, problem.data)
+    asked, method = checked_method(problem, method)
+    data = asked.data
+    check_scores(method, asked.scores, data)
     if plan is None:
-        plan = method.plan(problem.data, Streams(problem.seed))
+        plan = method.plan(data, Streams(asked.seed))
     if new_rows and method.has_given_splits:
         refuse_known_rows(method.word, plan)
-    problem = choose_intervals(problem, method, plan)
-    _warn(problem, method, plan)
-    asking = problem.asking(keeper=keeper, known=known)
-    with connections_kept():
-        evaluation = method.evaluate(asking, problem.data, problem.loss, plan, _terms(problem))
-    return Computed.by(asking, evaluation, problem, method, time.perf_counter() - started)
-
-
-def _warn(problem: Problem, method: Method, plan: Plan) -> None:
-    """Warn where a model may have seen what it is tested on."""
-    warn_of_leaks(problem.data, method, plan)
+    problem = choose_intervals(asked, method, plan)
+    warn_of_leaks(data, method, plan)
     warn_of_fitted_parts(problem.family, method)
-    if problem.data.time is not None:
-        check_present("truerisk.checks.inner_splits")
-        from truerisk.checks.inner_splits import warn_of_inner_splits
+    if data.time is not None:
+        _warn_of_inner_splits(problem)
+    rule, settings = problem.rule, len(problem.family)
+    terms = Terms(problem.confidence_level, rule, settings, interval=problem.interval)
+    scores: tuple[tuple[Loss, Terms], ...] = ()
+    for score in problem.scores.values():
+        scores += ((score.loss, replace(terms, interval=score.interval)),)
+    asking = problem.asking(keeper=keeper, known=known)
+    try:
+        with connections_kept():
+            evaluation = method.evaluate(
+                asking, data, problem.loss, plan, replace(terms, scores=scores)
+            )
+    except NoEngine as error:
+        other = method.instead(error.reason)
+        if other is None:
+            raise
+        computed = compute(asked, other, keeper=keeper)
+        what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
+        return with_note(computed, what)
+    return Computed(
+        **vars(evaluation),
+        problem=problem,
+        method=method,
+        engine=asking.engine,
+        refusals=asking.refusals,
+        seconds=time.perf_counter() - started,
+        n_made=evaluation.n_fits - asking.n_known,
+    )
 
-        warn_of_inner_splits(problem.family)
 
+def _warn_of_inner_splits(problem: Problem) -> None:
+    """Warn if a search inside the learner splits rows that have times at random."""
+    check_present("truerisk.checks.inner_splits")
+    from truerisk.checks.inner_splits import warn_of_inner_splits
 
-def _terms(problem: Problem) -> Terms:
-    """Return how a method reduces the answers to a problem, in its loss and in each further one."""
-    level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)
-    terms = Terms(level, rule, settings, interval=problem.interval)
-    scores = [(one.loss, replace(terms, interval=one.interval)) for one in problem.scores.values()]
-    return replace(terms, scores=tuple(scores))
+    warn_of_inner_splits(problem.family)
 
 
 def tuning_problem(problem: Problem, method: Method | None = None) -> Problem:
@@ -208,27 +177,30 @@ class PairedAnswers:
 
 
 def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
-    """The risk curve of a computation; `best` is given where another loss chose."""
+    """Return the risk curve of a computation; `best` is given where another loss chose."""
     problem, answers = computed.problem, computed.answers
     best = _best(computed) if best is None else best
     comparable = None
     if answers is not None and answers.n_candidates == len(problem.family):  # not winners' alone
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
     candidates, papers = problem.family.candidates, _common(computed)
-    scores = {name: curve_of(scored, best) for name, scored in computed.by_score.items()}
+    scores = {}
+    for name, scored in computed.by_score.items():
+        scores[name] = curve_of(scored, best)
     return RiskCurve(
         estimates=DressedRisks(candidates, computed.tested, papers, scores),
         best=best,
         rule=problem.rule.word,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
-        evaluation=computed.evaluation,
+        evaluation=Evaluation(*_evaluated(computed)),  # without rows, model and executor
         scores=scores,
         comparable=comparable,
     )
 
 
 def _best(computed: Computed) -> int:
+    """Return the candidate that the rule chooses."""
     tested = computed.tested
     if len(tested) == 1:
         return 0  # a single candidate is not chosen: it is shown even where it failed
@@ -240,7 +212,7 @@ def _best(computed: Computed) -> int:
 
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:
-    """The honest risk of "tune, then fit", where the method estimates it; it needs no rule."""
+    """Return the honest risk of "tune, then fit", if the method estimates it; no rule is needed."""
     candidates = computed.problem.family.candidates
     if computed.procedure is None:
         return None
@@ -255,15 +227,18 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
 
 
 def _common(computed: Computed) -> RiskEstimate:
-    """The papers that all estimates of one computation share."""
+    """Return the provenance that all estimates of one computation share."""
     problem, answers, splits = computed.problem, computed.answers, None
-    data, method = problem.data, computed.method
+    data, method, loss = problem.data, computed.method, problem.loss
+    average_of = getattr(getattr(method, "outer_method", method), "average_of", None)
+    # a score that is usually a mean over folds may be taken of all answers at once
+    is_mean = not loss.per_row and loss.usual_average == "fold"
     if answers is not None and not answers.plan.has_drawn_fits:  # else there are none to list
         plan = answers.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
     return blank_estimate(
         data,
-        problem.loss,
+        loss,
         method=method.word,
         target=method.target,
         bias=method.bias,
@@ -276,12 +251,12 @@ def _common(computed: Computed) -> RiskEstimate:
         splits=splits,
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
-        notes=(*problem.loss.notes, *(finding.note for finding in problem.findings)),
+        notes=(*loss.notes, *map(attrgetter("note"), problem.findings)),
         findings=problem.findings,
         answered=AnsweredRows.of(answers, data),
         ordered=is_in_time(data, method, answers),
         placed=data.places is not None,
-        pooled=_pools(method, problem.loss),
+        pooled=is_mean and average_of is not None and average_of(loss) == "pooled",
     )
 
 
@@ -307,15 +282,8 @@ def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
     )
 
 
-def _pools(method: Method, loss: Loss) -> bool:
-    """Return True if a score that is usually a mean over folds is taken of all answers."""
-    average_of = getattr(getattr(method, "outer_method", method), "average_of", None)
-    is_mean = not loss.per_row and loss.usual_average == "fold"
-    return is_mean and average_of is not None and average_of(loss) == "pooled"
-
-
 def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
-    """Whether rows were tested in the order of time: they have times, or splits go forward."""
+    """Return True if rows were tested in the order of time: by their times, or going forward."""
     if data.time is not None or method.tells_scores.respects_time:
         return True
     return answers is not None and order_of(answers.plan) is not None
