@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,27 +11,35 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.support.checklists import answers_of
+from tests.support.checklists import answers_of, changed
 
 import truerisk as tr
 from truerisk.intervals import as_form
 from truerisk.validation.checklists.checklist import Checklist, Item
 from truerisk.validation.checklists.model_facts import rows_needed
-from truerisk.validation.checklists.study_facts import Rated, StudyFacts
+from truerisk.validation.checklists.study_facts import (
+    Rated,
+    StudyFacts,
+    StudyModel,
+    StudyResults,
+    StudyRows,
+    StudySoftware,
+    StudyTesting,
+)
 
 FACTS = StudyFacts(
-    n_rows=200,
-    n_columns=8,
-    class_counts={"no": 150, "yes": 50},
-    n_gaps=0,
-    steps=("StandardScaler", "LogisticRegression"),
-    n_settings=3,
-    setting="C=1",
-    chosen_by="10-fold",
-    tested_by="pairs (10-fold)",
-    response="a probability of every class",
-    measures=(Rated("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),),
-    versions={"truerisk": "1"},
+    rows=StudyRows(
+        n_rows=200, n_columns=8, class_counts={"no": 150, "yes": 50}, n_gaps=0, n_rows_with_gaps=0
+    ),
+    model=StudyModel(
+        steps=("StandardScaler", "LogisticRegression"),
+        setting="C=1",
+        response="a probability of every class",
+        n_settings=3,
+    ),
+    testing=StudyTesting(chosen_by="10-fold", tested_by="pairs (10-fold)"),
+    results=StudyResults(measures=(Rated("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),)),
+    software=StudySoftware(versions={"truerisk": "1"}),
 )
 PARTS = {"development": 5, "evaluation": 7}
 NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.2")
@@ -70,7 +77,7 @@ def test_what_no_program_knows_stays_open():
 @pytest.mark.parametrize(("n_needed", "word"), [(200, "yes"), (201, "no")])
 def test_rows_are_held_against_the_criteria_of_riley(n_needed, word):
     """Where the honest R² is known; there are 200."""
-    answer = answers(replace(FACTS, n_needed=n_needed))["4.1"]
+    answer = answers(changed(FACTS, n_needed=n_needed))["4.1"]
     assert answer.startswith(f"{word} by the criteria of Riley et al.")
     assert f"{n_needed} rows are needed, and there are 200." in answer
     assert "want an R² known before the study, as of an earlier model; the honest R²" in answer
@@ -131,7 +138,7 @@ def test_rows_are_asked_for_by_the_honest_r2(outcome):
 )
 def test_events_per_column_are_held_against_the_rule(events, word):
     """Fewer than 10 per column: no; fewer than 20: probably; with 8 columns."""
-    facts = replace(FACTS, class_counts={"no": 900, "yes": events})
+    facts = changed(FACTS, class_counts={"no": 900, "yes": events})
     assert answers(facts)["4.1"].startswith(f"{word} by the rule")
     assert f"{events / 8:.1f} rows of the rarest class per column" in answers(facts)["10"]
 
@@ -147,15 +154,15 @@ def test_events_per_column_are_held_against_the_rule(events, word):
 )
 def test_gaps_are_told(facts, said):
     """How many cells, in how many rows, and who deals with them; nothing where X does not say."""
-    found = answers(replace(FACTS, **facts))["11"]
+    found = answers(changed(FACTS, **facts))["11"]
     assert found is None if said is None else said in found
 
 
 def test_validation_and_tuning_are_told():
     """The kind of validation, whether tuning is inside, and what corrected for optimism."""
     slope = Rated("slope", "calibration", "sandwich")
-    measures = (*FACTS.measures, slope)
-    found = answers(replace(FACTS, corrected=200, measures=measures, n_groups=30))
+    measures = (*FACTS.results.measures, slope)
+    found = answers(changed(FACTS, corrected=200, measures=measures, n_groups=30))
     assert "nested cross-validation on one set of folds (10-fold)" in found["12a"]
     assert (
         "3 settings compared by 10-fold cross-validation inside every outer training set"
@@ -169,16 +176,16 @@ def test_validation_and_tuning_are_told():
         "yes: nested cross-validation on one set of folds (10-fold); 200 bootstrap samples besides."
     )
     assert found["evaluation 4.5"].startswith("yes, as far as splits go")
-    assert answers(replace(FACTS, n_groups=9, n_cut=3))["evaluation 4.5"].startswith("no: 3 rows")
+    assert answers(changed(FACTS, n_groups=9, n_cut=3))["evaluation 4.5"].startswith("no: 3 rows")
     assert "tuning was repeated, too" in found["evaluation 4.6"]
     assert found["4.5"] == "settings were tuned by 10-fold cross-validation (chosen: C=1)."
-    assert "state whether it looks" in answers(replace(FACTS, selects=True))["4.5"]
-    assert "nothing was tuned" in answers(replace(FACTS, n_settings=1))["12c"]
+    assert "state whether it looks" in answers(changed(FACTS, selects=True))["4.5"]
+    assert "nothing was tuned" in answers(changed(FACTS, n_settings=1))["12c"]
 
 
 def test_subgroups_are_told():
     """Which columns, and which levels were too small; none asked for is said, not hidden."""
-    facts = replace(FACTS, subgroups=("sex",), too_small=("sex = other",))
+    facts = changed(FACTS, subgroups=("sex",), too_small=("sex = other",))
     assert "by sex (too few rows: sex = other)" in answers(facts)["23a"]
     assert "no subgroups were asked for" in answers(FACTS)["23a"]
     assert answers(FACTS)["14"] is None
@@ -186,7 +193,7 @@ def test_subgroups_are_told():
 
 def test_numbers_have_no_classes():
     """Of a regression rows are counted in the place of events."""
-    found = answers(replace(FACTS, class_counts={}))
+    found = answers(changed(FACTS, class_counts={}))
     assert "25.0 rows per column" in found["10"]
     assert found["13"] == "Does not apply: y holds numbers."
     assert found["4.4"] == found["evaluation 4.4"] == "does not apply: y holds numbers."
@@ -195,11 +202,11 @@ def test_numbers_have_no_classes():
 
 def test_the_paragraph_says_what_was_done():
     """People, events, model, tuning, validation, performance, what lacks, software."""
-    facts = replace(
+    facts = changed(
         FACTS,
         event="yes",
         measures=(
-            *FACTS.measures,
+            *FACTS.results.measures,
             Rated("slope", "calibration", "sandwich", 0.9, (0.7, 1.1), 0.8),
             Rated("flexible curve", "calibration", "pointwise"),
             Rated("AUC", "discrimination", None, 0.75),
@@ -224,11 +231,11 @@ def test_the_paragraph_says_what_was_done():
         "et al., JMLR 12:2825, 2011) and scikit-survival 0.28 (Pölsterl, JMLR 21:212, 2020) "
         "(seed 0)."
     )
-    done = replace(facts, corrected=40, subgroups=("sex",), measures=FACTS.measures)
+    done = changed(facts, corrected=40, subgroups=("sex",), measures=FACTS.results.measures)
     assert "Not done: validation in other people than these and calibration." in (
         Checklist.of(done).methods_text
     )
-    gaps = replace(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)
+    gaps = changed(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)
     assert (
         "(2 participants) were imputed or coded within each training set"
         in Checklist.of(gaps).methods_text
@@ -313,21 +320,21 @@ def test_it_is_written_as_json_and_as_a_frame():
 
 def test_what_does_not_apply_is_told_once():
     """Of a finished model no question on its development does; their numbers stand before it."""
-    text = str(Checklist.of(replace(FACTS, tested_on="others")))
+    text = str(Checklist.of(changed(FACTS, tested_on="others")))
     assert text.count("does not apply: nothing was developed on these rows.") == 1
     assert "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4, 4.1, 4.2, 4.3" in text
 
 
 def test_checklist_count_leaves_out_items_that_do_not_apply():
     """Sixteen questions on a development that never was are not answered by the data."""
-    text = str(Checklist.of(replace(FACTS, tested_on="others")))
+    text = str(Checklist.of(changed(FACTS, tested_on="others")))
     line = "PROBAST+AI, development: 0 of 16 items are answered by the data, 16 do not apply."
     assert line in text.splitlines()
 
 
 def test_checklist_count_leaves_out_an_item_that_begins_with_a_capital():
     """TRIPOD+AI's item on rebalanced classes does not apply where y holds numbers."""
-    lines = str(Checklist.of(replace(FACTS, class_counts={}))).splitlines()
+    lines = str(Checklist.of(changed(FACTS, class_counts={}))).splitlines()
     said = next(line for line in lines if line.startswith("TRIPOD+AI: "))
     assert said.endswith(" items are answered by the data, 1 does not apply.")
 
@@ -385,10 +392,10 @@ def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
 )
 def test_tripod_item_12g_tells_how_predictions_were_computed(facts, said):
     """Item 12a tells how the data were used, and item 12g which model said what of a row."""
-    assert answers(replace(FACTS, **facts))["12g"] == said
+    assert answers(changed(FACTS, **facts))["12g"] == said
 
 
 def test_tripod_item_12g_names_a_part_that_was_fitted_before():
     """That part may have seen the row."""
-    found = answers(replace(FACTS, fitted_parts=("frozen (FrozenEstimator)",)))
+    found = answers(changed(FACTS, fitted_parts=("frozen (FrozenEstimator)",)))
     assert "(10-fold); frozen (FrozenEstimator) was fitted before. Computed by" in found["12g"]

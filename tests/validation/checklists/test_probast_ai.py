@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
@@ -15,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.support.checklists import answers_of
+from tests.support.checklists import answers_of, changed
 from tests.validation.checklists.test_checklist import FACTS, answers
 
 import truerisk as tr
@@ -133,7 +131,7 @@ def test_a_part_that_stays_fitted_leaks():
 )
 def test_the_rows_that_were_tested_are_those_that_are_spoken_of(facts, starts, same):
     """Where they lie beside those of training, and whether they are those of the development."""
-    found = answers(replace(FACTS, n_to_validate=100, **facts))
+    found = answers(changed(FACTS, n_to_validate=100, **facts))
     assert found["evaluation 4.5"].startswith(starts)
     assert (found["evaluation 1.3"] is not None) == same
     assert found["evaluation 4.2"].startswith("no" if "n_tested" in facts else "yes")
@@ -141,12 +139,12 @@ def test_the_rows_that_were_tested_are_those_that_are_spoken_of(facts, starts, s
 
 def test_rows_are_counted_as_if_nobody_were_lost():
     """Of outcomes in time the criteria of two classes for a validation are told with that."""
-    found = answers(replace(FACTS, n_lost=9, n_needed=150, n_to_validate=300))
+    found = answers(changed(FACTS, n_lost=9, n_needed=150, n_to_validate=300))
     assert "of two classes at the horizon as if nobody were lost: " in found["evaluation 4.2"]
     assert "for a regression of times to an event with a parameter" in found["4.1"]
     assert found["4.1"].endswith("the honest R² of these rows at the horizon stands in for it.")
     assert "9 people were lost before" in found["4.3"]
-    finished = answers(replace(FACTS, n_lost=9, tested_on="others"))
+    finished = answers(changed(FACTS, n_lost=9, tested_on="others"))
     assert finished["evaluation 4.3"].endswith(
         "Kaplan and Meier). State whether other events compete."
     )

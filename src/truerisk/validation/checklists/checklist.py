@@ -1,28 +1,26 @@
 """A reporting and a risk-of-bias checklist, filled in as far as the data tell.
 
 TRIPOD+AI asks what a report says, PROBAST+AI how well a model was developed and what may bias its
-evaluation. What a program cannot know stays an open question.
+evaluation. What a program cannot know stays an open question. The items and their answers are
+data: tripod_ai.toml and probast_ai.toml, beside this file.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from truerisk.core.branches import check_present
 from truerisk.core.present import frame_of
 from truerisk.results.records import Record
-from truerisk.validation.checklists.probast_ai import DEVELOPMENT, EVALUATION, NOT_DEVELOPED, SAME
 from truerisk.validation.checklists.study_facts import StudyFacts
-from truerisk.validation.checklists.study_words import NOT_APPLICABLE, Question, methods_words
-from truerisk.validation.checklists.tripod_ai import TRIPOD_AI
+from truerisk.validation.checklists.study_words import Sentences, sentences_in
 
-GUIDELINES = {
-    "TRIPOD+AI": TRIPOD_AI,
-    "PROBAST+AI, development": DEVELOPMENT,
-    "PROBAST+AI, evaluation": EVALUATION,
-}
+FILES = ("tripod_ai", "probast_ai")
+NOT_APPLICABLE = "does not apply: "
+"""Beginning of the answer to a question that this study does not raise."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +33,9 @@ class Item:
     answer: str | None
 
 
+COLUMNS = ("guideline", "number", "asks", "answer")
 ASKS = re.compile(r"(^|[.:;] )[Ss]tate [^:;]+\.$")
 """End of an answer that asks people to state something."""
-
-COLUMNS = ("guideline", "number", "asks", "answer")
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,9 @@ class Checklist(Record):
 
     @classmethod
     def of(cls, facts: StudyFacts) -> Checklist:
-        """Filled in by what is known of a study."""
-        items = tuple(
-            Item(name, each.number, each.asks, _answer(each, facts))
-            for name, questions in GUIDELINES.items()
-            for each in questions
-        )
-        return cls(items, methods_words(facts))
+        """Fill in the items by what is known of a study."""
+        said = Sentences(facts, *FILES)
+        return cls(tuple(_items(said)), said.paragraph())
 
     @property
     def open_questions(self) -> tuple[Item, ...]:
@@ -81,20 +74,37 @@ class Checklist(Record):
     def __str__(self) -> str:
         """Return the answers. Items without one, or answered alike, are told by their numbers."""
         lines = []
-        for name in GUIDELINES:
+        for name in dict.fromkeys(item.guideline for item in self.items):
             mine = [item for item in self.items if item.guideline == name]
             lines.append(f"{name}: {_counts(mine)}.")
-            alike: dict[str | None, list[str]] = {SAME: [], NOT_DEVELOPED: [], None: []}
+            alike: dict[str, list[str]] = {_told_once("same"): [], _told_once("not_developed"): []}
             for item in mine:
                 if item.answer in alike:
                     alike[item.answer].append(item.number)
-                else:
+                elif item.answer is not None:
                     lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
-            del alike[None]
             unsaid = ", ".join(item.number for item in mine if _is_open(item))
             lines += [f"  {', '.join(each)}: {answer}" for answer, each in alike.items() if each]
             lines += [f"  open, for you to answer: {unsaid}"] if unsaid else []
         return "\n".join([*lines, "", self.methods_text])
+
+
+def _items(said: Sentences) -> Iterator[Item]:
+    """Yield the items of the files, each answered by the first of its sentences that fits."""
+    key = "finished" if said.facts["finished"] else "answer"
+    for file in map(sentences_in, FILES):
+        for guideline in file["guidelines"]:
+            for section in guideline["sections"]:
+                for item in file[section]:
+                    own = {"answer": [], "finished": item.get("answer", []), **item}
+                    choices = guideline.get(section, own).get(key, own[key])
+                    answer = said.fill(choices)
+                    yield Item(guideline["name"], item["number"], item["asks"], answer)
+
+
+def _told_once(word: str) -> str:
+    """Return an answer that many items of PROBAST+AI share."""
+    return str(sentences_in("probast_ai")["words"][word])
 
 
 def _is_open(item: Item) -> bool:
@@ -104,13 +114,10 @@ def _is_open(item: Item) -> bool:
 
 def _counts(items: list[Item]) -> str:
     """Return how many items the data answer, and how many do not apply."""
-    answers = [str(item.answer) for item in items if item.answer != SAME and not _is_open(item)]
+    same = _told_once("same")
+    answers = [str(item.answer) for item in items if item.answer != same and not _is_open(item)]
     n_idle = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in answers)
     counted = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"
     if not n_idle:
         return counted
     return f"{counted}, {n_idle} {'does' if n_idle == 1 else 'do'} not apply"
-
-
-def _answer(question: Question, facts: StudyFacts) -> str | None:
-    return (question.finished if facts.finished and question.finished else question.answer)(facts)

@@ -84,101 +84,118 @@ class Rated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyFacts:
-    """Counts of the rows and words for what was done.
+class StudyRows:
+    """The rows of a study, their classes, groups and gaps.
 
-    `class_counts` are the rows of each class, empty for numbers; of an outcome in time `n_lost`
-    rows are of neither, as they were not followed so far. `n_gaps` counts the cells without a value
-    and `n_rows_with_gaps` their rows, None where X does not tell. `imputed` says that a step of the
-    model fills gaps, so that it is fitted inside the folds; `steps` are the names of all steps, the
-    learner the last. `rebalanced` is what in the model weighs or draws classes anew, None of mere
-    predictions; `recalibrated` says that it is calibrated around that; no split fits
-    `fitted_parts`. `n_needed` rows are asked by the criteria of Riley et al. of a regression with a
-    parameter for each of `n_features`, the most that the steps make of X, and the honest R²; None
-    without an event of classes, and where R² is not above 0. `n_to_validate` are asked for narrow
-    intervals of the honest AUC and of calibration. `event` names the class that probabilities speak
-    of, and `coefficients` are those of the final model, where it is a line, and `unscaled` says
-    that they are in the units of the columns although a step scales these. `measures` are what the
-    performance was told by, and `corrected` how many bootstrap samples corrected it for optimism.
-    `n_tested` rows were tested, of the classes `tested_counts`; None where all were. `n_cut` rows
-    were tested by models that saw others of their group. `by_level` are the losses told of
-    subgroups, and `shrunken` those columns of which they are drawn to their mean. `dependent` rows
-    have times or places. `updating` says what an update of a finished model would gain.
+    `class_counts` are the rows of each class, empty for numbers, and `event` names the class that
+    probabilities speak of. Of an outcome in time `n_lost` rows are of neither class, as they were
+    not followed so far. `n_gaps` counts the cells without a value and `n_rows_with_gaps` their
+    rows, None where X does not tell. `dependent` rows have times or places.
     """
 
     n_rows: int
     n_columns: int | None
     class_counts: Mapping[str, int] = field(default_factory=dict)
+    event: str | None = None
     n_lost: int | None = None
     n_gaps: int | None = None
-    n_rows_with_gaps: int = 0
+    n_rows_with_gaps: int | None = None
+    n_groups: int | None = None
+    dependent: bool = False
+    weighted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyModel:
+    """The steps of a model, its settings, and what it does to classes and columns.
+
+    `steps` are the names of all steps, the learner the last. `response` is what it answers.
+    `imputed` says that a step fills gaps, so that it is fitted inside the folds, and `selects` that
+    one selects columns. `rebalanced` is what weighs or draws classes anew, None of mere
+    predictions; `recalibrated` says that the model is calibrated around that. No split fits
+    `fitted_parts`. `n_features` is the most that the steps make of X, None of a finished model.
+    `coefficients` are those of the final model, where it is a line, and `unscaled` says that they
+    are in the units of the columns although a step scales these.
+    """
+
+    steps: tuple[str, ...]
+    setting: str
+    response: str
+    n_settings: int = 1
+    tunes_inside: bool = False
     imputed: bool = False
     selects: bool = False
     rebalanced: tuple[str, ...] | None = ()
     recalibrated: bool = False
     fitted_parts: tuple[str, ...] = ()
-    n_groups: int | None = None
-    n_cut: int = 0
-    dependent: bool = False
-    n_tested: int | None = None
-    tested_counts: Mapping[str, int] = field(default_factory=dict)
-    tested_on: TestedOn = ""
-    weighted: bool = False
-    steps: tuple[str, ...]
-    n_settings: int
-    tunes_inside: bool = False
-    setting: str
-    chosen_by: str
-    tested_by: str
-    response: str
-    event: str | None = None
+    n_features: int | None = None
     coefficients: Mapping[str, float] = field(default_factory=dict)
     unscaled: bool = False
-    n_needed: int | None = None
-    n_to_validate: int | None = None
-    n_features: int | None = None
-    measures: tuple[Rated, ...] = ()
-    confidence_level: float = 0.95
-    subgroups: tuple[str, ...] = ()
-    by_level: tuple[Rated, ...] = ()
-    shrunken: tuple[str, ...] = ()
-    too_small: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyTesting:
+    """The splits that chose and that tested, and how tested rows lie to those of training.
+
+    `n_tested` rows were tested, of the classes `tested_counts`; None where all were. `n_cut` rows
+    were tested by models that saw others of their group. `corrected` bootstrap samples corrected
+    the performance for optimism.
+    """
+
+    chosen_by: str
+    tested_by: str
+    tested_on: TestedOn = ""
+    n_tested: int | None = None
+    tested_counts: Mapping[str, int] = field(default_factory=dict)
+    n_cut: int = 0
     corrected: int = 0
-    stability: str | None = None
-    updating: str | None = None
-    seed: int = 0
-    versions: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def rarest_per_column(self) -> float | None:
-        """Rows of the rarest class, or all rows where y holds numbers, per column of X."""
-        n = min(self.class_counts.values(), default=self.n_rows)
-        return n / self.n_columns if self.n_columns else None
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether calibration is among the measures."""
-        return any(one.part == "calibration" for one in self.measures)
-
-    @property
-    def n_untested(self) -> int:
-        """Rows that no model was tested on."""
-        return 0 if self.n_tested is None else self.n_rows - self.n_tested
-
-    @property
-    def tuned(self) -> bool:
-        """Whether settings were chosen, from a grid or inside the learner's own fit."""
-        return self.n_settings > 1 or self.tunes_inside
 
     @property
     def finished(self) -> bool:
         """Whether a finished model was asked, and nothing fitted."""
         return self.tested_on == "others"
 
-    @property
-    def learner(self) -> str:
-        """The last step."""
-        return self.steps[-1]
+
+@dataclass(frozen=True, kw_only=True)
+class StudyResults:
+    """The measures of performance, of all rows and by subgroup, and how many rows they ask for.
+
+    `by_level` are the losses told of subgroups, and `shrunken` those columns of which they are
+    drawn to their mean. `updating` says what an update of a finished model would gain. `n_needed`
+    rows are asked by the criteria of Riley et al. of a regression with a parameter for each feature
+    and the honest R²; None without an event of classes, and where R² is not above 0.
+    `n_to_validate` are asked for narrow intervals of the honest AUC and of calibration.
+    """
+
+    measures: tuple[Rated, ...] = ()
+    confidence_level: float = 0.95
+    subgroups: tuple[str, ...] = ()
+    by_level: tuple[Rated, ...] = ()
+    shrunken: tuple[str, ...] = ()
+    too_small: tuple[str, ...] = ()
+    stability: str | None = None
+    updating: str | None = None
+    n_needed: int | None = None
+    n_to_validate: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudySoftware:
+    """The seed and the versions of the packages that computed all this."""
+
+    seed: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFacts:
+    """What data and computation tell of a study."""
+
+    rows: StudyRows
+    model: StudyModel
+    testing: StudyTesting
+    results: StudyResults
+    software: StudySoftware
 
 
 def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
@@ -257,83 +274,121 @@ def facts_of(
     samples: Resampled | None,
     horizon: float | None,
 ) -> StudyFacts:
-    """By the run, its held-out answers and the parts that there are, by name."""
-    problem, risk = run.problem, run.risk
+    """Collect the facts from the run, its held-out answers and the parts that there are."""
+    risk, problem = run.risk, run.problem
     assert problem.select_by is not None
-    data, model = problem.data, run.model if run.finished else problem.family.make(run.best)
-    given = isinstance(model, Updated)  # nothing is known but the predictions
-    gaps, (n_tested, tested) = None if given else gaps_in(data.X), _tested_counts(held)
+    model = run.model if run.finished else problem.family.make(run.best)
+    rows, share = _rows_of(run, held, parts, given=isinstance(model, Updated))
+    of_model = _model_of(run, model, rows)
+    versions = {name: risk.versions[name] for name in SHOWN if name in risk.versions}
+    n_tested, tested_counts = _tested_counts(held)
+    return StudyFacts(
+        rows=rows,
+        model=of_model,
+        testing=StudyTesting(
+            chosen_by=problem.select_by.word,
+            tested_by=run.testing.word,
+            tested_on=_tested_on(run),
+            n_tested=n_tested,
+            tested_counts=tested_counts,
+            n_cut=_n_cut(run),
+            corrected=0 if samples is None else len(samples.times),
+        ),
+        results=StudyResults(
+            measures=_told_measures(run, parts),
+            confidence_level=problem.confidence_level,
+            subgroups=() if subgroups is None else subgroups.columns,
+            by_level=_losses_by_level(subgroups),
+            shrunken=_shrunken_columns(subgroups),
+            too_small=() if subgroups is None else subgroups.too_small,
+            stability=_stability(stability),
+            updating=parts["updating"].sentence if "updating" in parts else None,
+            **_sizes(run, parts, of_model.n_features, share, horizon),
+        ),
+        software=StudySoftware(seed=problem.seed, versions=versions | releases_of(model)),
+    )
+
+
+def _rows_of(
+    run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: bool
+) -> tuple[StudyRows, float | None]:
+    """Count the rows; also return the share of the event. Of `given` predictions X is not known."""
+    data, classes, n_lost = run.problem.data, run.problem.class_counts, None
+    gaps = None if given else gaps_in(data.X)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
-    classes, n_lost, times = problem.class_counts, None, None
     share = None if event is None or not classes else classes[event] / data.n_rows
-    if data.task == "survival" and horizon is not None:
+    if data.task == "survival":
         classes, share, n_lost = _in_time(held)
-        came, lasted = data.y.T
-        times = FollowUp(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
-    honest = {
-        word: one.honest
-        for part in parts.values()
-        if isinstance(part, Discrimination | SmoothCalibration)
-        for word, one in part.measures.items()
-    }
-    n_features = None  # a finished model is fitted to nothing, and no rows are needed for that
-    if not run.finished:
-        n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
-    # The iterative imputer is experimental: its class is not to be named before it is made.
-    return StudyFacts(
+    rows = StudyRows(
         n_rows=data.n_rows,
         n_columns=None if given else n_columns(data.X),
         class_counts=classes,
+        event=event,
         n_lost=n_lost,
         n_gaps=None if gaps is None else int(gaps.sum()),
-        n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
+        n_rows_with_gaps=None if gaps is None else int(gaps.any(axis=1).sum()),
+        n_groups=None if data.groups is None else len(np.unique(data.groups)),
+        dependent=data.dependent,
+        weighted=data.sample_weight is not None,
+    )
+    return rows, share
+
+
+def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
+    """Describe the model that was tested, or the finished one."""
+    family, data = run.problem.family, run.problem.data
+    given = isinstance(model, Updated)  # nothing is known but the predictions
+    n_features, lines = None, {}
+    if not run.finished:  # a finished model is fitted to nothing, and no rows are needed for that
+        n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
+    if run.model is not None:
+        first = rows.event == next(iter(rows.class_counts), "")
+        lines = coefficients_of(run.model, data.X, of_first_class=first)
+    response = next(said for one, said in RESPONSES.items() if one in run.answers)
+    # The iterative imputer is experimental: its class is not to be named before it is made.
+    return StudyModel(
+        steps=GIVEN if given else steps_of(model),
+        setting=present.params_text(family.candidates[run.best]),
+        response=response if rows.n_lost is None else "a curve of survival",
+        n_settings=len(family),
+        tunes_inside=not run.finished and tunes_inside(family),
         imputed=any(
             is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model)
         ),
         selects=any(hasattr(one, "get_support") for one in inside(model)),
         rebalanced=None if given else rebalanced_by(model),
         recalibrated=recalibrated(model),
-        fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(problem.family)),
-        n_groups=None if data.groups is None else len(np.unique(data.groups)),
-        n_cut=_n_cut(run),
-        dependent=data.dependent,
-        n_tested=n_tested,
-        tested_counts=tested,
-        tested_on=_tested_on(run),
-        weighted=data.sample_weight is not None,
-        steps=GIVEN if given else steps_of(model),
-        n_settings=len(problem.family),
-        tunes_inside=not run.finished and tunes_inside(problem.family),
-        setting=present.params_text(problem.family.candidates[run.best]),
-        chosen_by=problem.select_by.word,
-        tested_by=run.testing.word,
-        response=next(said for one, said in RESPONSES.items() if one in run.answers)
-        if n_lost is None
-        else "a curve of survival",
-        event=event,
-        coefficients={}
-        if run.model is None
-        else coefficients_of(run.model, data.X, of_first_class=event == next(iter(classes), "")),
-        unscaled=run.model is not None and scaler_of(run.model) is not None,
-        n_needed=rows_needed(
-            n_features, share, honest.get("explained" if share is None else "r2"), times
-        ),
-        n_to_validate=rows_to_test(share, honest.get("auc")),
+        fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(family)),
         n_features=n_features,
-        measures=_told_measures(run, parts),
-        confidence_level=problem.confidence_level,
-        subgroups=() if subgroups is None else subgroups.columns,
-        by_level=_losses_by_level(subgroups),
-        shrunken=_shrunken_columns(subgroups),
-        too_small=() if subgroups is None else subgroups.too_small,
-        corrected=0 if samples is None else len(samples.times),
-        stability=_stability(stability),
-        updating=parts["updating"].sentence if "updating" in parts else None,
-        seed=problem.seed,
-        versions={name: risk.versions[name] for name in SHOWN if name in risk.versions}
-        | releases_of(model),
+        coefficients=lines,
+        unscaled=run.model is not None and scaler_of(run.model) is not None,
     )
+
+
+def _sizes(
+    run: HonestRun,
+    parts: Mapping[str, Any],
+    n_features: int | None,
+    share: float | None,
+    horizon: float | None,
+) -> dict[str, int | None]:
+    """Return how many rows a development and a validation take, by the honest R² and AUC."""
+    data, times = run.problem.data, None
+    honest = {
+        word: one.honest
+        for part in parts.values()
+        if isinstance(part, Discrimination | SmoothCalibration)
+        for word, one in part.measures.items()
+    }
+    if data.task == "survival" and horizon is not None:
+        came, lasted = data.y.T
+        times = FollowUp(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
+    r2 = honest.get("explained" if share is None else "r2")
+    return {
+        "n_needed": rows_needed(n_features, share, r2, times),
+        "n_to_validate": rows_to_test(share, honest.get("auc")),
+    }
 
 
 def _stability(stability: ModelStability | None) -> str | None:

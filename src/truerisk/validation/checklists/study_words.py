@@ -1,31 +1,161 @@
-"""What was done, in the words of the guidelines: a paragraph, and what answers an item."""
+"""What is known of a study as words, and sentences that are filled in with them.
+
+The sentences stand in TOML files beside this one; study_words.toml says how they are chosen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib.resources import files
+from string import Formatter
+from typing import Any
 
 from truerisk.core.present import listed, number, rows_counted
 from truerisk.intervals import as_form, names
-from truerisk.validation.checklists.study_facts import CURVE, SLOPE, Rated, StudyFacts, TestedOn
+from truerisk.validation.checklists.study_facts import (
+    CURVE,
+    GIVEN,
+    SLOPE,
+    Rated,
+    StudyFacts,
+    StudyResults,
+    StudySoftware,
+)
 from truerisk.validation.measures import rounded
 
-
-def methods_words(facts: StudyFacts) -> str:
-    """Participants, missing data, model building, validation, performance, what was not done."""
-    said = [_participants(facts), _building(facts), _validation(facts), _performance(facts)]
-    if not facts.finished:  # whose intervals take rows as independent, and no factor is calibrated
-        said += cautions({one.interval for one in facts.measures})
-    said += [facts.updating or "", _not_done(facts), f"Analyses used {software(facts)}."]
-    return " ".join(filter(None, said))
+ENOUGH, FEW = 20, 10  # events per candidate predictor, where no R² is known
+LIES = ("later", "below", "among", "apart", "near")  # of tested rows to those of training
 
 
-UNBALANCED = "no class weights and no resampling were found in the model"
-INSIDE = "settings are tuned inside the learner's own fit"
-NOT_APPLICABLE = "does not apply: "
-"""Beginning of the answer to a question that this study does not raise."""
+@cache
+def sentences_in(name: str) -> dict[str, Any]:
+    """Read the sentences of one TOML file of this folder."""
+    return tomllib.loads((files(__package__) / f"{name}.toml").read_text("utf-8"))
 
-INVERSE = "weighted by the inverse chance of being followed (of Kaplan and Meier)"
+
+class Sentences:
+    """Sentences about one study: its facts, and words that are made of them."""
+
+    def __init__(self, facts: StudyFacts, *guidelines: str) -> None:
+        self.facts = known_facts(facts)
+        self.words: dict[str, Any] = {}
+        for name in ("study_words", *guidelines):
+            self.words |= sentences_in(name)["words"]
+
+    def fill(self, choices: Any) -> str | None:
+        """Return the first of the sentences that fits, filled in, or None if none does."""
+        for choice in [choices] if isinstance(choices, str) else choices:
+            one = {"say": choice} if isinstance(choice, str) else choice
+            wanted = filter(None, one.get("when", "").split(", "))
+            if all(self._holds(fact) for fact in wanted):
+                fields = [field for _, field, _, _ in Formatter().parse(one["say"]) if field]
+                known = {field: self.word(field) for field in fields}
+                if None not in known.values():
+                    return str(one["say"].format(**known))
+        return None
+
+    def word(self, name: str) -> Any:
+        """Return a fact, or what is said for a word; None if it is not known."""
+        return self.fill(self.words[name]) if name in self.words else self.facts[name]
+
+    def paragraph(self) -> str:
+        """Tell people, missing data, model, validation, performance, and what was not done."""
+        said = map(self.word, sentences_in("study_words")["paragraph"])
+        return " ".join(filter(None, said))
+
+    def _holds(self, fact: str) -> bool:
+        name = fact.removeprefix("not ")
+        return bool(self.facts[name]) == (name == fact)
+
+
+def known_facts(facts: StudyFacts) -> dict[str, Any]:
+    """Return everything that a sentence can say or depend on, by name; None is not known."""
+    rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
+    counts, before, levels = rows.class_counts, model.steps[:-1], results.by_level
+    rarest = min(counts.values(), default=rows.n_rows)
+    per_column = rarest / rows.n_columns if rows.n_columns else None
+    n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
+    line = {one.name: one.interval for one in results.measures if one.part == "calibration"}
+    sure = [one.name for one in levels if one.interval is not None]
+    by_riley = None
+    if per_column is not None and results.n_needed is not None:
+        by_riley = "no" if rows.n_rows < results.n_needed else "yes"
+    by_rule, to_test = None, None
+    if per_column is not None:
+        by_rule = "no" if per_column < FEW else "probably" if per_column < ENOUGH else "yes"
+    if results.n_to_validate is not None:
+        to_test = "yes" if n_tested >= results.n_to_validate else "no"
+    return {
+        **vars(rows),
+        **vars(model),
+        **vars(testing),
+        **vars(results),
+        # rows
+        "rows_counted": rows_counted(rows.n_rows, counts, rows.n_groups),
+        "numbers": not counts,
+        "in_time": rows.n_lost is not None,
+        "n_events": None if rows.event is None else counts.get(rows.event),
+        "rarest_share": f"{rarest / sum(counts.values()):.1%}" if counts else None,
+        "per_column": None if per_column is None else number(per_column, 1),
+        "no_gaps": rows.n_gaps == 0,
+        "few": FEW,
+        "enough": ENOUGH,
+        "enough_rows": by_riley,
+        "enough_by_rule": by_rule,
+        "enough_to_test": to_test,
+        # model
+        "finished": testing.finished,
+        "given": model.steps == GIVEN,
+        "learner": model.steps[-1],
+        "chain": " → ".join(model.steps),
+        "steps_listed": listed(model.steps),
+        "before": ", ".join(before) or None,
+        "before_listed": listed(before) if before else None,
+        "several_settings": model.n_settings > 1,
+        "tuned": model.n_settings > 1 or model.tunes_inside,
+        "unbalanced": model.rebalanced == (),
+        "rebalanced": listed(model.rebalanced) if model.rebalanced else None,
+        "recalibrated": model.rebalanced and model.recalibrated,
+        "fitted_parts": listed(model.fitted_parts) if model.fitted_parts else None,
+        "makes_features": model.n_features not in (None, rows.n_columns),
+        "coefficients": "; ".join(f"{name}: {c:.6g}" for name, c in model.coefficients.items())
+        or None,
+        "software": software(facts.software),
+        # testing
+        **{kind: testing.tested_on == kind for kind in LIES},
+        "tuning_splits": splits(testing.chosen_by),
+        "test_splits": splits(testing.tested_by),
+        "nested_splits": splits(testing.tested_by, tuned=True),
+        "n_tested": n_tested,
+        "n_untested": rows.n_rows - n_tested,
+        "tested_counted": rows_counted(n_tested, testing.tested_counts),
+        # results
+        "level": f"{100 * results.confidence_level:.15g}%",
+        "values": "; ".join(map(_rated_said, results.measures)),
+        "measured_by": measured_by(results.measures),
+        "first_measure": next((one.name for one in results.measures), None),
+        "cautions": None if testing.finished else _cautions_of(results),
+        "calibrated": bool(line),
+        "has_slope": SLOPE in line,
+        "has_curve": CURVE in line,
+        "slope_has_interval": line.get(SLOPE),
+        "slope_by_folds": line.get(SLOPE) == "sandwich-pairs",
+        "subgroups": ", ".join(results.subgroups) or None,
+        "too_small": ", ".join(results.too_small) or None,
+        "levels_have_intervals": sure,
+        "all_levels_have_intervals": len(sure) == len(levels),
+        "levels_with_intervals": listed(sure) if sure else None,
+        "all_shrunken": results.shrunken and results.shrunken == results.subgroups,
+        "shrunken": listed(results.shrunken) if results.shrunken else None,
+        "undone": _undone(facts, calibrated=bool(line)),
+    }
+
+
+def _cautions_of(results: StudyResults) -> str | None:
+    """Return what the intervals of the measures rest on, or None if publications say it."""
+    return " ".join(cautions({one.interval for one in results.measures})) or None
 
 
 def cautions(words: Collection[str | None]) -> list[str]:
@@ -37,56 +167,11 @@ def cautions(words: Collection[str | None]) -> list[str]:
     return [f"Intervals {listed(each)} {what}." for what, each in those.items() if what]
 
 
-SOFTWARE = {
-    "sklearn": "scikit-learn {} (Pedregosa et al., JMLR 12:2825, 2011)",
-    "sksurv": "scikit-survival {} (Pölsterl, JMLR 21:212, 2020)",
-    "numpy": "NumPy {} (Harris et al., Nature 585:357, 2020)",
-    "python": "Python {}",
-}
-
-
-def software(facts: StudyFacts) -> str:
-    """With versions, where it was published, and the seed."""
-    each = [SOFTWARE.get(n, f"{n} {{}}").format(version) for n, version in facts.versions.items()]
-    return f"{listed(each)} (seed {facts.seed})" if each else f"seed {facts.seed}"
-
-
-def _participants(facts: StudyFacts) -> str:
-    kind = "predictors" if facts.finished else "candidate predictors"
-    columns = "" if facts.n_columns is None else f", with {facts.n_columns} {kind}"
-    who = counted(facts)
-    if facts.event is not None and facts.event in facts.class_counts:
-        clusters = "" if facts.n_groups is None else f" in {facts.n_groups} clusters"
-        n_events = facts.class_counts[facts.event]
-        who = f"{facts.n_rows} participants{clusters}, of whom {n_events} had the event "
-        who += f"('{facts.event}')"
-        if facts.n_lost:
-            who += f" and {facts.n_lost} were not followed so far, for whom others count, {INVERSE}"
-    gaps = " No values were missing." if facts.n_gaps == 0 else ""
-    if facts.n_gaps:
-        how = (
-            "imputed or coded within each training set" if facts.imputed else "left to the learner"
-        )
-        how = "left to the finished model" if facts.finished else how
-        gaps = f" Missing values ({facts.n_rows_with_gaps} participants) were {how}."
-    return f"We analysed {who}{columns}.{gaps}"
-
-
-def _building(facts: StudyFacts) -> str:
-    steps = " → ".join(facts.steps)
-    if facts.finished:
-        return f"A finished model ({steps}) was applied to them; nothing was fitted."
-    inside = f"; {INSIDE}" if facts.tunes_inside else ""
-    said = f"The model was {steps} ({facts.setting}){inside}."
-    if facts.n_settings > 1:
-        said = (
-            f"The model was {steps}; its settings were chosen among {facts.n_settings} by "
-            f"{splits(facts.chosen_by)}, by {facts.measures[0].name} (final: {facts.setting})."
-        )
-    if facts.rebalanced:
-        after = ", and probabilities were calibrated after that" if facts.recalibrated else ""
-        said += f" Classes were rebalanced by {listed(facts.rebalanced)} in training{after}."
-    return said
+def software(used: StudySoftware) -> str:
+    """Name the packages with their versions and publications, and the seed."""
+    known: Mapping[str, str] = sentences_in("study_words")["software"]
+    each = [known.get(n, f"{n} {{}}").format(version) for n, version in used.versions.items()]
+    return f"{listed(each)} (seed {used.seed})" if each else f"seed {used.seed}"
 
 
 def splits(word: str, *, tuned: bool = False) -> str:
@@ -107,66 +192,8 @@ def splits(word: str, *, tuned: bool = False) -> str:
     return f"{word} cross-validation" if word.endswith("-fold") else word
 
 
-def tested(facts: StudyFacts) -> str:
-    """The splits that tested; nested where something was tuned inside."""
-    return splits(facts.tested_by, tuned=facts.n_settings > 1)
-
-
-def _validation(facts: StudyFacts) -> str:
-    if facts.finished:
-        said = "They are one test set of one model: nothing was corrected for optimism"
-        units = "them" if facts.n_groups is None else f"the {facts.n_groups} clusters"
-        return f"{said}." if facts.dependent else f"{said}; intervals take {units} as independent."
-    inside = ", with all tuning repeated inside," if facts.tuned else ""
-    kind, on = KINDS[facts.tested_on]
-    said = f"{kind} was by {tested(facts)}{inside} on {on}."
-    if facts.n_untested:
-        said += f" {facts.n_tested} of {facts.n_rows} participants were tested."
-    if facts.n_groups is not None and not facts.n_cut:
-        said += f" No model was tested on any of the {facts.n_groups} clusters that it had seen."
-    if facts.corrected:
-        said += (
-            f" Optimism was also estimated by repeating the whole procedure in {facts.corrected} "
-            "bootstrap samples."
-        )
-    return said
-
-
-KINDS: dict[TestedOn, tuple[str, str]] = {
-    "": ("Internal validation", "participants held out"),
-    "later": ("Temporal validation", "participants later than all that a model had learned from"),
-    "below": ("Validation", "participants who come in the table after all of a model's own"),
-    "among": (
-        "Internal validation",
-        "participants held out, whose times lie among those that a model had learned from",
-    ),
-    "apart": ("Spatial validation", "participants of places that a model had not seen"),
-    "near": (
-        "Internal validation",
-        "participants held out, most of whom lie next to one that a model had learned from",
-    ),
-}
-"""What the validation was, and on whom, by what models were tested on."""
-
-
-def _performance(facts: StudyFacts) -> str:
-    who = "these participants" if facts.finished else "participants held out"
-    said = f"Performance in {who}, with {_level(facts)} confidence intervals: "
-    said += f"{values_said(facts)}.{_calibration(facts)}"
-    if facts.subgroups:
-        said += (
-            f" Performance was reported by {', '.join(facts.subgroups)}, "
-            f"{levels_said(facts, 'intervals that hold simultaneously')}{shrunken_said(facts)}."
-        )
-    return said if facts.stability is None else f"{said} {facts.stability}"
-
-
-def values_said(facts: StudyFacts) -> str:
-    """Each measure with its value, its interval and the word of that; curves by their names."""
-    return "; ".join(_rated_said(one) for one in facts.measures)
-
-
 def _rated_said(one: Rated) -> str:
+    """Tell a measure with its value, its interval and the word of that; a curve by its name."""
     *words, last = one.name.split()
     name = " ".join([*words, one.part, last]) if one.part == "calibration" else one.name
     band = "no interval" if one.interval is None else one.interval
@@ -176,125 +203,34 @@ def _rated_said(one: Rated) -> str:
     if one.ends is not None:
         low, high = (rounded(end, one.value, *ends) for end in ends)
         band = f"{low} to {high}, {one.interval}"
-    if one.of_final_model is not None:
-        final = rounded(one.of_final_model, one.value, *ends)
-        said = f"{name} {rounded(one.value, *ends)}, of the final model {final} ({band})"
-        if one.corrected is not None:
-            said += f", corrected for optimism {rounded(one.corrected, one.value, *ends)}"
-        return said
+    value, corrected = rounded(one.value, *ends), ""
     if one.corrected is not None:
-        band += f"; corrected for optimism {rounded(one.corrected, one.value, *ends)}"
-    return f"{name} {rounded(one.value, *ends)} ({band})"
+        corrected = f"corrected for optimism {rounded(one.corrected, one.value, *ends)}"
+    if one.of_final_model is None:
+        return f"{name} {value} ({'; '.join(filter(None, (band, corrected)))})"
+    final = rounded(one.of_final_model, one.value, *ends)
+    said = f"{name} {value}, of the final model {final} ({band})"
+    return f"{said}, {corrected}" if corrected else said
 
 
-def _not_done(facts: StudyFacts) -> str:
-    missing = [] if facts.finished else ["validation in other people than these"]
-    if not facts.calibrated:
-        missing.append("calibration")
-    if not facts.subgroups:
-        missing.append("a comparison of subgroups")
-    if not facts.corrected and not facts.finished:
-        missing.append("a bootstrap estimate of optimism")
-    return f"Not done: {listed(missing)}." if missing else ""
-
-
-def _calibration(facts: StudyFacts) -> str:
-    """What line and curve are, as far as there are any."""
-    known = {one.name: one.interval for one in facts.measures if one.part == "calibration"}
-    said = []
-    if SLOPE in known:
-        kind = "logistic" if facts.class_counts else "linear"
-        who = "these participants" if facts.finished else "participants held out"
-        folds = " and a jackknife over folds" if known[SLOPE] == "sandwich-pairs" else ""
-        sure = f", with intervals by the sandwich estimator{folds}" if known[SLOPE] else ""
-        said.append(
-            f"the slope is that of the {kind} recalibration of the predictions of {who}, and "
-            f"calibration in-the-large is its intercept at a slope of 1{sure}"
-        )
-    if CURVE in known:
-        said.append("the flexible curve is a restricted cubic spline")
-    told = "; ".join(said)
-    return f" {told[0].upper()}{told[1:]}." if told else ""
-
-
-def _level(facts: StudyFacts) -> str:
-    """The confidence level."""
-    return f"{100 * facts.confidence_level:.15g}%"
-
-
-def measured_by(facts: StudyFacts) -> str:
+def measured_by(measures: Collection[Rated]) -> str:
     """The measures, those of one part together."""
     parts: dict[str, list[str]] = {}
-    for one in facts.measures:
+    for one in measures:
         parts.setdefault(one.part or one.name, []).append(one.name)
     return ", ".join(
         name if names == [name] else f"{name} ({', '.join(names)})" for name, names in parts.items()
     )
 
 
-def levels_said(facts: StudyFacts, intervals: str) -> str:
-    """The `intervals` that subgroups have, and of which losses."""
-    sure = [one.name for one in facts.by_level if one.interval is not None]
-    if not sure:
-        return "without intervals"
-    of = "" if len(sure) == len(facts.by_level) else f" (of {listed(sure)})"
-    return f"with {intervals}{of}"
-
-
-def shrunken_said(facts: StudyFacts) -> str:
-    """Which columns have estimates drawn to the mean of their levels; nothing where none has."""
-    if not facts.shrunken:
-        return ""
-    of = "" if facts.shrunken == facts.subgroups else f" by {listed(facts.shrunken)}"
-    return f" and empirical Bayes estimates{of}"
-
-
-def counted(facts: StudyFacts) -> str:
-    """Rows, with those of every class."""
-    lost = f", {facts.n_lost} were not followed so far" if facts.n_lost else ""
-    return rows_counted(facts.n_rows, facts.class_counts, facts.n_groups) + lost
-
-
-def size(facts: StudyFacts) -> str | None:
-    """Rows and events per candidate column."""
-    ratio = facts.rarest_per_column
-    if ratio is None:
-        return None
-    what = "rows of the rarest class" if facts.class_counts else "rows"
-    return (
-        f"{counted(facts)}; {facts.n_columns} columns, {number(ratio, 1)} {what} per column "
-        "before any selection"
-    )
-
-
-def gaps_left(facts: StudyFacts) -> str | None:
-    """Of a finished model, which nothing imputes for."""
-    if facts.n_gaps is None:
-        return None
-    if facts.n_gaps == 0:
-        return "X has no cell without a value. State which rows were left out before."
-    return (
-        f"{facts.n_gaps} cells without a value in {facts.n_rows_with_gaps} rows, left to the "
-        "finished model. State why they are missing."
-    )
-
-
-Answer = Callable[[StudyFacts], str | None]
-
-
-def only_people_know(facts: StudyFacts) -> None:
-    """What no data and no computation tell."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """The number of an item, what it asks in our words, and the sentence that facts make of it.
-
-    `finished` answers where a finished model was evaluated and nothing was developed; by default
-    the answer is the same.
-    """
-
-    number: str
-    asks: str
-    answer: Answer = only_people_know
-    finished: Answer | None = None
+def _undone(facts: StudyFacts, *, calibrated: bool) -> str | None:
+    """List what the validation leaves out, or return None."""
+    fitted, results = not facts.testing.finished, facts.results
+    undone = {
+        "validation in other people than these": fitted,
+        "calibration": not calibrated,
+        "a comparison of subgroups": not results.subgroups,
+        "a bootstrap estimate of optimism": fitted and not facts.testing.corrected,
+    }
+    missing = [what for what, lacks in undone.items() if lacks]
+    return listed(missing) if missing else None
