@@ -6,6 +6,7 @@ risk into the score that was asked for, and `tied` knows which risks are the sam
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -332,13 +333,13 @@ class OnScale(WithInterval):
         return replace(self, **stated, **names)  # type: ignore[type-var]
 
 
-class Bounded:
+class Bounded(ABC):
     """A result with honest numbers, on which a user can set bounds."""
 
     @property
+    @abstractmethod
     def _honest_numbers(self) -> Mapping[str, Any]:
         """The honest numbers, each a `HonestNumber`, by name."""
-        raise NotImplementedError
 
     def require(self, **bounds: float) -> None:
         """Raise `BoundMissed` unless the interval of each named number keeps its bound.
