@@ -7,7 +7,7 @@ cross-validated value: the difference of two values is made of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, overload
 
@@ -324,26 +324,24 @@ class AnsweredRows:
 
     @classmethod
     def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
-        """None where rows were not answered one by one: by a scorer, or for drawn train sets."""
+        """Return None if rows were not answered one by one: by a scorer, or for drawn fits."""
         if answers is None:
             return None
-        kinds = {each.response: each for each in (*answers.also, answers)}
-        rows = tuple(kinds[response] for response in OF_ROWS if response in kinds)
-        truth = data.y if data.codes is None else data.codes
+        kinds: dict[Response, Answers | None] = dict.fromkeys(OF_ROWS)  # in this order
+        for each in (*answers.also, answers):
+            if each.response in kinds:
+                kinds[each.response] = each
+        rows = tuple(filter(None, kinds.values()))
         if not rows:
             return None
         return cls(
             rows,
-            truth,
+            data.y if data.codes is None else data.codes,
             data.classes,
             times=data.time,
             placed=data.block is not None,
             horizons=data.horizons,
         )
-
-    def line(self, candidate: int) -> AnsweredRows:
-        """The answers of one candidate."""
-        return replace(self, candidate=candidate)
 
     @property
     def unseen(self) -> np.ndarray:

@@ -123,6 +123,7 @@ def are_checks_on() -> bool:
 
 def warn_of_findings(findings: Iterable[Finding]) -> None:
     """Give one warning that lists all findings; none inside a fit or without findings."""
-    listed = [f"{finding.note} [{finding.code}]" for finding in dict.fromkeys(findings)]
+    listed = dict.fromkeys(findings)
     if listed and are_checks_on():
-        warn(" ".join(listed), FindingWarning)
+        notes = (f"{finding.note} [{finding.code}]" for finding in listed)
+        warn(" ".join(notes), FindingWarning)

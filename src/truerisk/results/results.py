@@ -24,7 +24,6 @@ from truerisk.results.evaluation import (
     Influences,
     Target,
     Tested,
-    std_errors_of,
     values_of,
 )
 from truerisk.results.finding import Finding
@@ -251,10 +250,12 @@ class DressedRisks(Sequence[RiskEstimate]):
             return tuple(self[c] for c in range(len(self))[candidate])
         common, answered = self.common, self.common.answered
         if answered is not None:  # answers of the winners belong to no single candidate
-            own = answered.answers[0].n_candidates == len(self)
-            common = replace(common, answered=answered.line(candidate) if own else None)
-        scores = {name: curve[candidate] for name, curve in self.scores.items()}
-        common = replace(common, scores=scores)
+            own = answered.answers[0].n_candidates == len(self.candidates)
+            answered = replace(answered, candidate=candidate) if own else None
+            common = replace(common, answered=answered)
+        if self.scores:
+            scores = {name: curve[candidate] for name, curve in self.scores.items()}
+            common = replace(common, scores=scores)
         return dress(self.tested[candidate], common, self.candidates[candidate])
 
 
@@ -318,10 +319,6 @@ class RiskCurve(Bounded, Record):
     @cached_property
     def std_errors(self) -> np.ndarray:
         """The standard error of every candidate; NaN where it has none."""
-        if isinstance(self.estimates, DressedRisks):
-            tested = self.estimates.tested
-            infinite = [has_infinite_loss(one) for one in tested]
-            return np.where(infinite, np.nan, std_errors_of(tested))
         return np.array([risk.std_error for risk in self.estimates], dtype=float)
 
     @property
@@ -366,14 +363,15 @@ class RiskCurve(Bounded, Record):
         return (self[c] for c in range(len(self)))
 
     def __getitem__(self, candidate: int) -> RiskEstimate:
+        n = len(self.estimates)
         if not isinstance(candidate, Integral):
             raise BadArgument(
                 f"curve[{shown(candidate)}]: give the number of one setting, from 0 to "
-                f"{len(self) - 1}; the settings are curve.candidates."
+                f"{n - 1}; the settings are curve.candidates."
             )
-        if not -len(self) <= candidate < len(self):
-            raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
-        return self.estimates[int(candidate) % len(self)]
+        if not -n <= candidate < n:
+            raise IndexError(f"curve[{candidate}]: the curve has {n} settings, from 0 on.")
+        return self.estimates[int(candidate) % n]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -440,11 +438,6 @@ class RiskCurve(Bounded, Record):
             return None
 
 
-def has_infinite_loss(tested: Tested) -> bool:
-    """Return True if a held-out row has infinite log loss, so that the risk has no bound."""
-    return any(finding.code == "infinite-loss" for finding in tested.findings)
-
-
 def name_of_loss(scoring: str, perfect: float) -> str:
     """Return what the loss of a score is called: "log_loss" for "neg_log_loss".
 
@@ -467,22 +460,26 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
     A rule may need the standard error of a clipped value; a reader is given none where the loss of
     a row is infinite. The risk is a loss; the estimate is on the scale of `common`.
     """
-    is_infinite, scale = has_infinite_loss(tested), common.scale
-    notes = (*tested.notes, *(finding.note for finding in tested.findings))
-    return replace(
+    notes, is_infinite = list(tested.notes), False
+    for finding in tested.findings:
+        notes.append(finding.note)
+        is_infinite = is_infinite or finding.code == "infinite-loss"
+    estimate = replace(
         common,
-        value=None if np.isnan(tested.value) else scale.value(float(tested.value)),
+        value=None if np.isnan(tested.value) else float(tested.value),
         std_error=None if is_infinite else tested.read_std_error(),
-        interval=None if is_infinite else scale.interval(tested.read_interval()),
+        interval=None if is_infinite else tested.read_interval(),
+        perfect=None,
         params=dict(params),
         losses=None if tested.losses is None else tested.losses.astype(np.float64, copy=False),
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
         influences=tested.influences,
-        table=None if tested.table is None else Breakdown(dict(tested.table)).on(scale),
+        table=None if tested.table is None else Breakdown(dict(tested.table)),
         notes=common.notes + tuple(map(present.without_folders, notes)),
         findings=common.findings + tested.findings,
     )
+    return estimate if common.perfect is None else estimate.on_scale(common.scale)
 
 
 def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
@@ -511,5 +508,7 @@ def with_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEs
 
 def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
     """List what was found for an estimate and for the further scores of the same fits."""
-    estimates = (estimate, *estimate.scores.values())
-    return list(dict.fromkeys(finding for each in estimates for finding in each.findings))
+    found: dict[Finding, None] = {}
+    for each in (estimate, *estimate.scores.values()):
+        found |= dict.fromkeys(each.findings)
+    return list(found)
