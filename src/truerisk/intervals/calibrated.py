@@ -34,12 +34,20 @@ from truerisk.intervals.form import (
     is_none,
     variances_of_means,
 )
-from truerisk.results.evaluation import FOLDS
+from truerisk.results.evaluation import FOLDS, Shaken
 from truerisk.results.interval import Basis, Interval
 
 ONCE = FOLDS  # one drawing of the folds, and nothing else
 STABLE = 1.3  # learners whose instability is 0, unless errors are counted
-BELOW = 1.15  # times as many standard errors to low ends of losses of probabilities
+BELOW = 1.15
+"""Times as many standard errors to low ends of losses of probabilities by row, as Brier and log.
+
+The values of tuned models miss such a risk more often from above than from below: models of a part
+of the rows are worse, and a training set on which tuning goes wrong raises the value by more than a
+good one lowers it. It was chosen on the drawings of a program that is not kept and is judged on
+others (`python -m benchmarks.calibration.two_sides`). The high end was not moved nearer, since a
+few sure and wrong answers, which a sample may lack, make it too low for some learners.
+"""
 SMALL, STEEP = 0.1, 0.4  # falls of the risk, of the interval's half: not worth a word; a warning
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
@@ -86,51 +94,64 @@ PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # u of models without a further fold
 
 @dataclass(frozen=True)
 class Enlarged:
-    """The variance of a cross-validated mean, `plain` that of as many independent units.
+    """The variance of a cross-validated mean; `std_error` is the usual one, of independent units.
 
-    `units` are the rows, or groups, that were tested, divided by the factor that cross-validation
-    has; `notes` say what several drawings of the folds told of it. `degrees` are those of Student's
-    t, where few events or few groups say what the variance is. The low end of an interval lies
-    `below` times as many standard errors from the value as the high end. `pooled` is
-    the value of all answers as one test set, where the mean is biased on small ones.
+    The interval rests on `variance`. `units` are the rows, or groups, that were tested, divided by
+    the factor that cross-validation has; `notes` say what several drawings of the folds told of it.
+    `degrees` are those of Student's t, where few events or few groups say what the variance is. The
+    low end of an interval lies `below` times as many standard errors from the value as the high
+    end. `pooled` is the value of all answers as one test set, where the mean is biased on small
+    ones.
     """
 
     variance: float
-    plain: float
+    std_error: float
     units: float
     notes: tuple[str, ...] = ()
     degrees: float = math.inf
     below: float = 1.0
     pooled: float | None = None
 
-    @property
-    def std_error(self) -> float:
-        """The usual one, of independent units; the interval rests on `variance`."""
-        return self.plain**0.5
-
 
 def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     """The variance of a mean of independent rows or groups, times the factor, for candidate c."""
-    stable = 1.0 if evidence.loss.binary else STABLE
-    plan, (plain, units) = evidence.plan, evidence.variance(c, evidence.groups)
+    plan, loss, (plain, units) = evidence.plan, evidence.loss, evidence.variance(c, evidence.groups)
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0
+    error = plain**0.5
     if not plan.train_sizes.any():  # a finished model: its rows are independent tests of one rule
         if evidence.groups is not None:  # what few rows ask for is not known of few groups
-            return Enlarged(plain, plain, units, degrees=max(units - 1, 1))
-        weighing = evidence.rows[evidence.weights > 0]
-        more, degrees = evidence.loss.enlargement(evidence.data, weighing)
-        return Enlarged(more * plain, plain, units, degrees=degrees)
+            return Enlarged(plain, error, units, degrees=max(units - 1, 1))
+        more, degrees = loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0])
+        return Enlarged(more * plain, error, units, degrees=degrees)
+    notes: tuple[str, ...] = ()
+    more = ONCE
+    if evidence.repeatedly or evidence.shaken is not None:
+        more, notes = _factor(evidence, c, plain)
+    return Enlarged(
+        more * plain,
+        error,
+        units / more,
+        notes,
+        below=BELOW if loss.per_row and loss.response == "probability" else 1.0,
+        pooled=None if evidence.pooled is None else float(evidence.pooled[c]),
+    )
+
+
+def _factor(evidence: RowEvidence, c: int, plain: float) -> tuple[float, tuple[str, ...]]:
+    """Return the factor that further fits or drawings of the folds show, and notes on them."""
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
-    share = None if known is None else float(known[c])
-    law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
-    more = ONCE if share is None else law.factor(share, float(k), stable)
-    fall = _note_of_all_rows(evidence, c, float(k), (more * plain) ** 0.5)
-    notes = (_note(share, more),) if evidence.repeatedly or evidence.shaken is not None else ()
-    below = BELOW if _rates_probabilities(evidence) else 1.0
-    pooled = None if evidence.pooled is None else float(evidence.pooled[c])
-    said = (*notes, *fall)
-    return Enlarged(more * plain, plain, units / more, said, below=below, pooled=pooled)
+    k = float(evidence.plan.n_rows / evidence.plan.test_sizes.mean())
+    more = ONCE
+    why = "models or losses hardly differ, so that nothing shows how training rows change them"
+    if known is not None:
+        u, stable = float(known[c]), 1.0 if evidence.loss.binary else STABLE
+        more = (DRAWINGS if evidence.repeatedly else PAIRS).factor(u, k, stable)
+        why = f"losses change with the training rows (instability {u:.2g})"
+    note = f"{why}: the interval rests on {more:.2g} times the variance of independent rows."
+    if evidence.shaken is None:
+        return more, (note,)
+    return more, (note, *_note_of_all_rows(evidence, evidence.shaken, c, k, (more * plain) ** 0.5))
 
 
 def _moves(half: float, gap: float) -> tuple[float, float]:
@@ -143,31 +164,20 @@ def _moves(half: float, gap: float) -> tuple[float, float]:
     return math.hypot(half, min(gap, 0.0)), math.hypot(half, max(gap, 0.0))
 
 
-def _rates_probabilities(evidence: RowEvidence) -> bool:
-    """Return True for losses of probabilities by row, such as Brier and log loss.
-
-    The values of tuned models miss such a risk more often from above than from below: models of a
-    part of the rows are worse, and a training set on which tuning goes wrong raises the value by
-    more than a good one lowers it. `BELOW` was chosen on the drawings of a program that is not kept
-    and is judged on others (`python -m benchmarks.calibration.two_sides`). The high end was not
-    moved nearer, since a few sure and wrong answers, which a sample may lack, make it too low for
-    some learners.
-    """
-    return evidence.loss.per_row and evidence.loss.response == "probability"
-
-
-def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> tuple[str, ...]:
-    """By how much a model of all rows is better than is said, where that is more than noise.
+def _note_of_all_rows(
+    evidence: RowEvidence, shaken: Shaken, c: int, k: float, error: float
+) -> tuple[str, ...]:
+    """Say by how much a model of all rows is better than is said, where that is more than noise.
 
     Fits without two folds cost d more than those without one. The power law through both sizes says
     what all rows cost. d is a mean over rows, which tell its error: d ± 2 standard errors give the
     ends of the fall. A value that is too large by .4 of the half of a 95 % interval lets that cover
     in 88 %.
     """
-    if evidence.shaken is None or error <= 0:
+    if error <= 0:
         return ()
     value, low, scale = float(evidence.values[c]), evidence.loss.lower or 0.0, evidence.loss.scale
-    losses, weights = evidence.shaken.by_row(c, evidence.rows), evidence.weights
+    losses, weights = shaken.by_row(c, evidence.rows), evidence.weights
     moved, more = losses - evidence.losses[c], float(losses @ weights)
     d = np.array([more - value])
     variances, _ = variances_of_means(moved[None], weights, d, evidence.groups)
@@ -196,14 +206,6 @@ def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> 
     return (note,)
 
 
-def _note(instability: float | None, more: float) -> str:
-    if instability is None:
-        why = "models or losses hardly differ, so that nothing shows how training rows change them"
-    else:
-        why = f"losses change with the training rows (instability {instability:.2g})"
-    return f"{why}: the interval rests on {more:.2g} times the variance of independent rows."
-
-
 class BetaCV(IntervalForm[RowEvidence]):
     r"""Quantiles of Beta(n_e m + ½, n_e (1 − m) + ½), for losses between 0 and a known bound.
 
@@ -212,8 +214,8 @@ class BetaCV(IntervalForm[RowEvidence]):
     1.8 for one drawing of the folds, 1 to 2.5 where fits without a further fold were made, 1 to 2
     for several drawings, 1 of a finished model. For zero-one loss and one drawing n_e is
     (n − 1)/1.8. Where no row, or every row, is wrong, the rows (or groups) are counted: n_e =
-    n/1.8. For losses of probabilities the low end has V 1.15² times as large, as
-    `_rates_probabilities` says. The standard error beside it is the usual one, of independent rows.
+    n/1.8. For losses of probabilities the low end has V 1.15² times as large, as `BELOW` says. The
+    standard error beside it is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"
@@ -225,14 +227,15 @@ class BetaCV(IntervalForm[RowEvidence]):
         spread, value = enlarged(evidence, c), float(evidence.values[c])
         low, span = evidence.bounds
         share = float(np.clip((value - low) / span, 0, 1))
-        alike = spread.plain == 0
+        alike = spread.std_error == 0
         if spread.units < 1 or (alike and 0 < share < 1):
             return None, None, (NO_SPREAD,)
         name = evidence.named(self.word)
         if alike:
             return None, evidence.beta(value, spread.units, name), (NO_SPREAD,)
         size = share * (1 - share) * span**2 / spread.variance
-        size *= (evidence.z / evidence.reach(spread.degrees)) ** 2
+        if spread.degrees < math.inf:
+            size *= (evidence.z / evidence.reach(spread.degrees)) ** 2
         interval = evidence.beta(value, size, name)
         if spread.below != 1:
             low = evidence.beta(value, size / spread.below**2, name).low
@@ -247,9 +250,9 @@ class LogCV(IntervalForm[RowEvidence]):
     says; se/value is the error of log value to first order. Means of squared errors are skew to the
     right, and so is this interval. The largest errors are most often missing from a sample, so that
     its variance is too small: even a stable learner has the factor 1.3. With heavy tails and few
-    rows it is still too short. For log loss the low end has 1.15 z, as `_rates_probabilities`
-    says. Where R² is a mean over folds, one end lies farther, as in `LogitCV`. The standard error
-    beside it is the usual one, of independent rows.
+    rows it is still too short. For log loss the low end has 1.15 z, as `BELOW` says. Where R² is a
+    mean over folds, one end lies farther, as in `LogitCV`. The standard error beside it is the
+    usual one, of independent rows.
     """
 
     word: ClassVar[str] = "log-cv"
@@ -325,6 +328,6 @@ class LogitCV(IntervalForm[RowEvidence]):
             evidence.named(self.word),
             evidence.terms.confidence_level,
         )
-        if spread.plain == 0:
+        if spread.std_error == 0:
             return None, interval, (NO_SPREAD,)
         return spread.std_error, interval, spread.notes

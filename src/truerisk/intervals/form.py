@@ -199,23 +199,20 @@ class RowEvidence(Evidence):
         """
         if self.repeatedly or not np.isfinite(self.values[c]):
             return None
+        one_row = 0.0  # numbers change by as little as they do
+        if self.loss.response == "label" and self.one_row is not None:
+            one_row = float(self.one_row[c])
+        elif self.loss.response == "label" and self.loss.binary:
+            one_row = float(np.sqrt((self.weights**2).mean()))
         return Influences(
             losses=self.losses[c] if losses is None else losses,
             rows=self.rows,
             weights=self.weights,
             groups=self.groups,
             k=float(self.plan.n_rows / self.plan.test_sizes.mean()),
-            one_row=self._one_row(c),
+            one_row=one_row,
             shaken=None if self.shaken is None else self.shaken.line(c),
         )
-
-    def _one_row(self, c: int) -> float:
-        """What another label of a row does to the value; numbers change by as little as they do."""
-        if self.loss.response != "label":
-            return 0.0
-        if self.one_row is not None:
-            return float(self.one_row[c])
-        return float(np.sqrt((self.weights**2).mean())) if self.loss.binary else 0.0
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
         """That of one candidate, of independent rows or of the groups that are named."""
@@ -302,20 +299,23 @@ class IntervalForm(ABC, Generic[E]):
         """The interval of candidate c; None and a note where the numbers justify none."""
 
     def of_each(self, evidence: E) -> list[Sureness]:
-        """Those of all candidates, none where there is no value."""
-        known = np.isfinite(evidence.values).tolist()
-        return [self._made(evidence, c) if is_known else NONE for c, is_known in enumerate(known)]
+        """Return those of all candidates, none where there is no value.
 
-    def _made(self, evidence: E, c: int) -> Sureness:
-        """That of one candidate; what somebody's own form made wrong is refused."""
-        match made := self.of(evidence, c):
-            case (None | Real(), None | Interval(Real(), Real()), tuple()):
-                if made[1] is None or not made[1].flaw:
-                    return made
-        raise BadArgument(
-            f"interval '{self.word}' gave {shown(made)}: give a standard error or None, an "
-            "Interval from low to high or None, and a tuple of notes."
-        )
+        What somebody's own form made wrong is refused.
+        """
+        each = [NONE] * len(evidence.values)
+        for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
+            match made := self.of(evidence, c):
+                case (None | Real(), None | Interval(Real(), Real()), tuple()) if (
+                    made[1] is None or not made[1].flaw
+                ):
+                    each[c] = made
+                case _:
+                    raise BadArgument(
+                        f"interval '{self.word}' gave {shown(made)}: give a standard error or "
+                        "None, an Interval from low to high or None, and a tuple of notes."
+                    )
+        return each
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse a loss or data that it is not made for, before anything is drawn."""

@@ -126,11 +126,13 @@ def instability_of_pairs(
     if np.ptp(times) or times[0] < 2:
         return None
     step = 1 + AT_ONCE // shape[1]
-    parts = [slice(start, start + step) for start in range(0, shape[0], step)]
-    within = np.empty(len(residuals))
-    for c, line in enumerate(sums):
-        moved = (line[part][seen[part]].reshape(-1, times[0]).var(axis=1, ddof=1) for part in parts)
-        within[c] = np.concatenate(list(moved)).sum()
+    moved = np.empty((len(residuals), shape[0]))
+    for start in range(0, shape[0], step):
+        part = slice(start, start + step)
+        for c, line in enumerate(sums):
+            tests = line[part][seen[part]].reshape(-1, times[0])
+            moved[c, part] = tests.var(axis=1, ddof=1)
+    within = moved.sum(axis=1)
     influence = residuals * weights
     if groups is not None:
         influence = np.array([np.bincount(member, line) for line in influence])
