@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -306,15 +307,15 @@ class IntervalForm(ABC, Generic[E]):
         each = [NONE] * len(evidence.values)
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
             match made := self.of(evidence, c):
-                case (None | Real(), None | Interval(Real(), Real()), tuple()) if (
-                    made[1] is None or not made[1].flaw
-                ):
-                    each[c] = made
-                case _:
-                    raise BadArgument(
-                        f"interval '{self.word}' gave {shown(made)}: give a standard error or "
-                        "None, an Interval from low to high or None, and a tuple of notes."
-                    )
+                case (None | Real(), None | Interval(Real(), Real()), tuple()):
+                    interval = made[1]
+                    if interval is None or -inf < interval.low <= interval.high < inf:
+                        each[c] = made
+                        continue
+            raise BadArgument(
+                f"interval '{self.word}' gave {shown(made)}: give a standard error or None, an "
+                "Interval from low to high or None, and a tuple of notes."
+            )
         return each
 
     def check(self, data: Data, loss: Loss) -> None:

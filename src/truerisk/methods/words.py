@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -155,34 +155,30 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
     >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5
     """
-    made, numbers = _maker(word)
+    text = word.strip()
+    made: Callable[..., Method]
+    numbers: tuple[int, ...] = ()
+    if folds := _FOLDS.fullmatch(text):
+        reverse, repeats, k = folds.groups()
+        made = registry.load("reversed" if reverse else "K-fold")
+        numbers = int(k), int(repeats or 1)
+    elif unshuffled := _UNSHUFFLED.fullmatch(text):  # so is a number of folds called in results
+        made, numbers = cast(Callable[..., Method], by_splitter), (int(unshuffled[1]),)
+    elif (numbered := _NUMBERED.fullmatch(text)) and f"{numbered[1]}-K" in registry:
+        made, numbers = registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
+    elif word == "K-fold":
+        raise UnknownName("put a number for K: cv='10-fold', or '5x10-fold' for 5 repeats.")
+    elif word in registry and word.endswith("-K"):
+        raise UnknownName(f"put a number for K: cv='{word[:-1]}5'.")
+    elif word in registry:
+        made = registry.load(word)
+    else:
+        words = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
+        raise UnknownName(
+            f"there is no method {shown(word)}{closest(word, words) or '.'} "
+            f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
+        )
     options_known = list(inspect.signature(made).parameters)[len(numbers) :]
     for name in options:
         check_known(f"method {shown(word)} has no option", name, options_known, "It has")
     return made(*numbers, **options)
-
-
-def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
-    """What makes the method of a word, and the numbers that the word itself says."""
-    folds = _FOLDS.fullmatch(word.strip())
-    if folds:
-        reverse, repeats, k = folds.groups()
-        made: Callable[..., Method] = registry.load("reversed" if reverse else "K-fold")
-        return made, (int(k), int(repeats or 1))
-    unshuffled = _UNSHUFFLED.fullmatch(word.strip())
-    if unshuffled:  # so is a number of folds called in results
-        return by_splitter, (int(unshuffled[1]),)
-    numbered = _NUMBERED.fullmatch(word.strip())
-    if numbered and f"{numbered[1]}-K" in registry:
-        return registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
-    if word in registry and word.endswith("-K"):
-        raise UnknownName(f"put a number for K: cv='{word[:-1]}5'.")
-    if word == "K-fold":
-        raise UnknownName("put a number for K: cv='10-fold', or '5x10-fold' for 5 repeats.")
-    if word in registry:
-        return registry.load(word), ()
-    words = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
-    raise UnknownName(
-        f"there is no method {shown(word)}{closest(word, words) or '.'} "
-        f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
-    )

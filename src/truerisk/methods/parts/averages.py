@@ -88,9 +88,9 @@ def tested_by_average(
     candidate.
     """
     average = loss.averaged(average)
-    own = own_interval(answers.plan, data, loss, terms, unsure, usual)
+    word, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
     one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
-    has_interval = one_spread and terms.with_errors and own.word is not None
+    has_interval = one_spread and terms.with_errors and word is not None
     if not isinstance(loss, RowLoss) and not has_interval:
         return _rated(answers, data, loss, average)
     losses, by_split, values = _losses(answers, data, loss, average)
@@ -100,13 +100,15 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    infinite = infinite_findings(answers, data, loss)
+    infinite: Sequence[tuple[Finding, ...]] = [()] * len(values)
+    if loss.upper is None:
+        infinite = infinite_findings(answers, data, loss)
     told: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
     told["findings"] = infinite
-    if own.unsure is not None:
-        bounds: list[Sureness] = [(None, None, (own.unsure,))] * len(values)
+    if unsure is not None:
+        bounds: list[Sureness] = [(None, None, (unsure,))] * len(values)
         return tested_with(bounds, answers, values, by_split, **told)
-    form, best = as_form(own.word or ("corrected-t" if repeatedly else "wald")), None
+    form, best = as_form(word or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain = replace(terms, interval=None)  # rules may need the errors
         best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
@@ -129,20 +131,21 @@ def tested_by_average(
         by_position=losses,
         split_risks=by_split,
         best=best,
-        times=times if own.in_time else None,
+        times=times if in_time else None,
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
         pooled=values_of_all_answers(answers, data, loss) if is_biased else None,
     )
     bounds = form.of_each(evidence)
-    bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
+    if (
+        loss.upper is None or data.places is not None
+    ):  # few rows decide where no loss is the largest
+        bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
     risks = tested_with(bounds, answers, values, by_split, **told)
-    if own.in_time or not loss.tells_influences:
-        return risks
-    return [
-        replace(risk, influences=evidence.influences(c, risk.losses))
-        for c, risk in enumerate(risks)
-    ]
+    if not in_time and loss.tells_influences:
+        for c, risk in enumerate(risks):
+            risks[c] = replace(risk, influences=evidence.influences(c, risk.losses))
+    return risks
 
 
 def _with_notes(
@@ -152,7 +155,7 @@ def _with_notes(
     shares: np.ndarray,
     infinite: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
-    """What is to be known of few rows, and of rows that lie apart from those that were seen."""
+    """Add what is to be known of few rows, and of rows that lie apart from those that were seen."""
     places = evidence.data.places
     apart = () if places is None else _apart_note(evidence.plan, places)
     noted = []
@@ -223,20 +226,22 @@ def tested_with(
     rows: np.ndarray | None = None,
     findings: Sequence[tuple[Finding, ...]] = (),
 ) -> list[Tested]:
-    """One estimate per candidate, of its value and how sure it is; failed fits are noted first."""
-    return [
-        Tested(
-            float(value),
-            error,
-            interval,
-            None if losses is None else losses[c],
-            rows,
-            by_split[c],
-            failure_notes(answers, c) + notes,
-            findings=findings[c] if findings else (),
+    """Return an estimate per candidate from its value and its interval; failed fits are noted."""
+    tested = []
+    for c, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True)):
+        tested.append(
+            Tested(
+                float(value),
+                error,
+                interval,
+                None if losses is None else losses[c],
+                rows,
+                by_split[c],
+                failure_notes(answers, c) + notes,
+                findings=findings[c] if findings else (),
+            )
         )
-        for c, (value, (error, interval, notes)) in enumerate(zip(values, bounds, strict=True))
-    ]
+    return tested
 
 
 def means_by_row(
@@ -284,33 +289,34 @@ def _means_by_unit(
     answers: Answers, data: Data, loss: RowLoss, average: Average
 ) -> list[list[Tested]]:
     """Mean losses of the questions of each outer split, which stand one after the other."""
-    plan = answers.plan
+    plan, offsets = answers.plan, answers.plan.test_offsets
     rows, _ = plan.positions
-    weights = position_weights(data, plan)
+    weights, _ = average_weights(data, plan, average)
     starts = np.searchsorted(plan.unit, np.arange(int(plan.unit[-1]) + 2))
     means = []
-    for first, end in pairwise(starts):
-        part = slice(plan.test_offsets[first], plan.test_offsets[end])
+    for first, end in pairwise(starts.tolist()):
+        part = slice(offsets[first], offsets[end])
         losses = loss.of_rows(data, rows[part], answers.values[:, part])
         refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
-        own = np.ones(losses.shape[1]) if weights is None else weights[part]
-        mine, total = _shares(own, plan.test_sizes[first:end], average)
+        mine, total = weights[part], end - first
+        if average == "pooled":
+            total = positive(float(mine.sum()))
         means.append([Tested(float(value)) for value in losses @ mine / total])
     return means
 
 
 def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
-    """Weight of each answer in the risk, and their sum."""
-    own = position_weights(data, plan)
-    weights = np.ones(len(plan.positions[0])) if own is None else own
-    return _shares(weights, plan.test_sizes, average)
+    """Return the weight of each answer in a mean, and their sum.
 
-
-def _shares(weights: np.ndarray, sizes: np.ndarray, average: Average) -> tuple[np.ndarray, float]:
-    """Weights of answers in a mean, and their sum; whole numbers stay whole (6/12 is 0.5)."""
+    Whole numbers stay whole (6/12 is 0.5).
+    """
+    weights, sizes = position_weights(data, plan), plan.test_sizes
+    if weights is None:
+        weights, totals = np.ones(len(plan.positions[0])), sizes
+    else:
+        totals = np.add.reduceat(weights, plan.test_offsets[:-1])
     if average == "pooled":
         return weights, positive(float(weights.sum()))
-    totals = np.add.reduceat(weights, np.cumsum(sizes) - sizes)
     positive(totals.min())
     return weights / np.repeat(totals, sizes), len(sizes)
 

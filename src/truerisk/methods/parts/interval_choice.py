@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from truerisk.contracts import Method, Terms
@@ -34,21 +32,21 @@ def choose(
     """
     if wanted is None and not calibrated:
         return None
-    method, plan = _tester(method, plan)
-    bases, who = gives(method, data, plan), f"method '{method.word}' (it offers {{}})"
-    average_of = getattr(method, "average_of", None)
+    bases, tester = gives(method, data, plan), method.outer_method
+    who = f"method '{tester.word}' (it offers {{}})"
+    average_of = getattr(tester, "average_of", None)
     pooled = average_of is not None and average_of(loss) == "pooled"
     if pooled and not loss.per_row and not loss.one_scale:
         bases &= {Basis.LOSSES, Basis.SPLITS}  # one rank of the answers of several models
         who = "a score of all folds at once"
     if wanted is None:
-        word = None if method.respects_time else calibrated_word(loss, data)
+        word = None if tester.respects_time else calibrated_word(loss, data)
         return None if word is None or as_form(word).lacking(bases) is not None else word
     form = as_form(wanted)
-    if method.respects_time and Basis.TIMES not in form.needs:
+    if tester.respects_time and Basis.TIMES not in form.needs:
         raise Refusal(
             f"interval '{wanted}' needs rows that do not depend on each other, which method "
-            f"'{method.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
+            f"'{tester.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
         )
     if form.lacking(bases) is not None:
         words = ", ".join(f"'{word}'" for word in offered(method, data, plan))
@@ -58,11 +56,14 @@ def choose(
 
 
 def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
-    """What the answers of a method to this plan give an interval to rest on.
+    """Return what the answers of a method to this plan give an interval to rest on.
 
-    A method says which kind of answers they are, its plan how often and in which order it tests.
+    A method says which kind of answers they are, its plan how often and in which order it tests; of
+    a method that tunes inside it is the part that tests, and that part of the plan.
     """
-    method, plan = _tester(method, plan)
+    if method.tunes_inside:
+        outer, method = plan.part_named("outer"), method.outer_method
+        plan = outer if outer.n_questions else plan
     times = np.bincount(plan.positions[0], minlength=plan.n_rows)
     bases = set(method.gives)
     if times.max(initial=0) <= 1:
@@ -80,10 +81,9 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
-    """The words of the intervals that the answers of a method to this plan give all they need."""
-    method, plan = _tester(method, plan)
+    """Return the intervals that the answers of a method to this plan give all they need."""
     bases = gives(method, data, plan)
-    words = ["hac"] if method.respects_time else registry
+    words = ["hac"] if method.outer_method.respects_time else registry
     return [word for word in words if as_form(word).lacking(bases) is None]
 
 
@@ -112,22 +112,14 @@ def with_interval(method: Method, word: str) -> Method:
     return (None if need is None else method.giving(need, word)) or method
 
 
-@dataclass(frozen=True)
-class Own:
-    """The `word` of the interval, None for that of plain rows, or why one is `unsure`.
-
-    `in_time` says that the tested rows stand in the order of time.
-    """
-
-    word: str | None
-    unsure: str | None
-    in_time: bool
-
-
 def own_interval(
     plan: Plan, data: Data, loss: Loss, terms: Terms, unsure: str | None, usual: str | None
-) -> Own:
-    """What the terms name, else what the dependence of the rows demands, else the `usual` one."""
+) -> tuple[str | None, str | None, bool]:
+    """Return the word of the interval, why there is none, and whether rows stand in order of time.
+
+    That is the one that the terms name, else what the dependence of the rows demands, else the
+    `usual` one; None is that of plain rows.
+    """
     wanted = terms.interval if terms.with_errors else None
     in_time = data.time is not None
     order = order_of(plan) if terms.with_errors and loss.per_row else None
@@ -137,12 +129,4 @@ def own_interval(
             unsure = unsure or ORDERED
     if wanted is not None and unsure is not None:
         raise Refusal(f"interval '{wanted}' is not available from this method: {unsure}")
-    return Own(wanted or word_of_dependence(loss, data, in_time) or usual, unsure, in_time)
-
-
-def _tester(method: Method, plan: Plan) -> tuple[Method, Plan]:
-    """The part that tests of a method that tunes inside, with its part of the plan."""
-    if not method.tunes_inside:
-        return method, plan
-    outer = plan.part_named("outer")
-    return method.outer_method, outer if outer.n_questions else plan
+    return wanted or word_of_dependence(loss, data, in_time) or usual, unsure, in_time
