@@ -35,23 +35,24 @@ def autoregression(seed, a, n=200):
 
 def test_order_of_autoregression_is_suspected():
     """An order is suspected in at least 18 of 20 series with coefficient .4, and in none with 0."""
-    told = [order_of_outcomes(of_numbers(autoregression(b, 0.4))).is_suspected for b in range(20)]
-    assert sum(told) >= 18
-    told = [order_of_outcomes(of_numbers(autoregression(b, 0.0))).is_suspected for b in range(20)]
+    told = [order_of_outcomes(of_numbers(autoregression(b, 0.4))) for b in range(20)]
+    assert sum(one is not None for one in told) >= 18
+    told = [order_of_outcomes(of_numbers(autoregression(b, 0.0))) for b in range(20)]
     assert not any(told)
 
 
 def test_order_of_random_rows_has_its_law():
-    """The correlation scatters as its bound says: 3.3 standard errors."""
+    """The correlation of numbers has the stated variance, and 3.3 standard errors are rare."""
     rng = np.random.default_rng(0)
     for y in (rng.standard_normal(150), rng.integers(0, 3, 150), rng.random(150) < 0.2):
         outcomes = [rng.permutation(y) for _ in range(400)]
         make = of_numbers if y.dtype.kind == "f" else lambda v: of_classes(v.astype(int))
-        told = [order_of_outcomes(make(v)) for v in outcomes]
-        scaled = [one.correlation / one.bound * 3.3 for one in told if one is not None]
+        drawn = [make(v) for v in outcomes]
         if y.dtype.kind == "f":
-            assert 0.85 < np.std(scaled) < 1.15
-        assert sum(one is not None and one.is_suspected for one in told) <= 3
+            first = np.arange(149)
+            means = [one.agreement(first, first + 1).mean() for one in drawn]
+            assert 0.85 < np.std(means) / np.sqrt(drawn[0].variance / 149) < 1.15
+        assert sum(order_of_outcomes(one) is not None for one in drawn) <= 3
 
 
 def test_two_rare_neighbours_are_no_order():
@@ -91,8 +92,8 @@ def test_order_within_given_groups_is_not_counted():
     """Visits that stand together agree; with groups only rows of different groups are compared."""
     rng = np.random.default_rng(0)
     y = of_classes(np.repeat(rng.integers(0, 2, 60), 4))
-    assert order_of_outcomes(y).is_suspected
-    assert not order_of_outcomes(y, np.repeat(np.arange(60), 4)).is_suspected
+    assert order_of_outcomes(y) is not None
+    assert order_of_outcomes(y, np.repeat(np.arange(60), 4)) is None
     assert order_of_outcomes(y, np.repeat([0, 1], 120)) is None
 
 
@@ -134,6 +135,6 @@ def test_order_is_explained_by_a_series_among_the_columns():
         rng = np.random.default_rng(seed)
         x = autoregression(seed, 0.9, 600)
         y = x + rng.standard_normal(600)
-        assert order_of_outcomes(of_numbers(y)).is_suspected
+        assert order_of_outcomes(of_numbers(y)) is not None
         value, bound = order_given_columns(x[:, None], of_numbers(y))
         assert value <= max(bound, 0.1)

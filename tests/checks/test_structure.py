@@ -257,11 +257,10 @@ def test_slices_of_a_table_are_those_of_its_columns():
     gap = X.copy()
     gap[7, 3] = np.nan
 
-    def slices(table, names=None):
-        columns = [structure._Column(table, j, names, slice(None)) for j in range(3)]
-        return structure._rows_of_slices(columns, len(X), 2000, np.random.default_rng(1))
+    def slices(table):
+        return structure._rows_of_slices(table, [0, 1, 2], len(X), 2000, np.random.default_rng(1))
 
-    expected = slices(pd.DataFrame(X, columns=list("abcd")), list("abcd"))
+    expected = slices(pd.DataFrame(X, columns=list("abcd")))
     for rows, by_column in zip(slices(X), expected, strict=True):
         np.testing.assert_array_equal(rows, by_column)
         assert 1500 < len(rows) < 2500

@@ -8,28 +8,21 @@ from typing import Any
 import numpy as np
 
 FEWEST_ROWS = 30
+ALL_ROWS = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """Outcomes of the rows: class codes, or standardized ranks with one column per target."""
 
-    codes: np.ndarray | None = None
-    ranks: np.ndarray | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        values = self.ranks if self.codes is None else self.codes
-        assert values is not None
-        return len(values)
+    values: np.ndarray
+    is_class: bool
 
     def take(self, rows: Any) -> Outcome:
         """Return the outcomes of some rows, scaled anew."""
-        if self.codes is not None:
-            return Outcome(codes=self.codes[rows])
-        assert self.ranks is not None
-        return Outcome(ranks=_standardized_ranks(self.ranks[rows]))
+        if self.is_class:
+            return Outcome(self.values[rows], is_class=True)
+        return Outcome(_standardized_ranks(self.values[rows]), is_class=False)
 
     def agreement(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         r"""Return the agreement of the outcomes of rows i with those of rows j.
@@ -41,11 +34,10 @@ class Outcome:
         Independent rows have expectation 0, equal outcomes have 1. For classes the mean over pairs
         is Cohen's kappa, for numbers it is a rank correlation in von Neumann's form.
         """
-        if self.codes is not None:
-            shares = np.bincount(self.codes) / len(self.codes)
-            return 1 - (self.codes[i] != self.codes[j]) / (1 - (shares**2).sum())
-        assert self.ranks is not None
-        distance: np.ndarray = ((self.ranks[i] - self.ranks[j]) ** 2).mean(axis=-1)
+        if self.is_class:
+            shares = np.bincount(self.values) / len(self.values)
+            return 1 - (self.values[i] != self.values[j]) / (1 - (shares**2).sum())
+        distance: np.ndarray = ((self.values[i] - self.values[j]) ** 2).mean(axis=-1)
         return 1 - distance / 2
 
     @property
@@ -55,37 +47,41 @@ class Outcome:
         For classes it is :math:`(s_2 + s_2^2 - 2 s_3)/(1 - s_2)^2` with
         :math:`s_m = \sum_c p_c^m` (join counts); for one column of ranks it is 1.
         """
-        if self.codes is not None:
-            shares = np.bincount(self.codes) / len(self.codes)
+        if self.is_class:
+            shares = np.bincount(self.values) / len(self.values)
             second, third = (shares**2).sum(), (shares**3).sum()
             return float((second + second**2 - 2 * third) / (1 - second) ** 2)
-        assert self.ranks is not None
-        q = self.ranks.shape[1]
-        covariance = np.cov(self.ranks, rowvar=False).reshape(q, q) / q
+        q = self.values.shape[1]
+        covariance = np.cov(self.values, rowvar=False).reshape(q, q) / q
         return float((covariance**2).sum())
 
     def columns(self, most: int = 6) -> np.ndarray:
         """Return ranks, or indicators of the largest classes, as columns."""
-        if self.codes is None:
-            assert self.ranks is not None
-            return self.ranks
-        largest = np.argsort(-np.bincount(self.codes), kind="stable")[:most]
-        return (self.codes[:, None] == largest).astype(np.float64)
+        if not self.is_class:
+            return self.values
+        largest = np.argsort(-np.bincount(self.values), kind="stable")[:most]
+        return (self.values[:, None] == largest).astype(np.float64)
 
 
-def outcome_of(codes: np.ndarray | None, y: np.ndarray) -> Outcome | None:
-    """Return the outcomes in comparable form, or None if they do not vary or are no numbers."""
+def outcome_of(
+    codes: np.ndarray | None, y: np.ndarray, rows: np.ndarray | slice = ALL_ROWS
+) -> Outcome | None:
+    """Return the outcomes of some rows, or None if they do not vary or are no numbers.
+
+    Classes have `codes`, numbers are read from `y`.
+    """
     if codes is not None:
-        return Outcome(codes=codes) if len(codes) and codes.min() < codes.max() else None
+        codes = np.unique(codes[rows], return_inverse=True)[1].ravel()  # a class may have no row
+        return Outcome(codes, is_class=True) if codes.any() else None
     try:
-        numbers = np.asarray(y, dtype=np.float64)
+        numbers = np.asarray(y[rows], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
     numbers = numbers.reshape(len(numbers), -1)[:, :10]
     if not numbers.size or not np.isfinite(numbers).all():
         return None
     numbers = numbers[:, numbers.min(axis=0) < numbers.max(axis=0)]
-    return Outcome(ranks=_standardized_ranks(numbers)) if numbers.shape[1] else None
+    return Outcome(_standardized_ranks(numbers), is_class=False) if numbers.shape[1] else None
 
 
 def _standardized_ranks(numbers: np.ndarray) -> np.ndarray:

@@ -70,17 +70,13 @@ class Copies:
     def is_found(self) -> bool:
         """True if wide gaps are clear, or gaps are more than chance and outcomes drop there.
 
-        Rows share neighbours, so the variance of a share is taken to be twice the binomial one.
+        Chance is the expected share plus four standard errors. Rows share neighbours, so the
+        variance of a share is taken to be twice the binomial one.
         """
-        if self.wide_share > max(CLEAR, _bound(FAR_TAIL, self.n_rows)):
-            return True
+        tails = np.array([TAIL, FAR_TAIL])
+        most, most_wide = tails + 4 * np.sqrt(2 * tails * (1 - tails) / self.n_rows)
         drops = self.errors > ERRORS and self.inside - self.outside > DROP
-        return drops and self.share > _bound(TAIL, self.n_rows)
-
-
-def _bound(share: float, n: int) -> float:
-    """Return the expected share plus four standard errors."""
-    return float(share + 4 * np.sqrt(2 * share * (1 - share) / n))
+        return bool(self.wide_share > max(CLEAR, most_wide) or (drops and self.share > most))
 
 
 @dataclass(frozen=True)
@@ -141,7 +137,11 @@ def find_copies(
         return None
     scale = Scale.of(numbers) if scale is None else scale
     Z = (numbers - numbers.mean(axis=0)) / scale.spread
-    distinct = _first_of_equal_rows(Z, combination, rng)
+    marks = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
+    if combination is not None:
+        marks = marks + 1e3 * combination
+    # exact copies are a finding of their own: the first of each set of equal rows is looked at
+    distinct = np.sort(np.unique(marks, return_index=True)[1])
     if len(distinct) < FEWEST_ROWS:
         return None
     if len(distinct) < len(Z):
@@ -174,8 +174,10 @@ def find_copies(
     rows = np.arange(len(asked))
     place = exponentials.argmax(axis=1)
     largest = exponentials[rows, place]
-    has_gap = largest > _quantile(TAIL, k)
-    share, wide = float(has_gap.mean()), float((largest > _quantile(FAR_TAIL, k)).mean())
+    # the largest of k - 2 exponentials goes beyond such a bound with the probability of its tail
+    has_gap = largest > -np.log1p(-((1 - TAIL) ** (1 / (k - 2))))
+    has_wide_gap = largest > -np.log1p(-((1 - FAR_TAIL) ** (1 / (k - 2))))
+    share, wide = float(has_gap.mean()), float(has_wide_gap.mean())
     if has_gap.sum() < FEWEST_GAPS:
         return Copies(share, wide, len(asked), 0.0, 1.0, 0.0, 0.0, 0.0)
     agreement = outcome.agreement(asked[has_gap][:, None], neighbours[has_gap])
@@ -198,21 +200,6 @@ def find_copies(
         outside=float(outside.mean()),
         errors=float(drop.mean() / error),
     )
-
-
-def _quantile(tail: float, k: int) -> float:
-    """Return the bound that the largest of k - 2 exponentials exceeds with probability `tail`."""
-    return float(-np.log1p(-((1 - tail) ** (1 / (k - 2)))))
-
-
-def _first_of_equal_rows(
-    Z: np.ndarray, combination: np.ndarray | None, rng: np.random.Generator
-) -> np.ndarray:
-    """Return the first row of each set of equal rows: exact copies are a finding of their own."""
-    marks = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
-    if combination is not None:
-        marks = marks + 1e3 * combination
-    return np.sort(np.unique(marks, return_index=True)[1])
 
 
 def _between_steps(Z: np.ndarray, scale: Scale, rng: np.random.Generator) -> np.ndarray:

@@ -65,11 +65,6 @@ class GroupNumber:
         return excess > (LEAST_OF_FINE_TEXT if is_fine else LEAST_OF_TEXT)
 
 
-def has_repeated_values(codes: np.ndarray) -> bool:
-    """Return True if a column has at least five values and each occurs twice on average."""
-    return bool(FEWEST_VALUES <= int(codes.max()) + 1 <= len(codes) / 2)
-
-
 def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> GroupNumber | None:
     """Compare agreement of y within the values of a column with that between neighbours.
 
@@ -85,10 +80,8 @@ def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> Gro
     Returns
     -------
     GroupNumber or None
-        None if values do not repeat, or if most rows share a few of them.
+        None if fewer than five values repeat, or if most rows share a few of them.
     """
-    if not has_repeated_values(codes):
-        return None
     sizes = np.bincount(codes)
     usual = sizes <= max(LARGEST * np.median(sizes[sizes > 0]), 4)
     if sizes[~usual].sum() > 0.2 * len(codes):
@@ -125,21 +118,19 @@ def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> Gro
 
 def _totals(codes: np.ndarray, outcome: Outcome, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums of the columns of y in each value, and of their squares."""
-    if outcome.codes is not None:
-        classes = int(outcome.codes.max()) + 1
-        table = np.bincount(codes * classes + outcome.codes, minlength=n * classes)
+    if outcome.is_class:
+        classes = int(outcome.values.max()) + 1
+        table = np.bincount(codes * classes + outcome.values, minlength=n * classes)
         counts = table.reshape(n, classes).astype(np.float64)
         return counts, counts
-    assert outcome.ranks is not None
-    columns = outcome.ranks.T
+    columns = outcome.values.T
     sums = np.stack([np.bincount(codes, column, n) for column in columns], axis=1)
     squares = np.stack([np.bincount(codes, column**2, n) for column in columns], axis=1)
     return sums, squares
 
 
 def _chance_of_agreement(outcome: Outcome) -> float:
-    assert outcome.codes is not None
-    return float(((np.bincount(outcome.codes) / outcome.n_rows) ** 2).sum())
+    return float(((np.bincount(outcome.values) / len(outcome.values)) ** 2).sum())
 
 
 def _pairs_within(
@@ -147,7 +138,7 @@ def _pairs_within(
 ) -> np.ndarray:
     """Return the sum of the agreement over the ordered pairs of rows in each value."""
     pairs = sizes * (sizes - 1.0)
-    if outcome.codes is not None:
+    if outcome.is_class:
         equal = (totals * (totals - 1)).sum(axis=1)
         return pairs - (pairs - equal) / (1 - _chance_of_agreement(outcome))
     distances = (2 * sizes[:, None] * squares - 2 * totals**2).mean(axis=1)
@@ -159,7 +150,7 @@ def _pairs_between(
 ) -> np.ndarray:
     """Return the sum of the agreement over the pairs of rows of a value and the next one."""
     pairs = (sizes[1:] * sizes[:-1]).astype(np.float64)
-    if outcome.codes is not None:
+    if outcome.is_class:
         equal = (totals[1:] * totals[:-1]).sum(axis=1)
         return pairs - (pairs - equal) / (1 - _chance_of_agreement(outcome))
     m, k = sizes[1:, None], sizes[:-1, None]

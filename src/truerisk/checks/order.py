@@ -55,24 +55,18 @@ class Order:
     residual_bound: float = 0.0
 
     @property
-    def is_suspected(self) -> bool:
-        """True if y itself has an order."""
-        return self.correlation > max(self.bound, LEAST)
-
-    @property
     def is_found(self) -> bool:
-        """True if y has an order that no column explains."""
-        if not self.is_suspected:
-            return False
+        """True if no column explains the order of y."""
         return self.residual is None or self.residual > max(self.residual_bound, LEAST)
 
 
 def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Order | None:
-    """Return the correlation of y at lag one, or None if the rows are few or sorted by y.
+    """Return the correlation of y at lag one if it is beyond chance.
 
-    With `groups` only consecutive rows of different groups are compared.
+    None if it is not, or if the rows are few or sorted by y. With `groups` only consecutive rows of
+    different groups are compared.
     """
-    n = outcome.n_rows
+    n = len(outcome.values)
     if n < FEWEST_ROWS or is_sorted(outcome):
         return None
     first = np.arange(n - 1)
@@ -81,35 +75,29 @@ def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Ord
         if len(first) < FEWEST_ROWS:
             return None
     correlation = float(outcome.agreement(first, first + 1).mean())
-    if outcome.codes is not None:
-        shares = np.bincount(outcome.codes) / n
+    if outcome.is_class:
+        shares = np.bincount(outcome.values) / n
         if correlation * (1 - (shares**2).sum()) * len(first) < FEWEST_PAIRS:
             return None
-    return Order(correlation, float(ERRORS * np.sqrt(outcome.variance / len(first))))
+    bound = float(ERRORS * np.sqrt(outcome.variance / len(first)))
+    return Order(correlation, bound) if correlation > max(bound, LEAST) else None
 
 
 def is_sorted(outcome: Outcome) -> bool:
     """Return True if the rows are sorted by y, as a whole or in parts.
 
-    Classes are sorted in one part or two. Numbers that rise (or fall) in nine of ten steps are
-    sorted, in however many parts.
+    Classes are sorted in one part or two, in each of which a class stands once, in one order. A
+    class that only drifts from state to state also has few runs, but comes back in another order.
+    Numbers that rise (or fall) in nine of ten steps are sorted, in however many parts.
     """
-    if outcome.codes is not None:
-        return _is_sorted_by_class(outcome.codes)
-    assert outcome.ranks is not None
-    for column in outcome.ranks.T:
-        steps = np.diff(column)
-        rising, falling = int((steps > 0).sum()), int((steps < 0).sum())
-        if max(rising, falling) >= SORTED * (rising + falling):
-            return True
-    return False
-
-
-def _is_sorted_by_class(codes: np.ndarray) -> bool:
-    """Return True if the rows are one or two parts in which each class stands once, in one order.
-
-    A class that only drifts from state to state also has few runs, but comes back in another order.
-    """
+    if not outcome.is_class:
+        for column in outcome.values.T:
+            steps = np.diff(column)
+            rising, falling = int((steps > 0).sum()), int((steps < 0).sum())
+            if max(rising, falling) >= SORTED * (rising + falling):
+                return True
+        return False
+    codes = outcome.values
     runs = codes[np.r_[True, codes[1:] != codes[:-1]]].tolist()
     first: dict[int, int] = {}
     for place, code in enumerate(runs):
@@ -117,8 +105,10 @@ def _is_sorted_by_class(codes: np.ndarray) -> bool:
             break
         first[code] = place
     second = runs[len(first) :]
+    if len(set(second)) < len(second):
+        return False
     places = [first[code] for code in second if code in first]
-    return len(set(second)) == len(second) and places == sorted(places)
+    return places == sorted(places)
 
 
 def is_counter(column: np.ndarray) -> bool:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from truerisk.checks.agreement import FEWEST_ROWS, Outcome, outcome_of
+from truerisk.checks.agreement import FEWEST_ROWS, outcome_of
 from truerisk.checks.copies import Copies, Scale, find_copies
 from truerisk.checks.group_numbers import (
+    FEWEST_VALUES,
     MOST_ROWS_OF_NAMED,
     GroupNumber,
     group_number,
-    has_repeated_values,
 )
 from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
 from truerisk.core.present import clean
@@ -62,7 +62,9 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     found: list[Finding] = []
     whole: Whole = {}
     for check in (_copies, _order, _group_numbers):
-        found += check(data, np.random.default_rng([seed, data.n_rows]), whole)
+        finding = check(data, np.random.default_rng([seed, data.n_rows]), whole)
+        if finding is not None:
+            found.append(finding)
     return found
 
 
@@ -70,102 +72,119 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    """One column of a table, in some of its rows."""
+class _Columns:
+    """Columns of a table in some of its rows. Each is a row of `numbers` and of `codes`.
+
+    Parameters
+    ----------
+    X : array or frame
+        The whole table.
+    positions : sequence of int
+        Positions of these columns in the table.
+    numbers : ndarray of shape (p, n)
+        The cells as finite numbers, gaps filled by the median. Only those of columns with
+        `is_number` mean anything.
+    is_number : ndarray of shape (p,)
+        True for columns of numbers with few gaps that are not constant.
+    codes : ndarray of shape (p, n)
+        A number for each cell, the same for equal cells, in the order of numbers.
+    n_values : ndarray of shape (p,)
+        Numbers of distinct values.
+    """
 
     X: Any
-    position: int
-    names: list[str] | None
-    rows: np.ndarray | slice
+    positions: Sequence[int]
+    numbers: np.ndarray
+    is_number: np.ndarray
+    codes: np.ndarray
+    n_values: np.ndarray
 
-    @property
-    def name(self) -> str:
-        """The name of the column, as messages show it."""
-        if self.names is None:
-            return f"column {self.position}"
-        return repr(clean(self.names[self.position], 40))
+    @classmethod
+    def read(cls, X: Any, positions: Sequence[int], rows: np.ndarray) -> _Columns:
+        """Read these columns in these rows."""
+        numbers, is_number = _read_numbers(X, positions, rows)
+        codes = np.empty(numbers.shape, dtype=np.int64)
+        for j in np.flatnonzero(~is_number).tolist():
+            codes[j] = _codes_of_texts(_cells(X, positions[j], rows))
+        some = numbers[is_number]
+        order = np.argsort(some, axis=1)
+        ordered = np.take_along_axis(some, order, axis=1)
+        ranks, ranked = np.zeros(some.shape, dtype=np.int64), np.empty(some.shape, dtype=np.int64)
+        np.cumsum(ordered[:, 1:] > ordered[:, :-1], axis=1, out=ranks[:, 1:])
+        np.put_along_axis(ranked, order, ranks, axis=1)
+        codes[is_number] = ranked
+        return cls(X, positions, numbers, is_number, codes, codes.max(axis=1) + 1)
 
-    @cached_property
-    def cells(self) -> np.ndarray:
-        """The cells of these rows."""
-        is_frame = self.names is not None
-        whole = column_at(self.X, self.position) if is_frame else self.X[:, self.position]
-        return np.asarray(whole)[self.rows]
-
-    @cached_property
-    def numbers(self) -> np.ndarray | None:
-        """The column as finite numbers, gaps filled by the median; None if it is no such column."""
-        if self.cells.dtype.kind in "mMc":
-            return None
-        try:
-            numbers = self.cells.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            return None
-        low, high = numbers.min(), numbers.max()
-        if not np.isfinite([low, high]).all():
-            present = np.isfinite(numbers)
-            if present.mean() < 0.8:
-                return None
-            numbers = np.where(present, numbers, np.median(numbers[present]))
-            low, high = numbers.min(), numbers.max()
-        largest = max(-low, high)
-        if not 1e-100 < largest < 1e100 and largest > 0:
-            numbers = numbers / largest  # squares of such numbers are infinite or 0
-        return numbers if low < high else None
-
-    @cached_property
-    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct numbers in order, and the position of each cell's among them."""
-        assert self.numbers is not None
-        return np.unique(self.numbers, return_inverse=True)
-
-    @property
-    def n_numbers(self) -> int:
-        """The number of distinct numbers."""
-        return len(self._distinct[0])
-
-    @cached_property
-    def step(self) -> float:
-        """The median difference of neighbouring distinct numbers."""
-        gaps = np.sort(np.diff(self._distinct[0]))
-        return float(gaps[(len(gaps) - 1) // 2] + gaps[len(gaps) // 2]) / 2
-
-    @cached_property
-    def codes(self) -> np.ndarray:
-        """A number for each cell, the same for equal cells, in the order of numbers."""
-        if self.numbers is not None:
-            return self._distinct[1]
-        first = self.cells[:FEWEST_ROWS].tolist()
-        if any(len(str(cell)) > LONGEST_WORD for cell in first):
-            return np.arange(len(self.cells))  # whole texts name no group, and take long to compare
-        return codes_of_cells(self.cells)
-
-    @property
-    def is_measured(self) -> bool:
-        """True for numbers of which there are more than a few."""
-        return self.numbers is not None and self.n_numbers >= FEWEST_DISTINCT
-
-    def in_rows(self, rows: np.ndarray | slice) -> _Column:
-        """Return the column in other rows."""
-        return replace(self, rows=rows)
+    def steps(self, which: np.ndarray) -> np.ndarray:
+        """Return the median difference of neighbouring distinct numbers of these columns."""
+        gaps = np.diff(np.sort(self.numbers[which], axis=1), axis=1)
+        gaps.sort(axis=1)  # those of equal numbers, which are 0, come first
+        each, n_gaps = np.arange(len(which)), self.n_values[which] - 1
+        first = gaps.shape[1] - n_gaps
+        low, high = gaps[each, first + (n_gaps - 1) // 2], gaps[each, first + n_gaps // 2]
+        return np.asarray((low + high) / 2)
 
 
-Whole = dict[int, _Column]
-"""The columns in all rows, by their position: several checks look at them."""
+Whole = dict[tuple[int, ...], _Columns]
+"""Columns in all rows, by their positions: several checks look at them."""
+
+
+def _read_numbers(
+    X: Any, positions: Sequence[int], rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns as finite numbers, and which of them are such columns and not constant."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        block = X[np.ix_(rows, np.array(positions, dtype=np.intp))]
+        numbers = np.ascontiguousarray(block.T, dtype=np.float64)
+        is_number = np.full(len(positions), True)
+    else:
+        numbers = np.zeros((len(positions), len(rows)))
+        is_number = np.full(len(positions), False)
+        for j, position in enumerate(positions):
+            cells = _cells(X, position, rows)
+            if cells.dtype.kind not in "mMc":
+                with suppress(TypeError, ValueError, OverflowError):
+                    numbers[j] = cells.astype(np.float64)
+                    is_number[j] = True
+    low, high = numbers.min(axis=1), numbers.max(axis=1)
+    for j in np.flatnonzero(~(np.isfinite(low) & np.isfinite(high))).tolist():
+        present = np.isfinite(numbers[j])
+        if present.mean() < 0.8:
+            low[j] = high[j] = 0.0
+        else:
+            numbers[j] = np.where(present, numbers[j], np.median(numbers[j][present]))
+            low[j], high[j] = numbers[j].min(), numbers[j].max()
+    largest = np.maximum(-low, high)
+    extreme = (largest > 0) & ~((largest > 1e-100) & (largest < 1e100))
+    numbers[extreme] /= largest[extreme, None]  # squares of such numbers are infinite or 0
+    return numbers, is_number & (low < high)
+
+
+def _cells(X: Any, position: int, rows: np.ndarray) -> np.ndarray:
+    """Return the cells of a column in these rows."""
+    whole = X[:, position] if isinstance(X, np.ndarray) else column_at(X, position)
+    return np.asarray(whole)[rows]
+
+
+def _codes_of_texts(cells: np.ndarray) -> np.ndarray:
+    """Return a number for each cell of a column that holds no numbers, or a constant one."""
+    if any(len(str(cell)) > LONGEST_WORD for cell in cells[:FEWEST_ROWS].tolist()):
+        return np.arange(len(cells))  # whole texts name no group, and take long to compare
+    return codes_of_cells(cells)
 
 
 def _columns(
     data: Data, rows: np.ndarray, most: int, rng: np.random.Generator, whole: Whole
-) -> list[_Column]:
-    """Return the columns, or a random choice of them if there are more than `most`.
+) -> _Columns:
+    """Read the columns, or a random choice of them if there are more than `most`.
 
     Columns named like the number of a group are always among them, and before others the columns of
     whole numbers of an array.
     """
     X, most = data.X, min(most, MOST_COLUMNS)
-    names = column_names(X)
     if not n_columns(X) or hasattr(X, "tocsr"):
-        return []
+        return _Columns.read(np.empty((data.n_rows, 0)), (), rows)
+    names = column_names(X)
     X = np.asarray(X) if names is None else X
     width = X.shape[1]
     chosen = np.arange(width)
@@ -177,43 +196,37 @@ def _columns(
             is_whole = (head == np.floor(head)).all(axis=0)
             others = others[np.argsort(~is_whole[others], kind="stable")]
         chosen = np.sort(np.r_[named, others[: most - len(named)]].astype(np.int64))
-    columns = [_Column(X, j, names, rows) for j in chosen.tolist()]
+    positions = tuple(chosen.tolist())
     if len(rows) < data.n_rows:
-        return columns
-    return [whole.setdefault(column.position, column) for column in columns]
-
-
-def _outcome(data: Data, rows: np.ndarray) -> Outcome | None:
-    if data.codes is None:
-        return outcome_of(None, data.y[rows])
-    codes = np.unique(data.codes[rows], return_inverse=True)[1]  # a class may have no row here
-    return outcome_of(codes.ravel(), data.y)
+        return _Columns.read(X, positions, rows)
+    if positions not in whole:
+        whole[positions] = _Columns.read(X, positions, rows)
+    return whole[positions]
 
 
 def _rows_of_slices(
-    columns: list[_Column], n: int, most: int, rng: np.random.Generator
+    X: Any, positions: Sequence[int], n: int, most: int, rng: np.random.Generator
 ) -> list[np.ndarray | None]:
     """Return for each column about `most` of n rows whose numbers lie between two bounds.
 
     Rows with equal or nearly equal numbers stay together, unlike in a random sample. A column has
     None if it is no column of numbers, or if too many rows share a few of them.
     """
-    drawn = [(rng.choice(n, 2000), rng.random()) for _ in columns]
-    share, table = most / n, columns[0].X if columns else None
-    chosen = [column.position for column in columns]
+    drawn = [(rng.choice(n, 2000), rng.random()) for _ in positions]
+    share = most / n
     found: list[np.ndarray] | None = None
-    if isinstance(table, np.ndarray) and table.dtype == np.float64:
-        samples = [table[rows, j] for (rows, _), j in zip(drawn, chosen, strict=True)]
+    if isinstance(X, np.ndarray) and X.dtype == np.float64:
+        samples = [X[rows, j] for (rows, _), j in zip(drawn, positions, strict=True)]
         bounds = [_bounds(x, start, share) for x, (_, start) in zip(samples, drawn, strict=True)]
-        found = _rows_between(table, chosen, np.array(bounds).reshape(-1, 2))
+        found = _rows_between(X, positions, np.array(bounds).reshape(-1, 2))
     slices: list[np.ndarray | None] = []
-    for i, (column, (sampled, start)) in enumerate(zip(columns, drawn, strict=True)):
-        numbers = None if found is not None else column.in_rows(slice(None)).numbers
-        if numbers is not None:
-            low, high = _bounds(numbers[sampled], start, share)
-            rows = np.flatnonzero((numbers >= low) & (numbers <= high))
-        else:
-            rows = np.arange(n) if found is None else found[i]
+    for i, (position, (sampled, start)) in enumerate(zip(positions, drawn, strict=True)):
+        rows = np.arange(n) if found is None else found[i]
+        if found is None:
+            (numbers,), (is_number,) = _read_numbers(X, [position], rows)
+            if is_number:
+                low, high = _bounds(numbers[sampled], start, share)
+                rows = np.flatnonzero((numbers >= low) & (numbers <= high))
         slices.append(rows if len(rows) <= 2 * most else None)
     return slices
 
@@ -226,7 +239,7 @@ def _bounds(sample: np.ndarray, start: float, share: float) -> tuple[float, floa
 
 
 def _rows_between(
-    table: np.ndarray, chosen: list[int], bounds: np.ndarray
+    table: np.ndarray, chosen: Sequence[int], bounds: np.ndarray
 ) -> list[np.ndarray] | None:
     """Return the rows of each chosen column that lie between its bounds; None if any is not finite.
 
@@ -247,68 +260,58 @@ def _rows_between(
 # ---------------------------------------------------------------- near copies
 
 
-def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Finding]:
+def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | None:
     if data.groups is not None or data.dependent:
-        return
+        return None
     n = data.n_rows
     is_large = n > MOST_ROWS
     rows = np.sort(rng.choice(n, MOST_ROWS, replace=False)) if is_large else np.arange(n)
     columns = _columns(data, rows, max(2, MOST_CELLS // len(rows)), rng, whole)
-    measured = [column for column in columns if column.is_measured]
+    is_measured = columns.is_number & (columns.n_values >= FEWEST_DISTINCT)
+    is_category = (columns.n_values > 1) & (columns.n_values - 1 < len(rows) / 2) & ~is_measured
+    measured, categories = np.flatnonzero(is_measured), np.flatnonzero(is_category)
     if len(measured) < 2:
-        return
-    spread = np.array([np.std(column.numbers) for column in measured])  # type: ignore[arg-type]
-    categories = [
-        column
-        for column in columns
-        if column not in measured and 0 < column.codes.max() < len(rows) / 2
-    ]
+        return None
+    spread = columns.numbers[measured].std(axis=1)
     if is_large:
-        finest = max(measured, key=lambda column: int(column.codes.max()))
-        (sliced,) = _rows_of_slices([finest], n, MOST_ROWS, rng)
+        finest = columns.positions[measured[columns.n_values[measured].argmax()]]
+        (sliced,) = _rows_of_slices(columns.X, [finest], n, MOST_ROWS, rng)
         if sliced is not None:
-            rows = sliced
-            measured = [column.in_rows(rows) for column in measured]
-            categories = [column.in_rows(rows) for column in categories]
-    outcome = _outcome(data, rows)
-    if outcome is None:
-        return
-    numbers = [column.numbers for column in measured]
-    kept = [j for j, values in enumerate(numbers) if values is not None]  # a slice may be constant
-    if len(kept) < 2:
-        return
-    X = np.column_stack([values for values in numbers if values is not None])
-    lumps = [_lumps(measured[j]) for j in kept]
-    patterns = [codes for codes in lumps if codes.any()]
-    n_values = np.array([measured[j].n_numbers for j in kept])
-    steps = np.array([measured[j].step for j in kept])
-    scale = Scale(spread[kept], n_values, steps)
-    found = find_copies(X, _combined(patterns), outcome, rng, scale)
-    if (found is None or not found.is_found) and categories:
-        patterns += [column.codes for column in categories]
+            rows, columns = sliced, _Columns.read(columns.X, columns.positions, sliced)
+    outcome = outcome_of(data.codes, data.y, rows)
+    kept = columns.is_number[measured]  # a slice may be constant
+    measured, spread = measured[kept], spread[kept]
+    if outcome is None or len(measured) < 2:
+        return None
+    X = np.ascontiguousarray(columns.numbers[measured].T)
+    scale = Scale(spread, columns.n_values[measured], columns.steps(measured))
+    patterns = _lumps(columns.codes[measured])
+    found = find_copies(X, _combined(patterns) if patterns else None, outcome, rng, scale)
+    if len(categories) and (found is None or not found.is_found):
+        patterns += list(columns.codes[categories])
         found = find_copies(X, _combined(patterns), outcome, rng, scale)
-    if found is not None and found.is_found:
-        yield _copies_finding(found)
+    return _copies_finding(found) if found is not None and found.is_found else None
 
 
-def _lumps(column: _Column) -> np.ndarray:
-    """Return 0 for most cells and a code for each value that many rows share, such as zero.
+def _lumps(codes: np.ndarray) -> list[np.ndarray]:
+    """Find values that many rows share, such as zero: 0 for most cells, a code for each such value.
 
     Rows with a common value in such a column lie in a plane of their own. Distances within it and
-    to rows outside do not follow one law.
+    to rows outside do not follow one law. Columns without such values are left out.
     """
-    counts = np.bincount(column.codes)
-    frequent = np.flatnonzero(counts > LUMP * len(column.codes))
-    code = np.zeros(len(counts), dtype=np.int64)
-    if len(counts) > FEWEST_VALUES_OF_LUMPS:
-        code[frequent] = 1 + np.arange(len(frequent))
-    return code[column.codes]
+    found = []
+    for column in codes:
+        counts = np.bincount(column)
+        frequent = np.flatnonzero(counts > LUMP * len(column))
+        if len(frequent) and len(counts) > FEWEST_VALUES_OF_LUMPS:
+            code = np.zeros(len(counts), dtype=np.int64)
+            code[frequent] = 1 + np.arange(len(frequent))
+            found.append(code[column])
+    return found
 
 
-def _combined(codes: list[np.ndarray]) -> np.ndarray | None:
+def _combined(codes: Sequence[np.ndarray]) -> np.ndarray:
     """Return one code for each combination of codes."""
-    if not codes:
-        return None
     combined = codes[0]
     for more in codes[1:]:
         together = combined * (int(more.max()) + 1) + more
@@ -339,33 +342,29 @@ def _copies_finding(found: Copies) -> Finding:
 # ---------------------------------------------------------------- rows in order
 
 
-def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Finding]:
+def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | None:
     if data.dependent:
-        return
+        return None
     rows = _stretch(np.arange(data.n_rows), MOST_ROWS_IN_ORDER, rng)
-    outcome = _outcome(data, rows)
+    outcome = outcome_of(data.codes, data.y, rows)
     if outcome is None:
-        return
+        return None
     found = order_of_outcomes(outcome, None if data.groups is None else data.groups[rows])
-    if found is None or not found.is_suspected:
-        return
+    if found is None:
+        return None
     rows = _stretch(rows, MOST_ROWS_EXPLAINED, rng)
     columns = _columns(data, rows, MOST_CELLS // len(rows), rng, whole)
-    numbers = [
-        column.codes.astype(np.float64) if column.numbers is None else column.numbers
-        for column in columns
-        if column.codes.max() > 0
-    ]
-    X = np.column_stack(numbers) if numbers else np.empty((len(rows), 0))
+    numbers = np.where(columns.is_number[:, None], columns.numbers, columns.codes)
+    X = np.ascontiguousarray(numbers[columns.n_values > 1].T)
     ordered = columns_in_order(X)
-    residual, part = "", _outcome(data, rows)
+    residual, part = "", outcome_of(data.codes, data.y, rows)
     if len(ordered) and part is not None:
         value, bound = order_given_columns(X[:, ordered], part)
         found = replace(found, residual=value, residual_bound=bound)
         residual = f", and by {value:.2f} after what columns of X explain"
     if not found.is_found:
-        return
-    yield Finding(
+        return None
+    return Finding(
         "rows-in-order",
         f"Rows that follow each other have similar y: they agree by {found.correlation:.2f}"
         f"{residual} (0 is chance; a random order of the rows exceeds {found.bound:.2f} in 1 of "
@@ -377,61 +376,66 @@ def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Findi
 
 def _stretch(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     """Return at most so many consecutive rows, from a random one on."""
-    start = int(rng.integers(max(1, len(rows) - most + 1)))
+    if len(rows) <= most:
+        return rows
+    start = int(rng.integers(len(rows) - most + 1))
     return rows[start : start + most]
 
 
 # ---------------------------------------------------------------- group numbers
 
 
-def _group_numbers(data: Data, rng: np.random.Generator, whole: Whole) -> Iterator[Finding]:
+def _group_numbers(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | None:
     if data.groups is not None:
-        return
-    n = data.n_rows
+        return None
+    n, names = data.n_rows, column_names(data.X)
     rows = np.arange(min(n, MOST_ROWS_OF_GROUPS))
-    outcome_of_all = _outcome(data, rows)
-    has_names = column_names(data.X) is not None
-    by_name, by_agreement = [], []
+    outcome_of_all = outcome_of(data.codes, data.y, rows)
     columns = _columns(data, rows, max(8, MOST_CELLS // len(rows)), rng, whole)
-    numeric = [c for c in columns if n > MOST_ROWS_OF_GROUPS and c.numbers is not None]
-    slices = dict(zip(numeric, _rows_of_slices(numeric, n, MOST_ROWS_OF_GROUPS, rng), strict=True))
-    for column in columns:
-        outcome = outcome_of_all
-        if column in slices:
-            sliced = slices[column]
-            if sliced is None:
+    slices: dict[int, np.ndarray | None] = {}
+    if n > MOST_ROWS_OF_GROUPS:
+        numeric = [columns.positions[j] for j in np.flatnonzero(columns.is_number).tolist()]
+        sliced = _rows_of_slices(columns.X, numeric, n, MOST_ROWS_OF_GROUPS, rng)
+        slices = dict(zip(numeric, sliced, strict=True))
+    by_name, by_agreement = [], []
+    for j, position in enumerate(columns.positions):
+        outcome, codes, seen = outcome_of_all, columns.codes[j], rows
+        if position in slices:
+            own_rows = slices[position]
+            if own_rows is None:
                 continue
-            column = column.in_rows(sliced)
-            outcome = _outcome(data, sliced)
-        codes = column.codes
-        if outcome is None or not has_repeated_values(codes) or _only_repeats_rows(data, column):
+            seen, outcome = own_rows, outcome_of(data.codes, data.y, own_rows)
+            (codes,) = _Columns.read(columns.X, [position], seen).codes
+        n_values = int(codes.max()) + 1
+        if outcome is None or not FEWEST_VALUES <= n_values <= len(codes) / 2:
             continue
-        found = group_number(codes, outcome, has_order=column.numbers is not None)
+        if _only_repeats_rows(data, seen, n_values):
+            continue
+        name = f"column {position}" if names is None else repr(clean(names[position], 40))
+        found = group_number(codes, outcome, has_order=bool(columns.is_number[j]))
         if found is not None and found.is_found:
-            by_agreement.append((column.name, found))
+            by_agreement.append((name, found))
         elif (
-            has_names
-            and NAME_OF_GROUP.search(column.name)
-            and len(codes) <= MOST_ROWS_OF_NAMED * (int(codes.max()) + 1)
+            names is not None
+            and NAME_OF_GROUP.search(name)
+            and len(codes) <= MOST_ROWS_OF_NAMED * n_values
         ):
-            by_name.append((column.name, int(codes.max()) + 1, len(codes)))
-    yield from _group_findings(by_agreement, by_name)
+            by_name.append((name, n_values, len(codes)))
+    return _groups_finding(by_agreement, by_name) if by_agreement or by_name else None
 
 
-def _only_repeats_rows(data: Data, column: _Column) -> bool:
+def _only_repeats_rows(data: Data, rows: np.ndarray, n_values: int) -> bool:
     """Return True if cells repeat in exact copies of rows alone, which are another finding."""
     keys = data.row_keys
     if keys is None or n_columns(data.X) == 1:
         return False
-    return len(np.unique(keys[column.rows])) == int(column.codes.max()) + 1
+    return len(np.unique(keys[rows])) == n_values
 
 
-def _group_findings(
+def _groups_finding(
     by_agreement: list[tuple[str, GroupNumber]], by_name: list[tuple[str, int, int]]
-) -> Iterator[Finding]:
+) -> Finding:
     names = [name for name, _ in by_agreement] + [name for name, *_ in by_name]
-    if not names:
-        return
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more columns" if names[3:] else "")
     look = "looks like the number" if len(names) == 1 else "look like numbers"
     if by_agreement:
@@ -447,7 +451,7 @@ def _group_findings(
         seen = (
             f"{name} is named like one, and has {n_values} values of {n / n_values:.1f} rows each."
         )
-    yield Finding(
+    return Finding(
         "group-numbers",
         f"{shown} {look} of a group of rows. {seen}",
         "If new rows come from other groups, drop the column and give it as groups (--groups at "
