@@ -36,7 +36,7 @@ Draw = Callable[[np.random.Generator], Drawing]
 
 def find_codes(X: Any, y: np.ndarray, task: str, seed: int = 0) -> set[str]:
     """Return the codes of the findings on one table."""
-    from truerisk.checks.structure import structure_findings
+    from truerisk.checks.rows import structure_findings
     from truerisk.data.data import Data
 
     data = Data.check(X, y, task=task)  # type: ignore[arg-type]
@@ -299,7 +299,7 @@ def survey(folder: Path) -> Iterator[str]:
     """Yield the findings on each CSV file below a folder, shuffled, and their numbers."""
     import pandas as pd
 
-    from truerisk.checks.structure import structure_findings
+    from truerisk.checks.rows import structure_findings
     from truerisk.core.errors import TrueRiskError
     from truerisk.data.data import Data
 

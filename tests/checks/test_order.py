@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.checks.agreement import outcome_of
-from truerisk.checks.order import (
+from truerisk.checks.agreement import (
     columns_in_order,
     is_counter,
     is_sorted,
     order_given_columns,
     order_of_outcomes,
+    outcome_of,
 )
 
 

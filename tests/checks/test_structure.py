@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-from truerisk.checks import structure
-from truerisk.checks.structure import structure_findings
+from truerisk.checks import rows as rows_checked
+from truerisk.checks.rows import structure_findings
 from truerisk.data.data import Data
 
 SEEDS = range(6)
@@ -206,7 +206,7 @@ def test_structure_findings_pass_errors_on(name, monkeypatch):
     def broken(*values, **options):
         raise AttributeError("broken")
 
-    monkeypatch.setattr(structure, name, broken)
+    monkeypatch.setattr(rows_checked, name, broken)
     with pytest.raises(AttributeError, match="broken"):
         codes_of(*numbered(0))
 
@@ -258,13 +258,15 @@ def test_slices_of_a_table_are_those_of_its_columns():
     gap[7, 3] = np.nan
 
     def slices(table):
-        return structure._rows_of_slices(table, [0, 1, 2], len(X), 2000, np.random.default_rng(1))
+        return rows_checked._rows_of_slices(
+            table, [0, 1, 2], len(X), 2000, np.random.default_rng(1)
+        )
 
     expected = slices(pd.DataFrame(X, columns=list("abcd")))
     for rows, by_column in zip(slices(X), expected, strict=True):
         np.testing.assert_array_equal(rows, by_column)
         assert 1500 < len(rows) < 2500
-    between = structure._rows_between(gap, [0, 3], np.array([[0.0, 1.0], [0.0, 1.0]]))
+    between = rows_checked._rows_between(gap, [0, 3], np.array([[0.0, 1.0], [0.0, 1.0]]))
     assert between is None
     gap[:, :3] = np.where(np.arange(21_000)[:, None] == 7, np.nan, X[:, :3])
     for rows, by_column in zip(slices(gap), expected, strict=True):

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from truerisk.assessment.conclusion import call_findings_of
 from truerisk.assessment.tested_learners import TestedLearners
-from truerisk.checks.call import rarest_class_findings
 from truerisk.checks.columns import column_findings, columns_of
+from truerisk.checks.rows import rarest_class_findings
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
 from truerisk.core import present

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from truerisk.checks.call import call_findings
+from truerisk.checks.rows import call_findings
 from truerisk.contracts import Keeper, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, shown
 from truerisk.core.branches import check_present

@@ -1,16 +1,26 @@
-"""Checks for structure among rows that makes shuffled folds too good: copies, order, groups."""
+"""The checks that every call makes of its rows: one set for all verbs, run once for each call.
+
+Structure among rows makes shuffled folds too good: near copies, rows in order, and columns that
+hold the number of a group. Few rows of a class, or few events, make a score uncertain.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from truerisk.checks.agreement import FEWEST_ROWS, outcome_of
+from truerisk.checks.agreement import (
+    FEWEST_ROWS,
+    columns_in_order,
+    order_given_columns,
+    order_of_outcomes,
+    outcome_of,
+)
 from truerisk.checks.copies import Copies, Scale, find_copies
 from truerisk.checks.group_numbers import (
     FEWEST_VALUES,
@@ -18,10 +28,10 @@ from truerisk.checks.group_numbers import (
     GroupNumber,
     group_number,
 )
-from truerisk.checks.order import columns_in_order, order_given_columns, order_of_outcomes
-from truerisk.core.present import clean
+from truerisk.core.present import clean, listed
 from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_at, column_names, n_columns
+from truerisk.losses.loss import Events, Loss
 from truerisk.results.finding import Finding
 
 MOST_ROWS = 5000  # among which neighbours are sought
@@ -38,6 +48,14 @@ WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
 )
 NAME_OF_GROUP = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_GROUPS})(?:[^a-z]|$)", re.IGNORECASE)
+
+
+def call_findings(data: Data, losses: Iterable[Loss], *, seed: int = 0) -> tuple[Finding, ...]:
+    """Check the rows of a call: near copies, order, group numbers, and few events for its losses.
+
+    `seed` draws the rows of a large table that are looked at.
+    """
+    return (*structure_findings(data, seed), *event_findings(data, losses))
 
 
 def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
@@ -456,4 +474,38 @@ def _groups_finding(
         f"{shown} {look} of a group of rows. {seen}",
         "If new rows come from other groups, drop the column and give it as groups (--groups at "
         "the command line), so that splits keep a group together, as GroupKFold does.",
+    )
+
+
+# ---------------------------------------------------------------- few events
+
+
+def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
+    """Find losses that rest on few rows of a class or on few events."""
+    few: dict[Events, list[str]] = {}
+    for loss in losses:
+        events = loss.events(data)
+        if events is not None and events.n < events.enough:
+            few.setdefault(events, []).append(clean(loss.word, 60))
+    for events, words in few.items():
+        names = list(dict.fromkeys(words))
+        who = f"{listed(names)} rest" + ("s" if len(names) == 1 else "")
+        yield _few(events, who)
+
+
+def rarest_class_findings(data: Data) -> Iterator[Finding]:
+    """Find a class of few rows: a ROC curve and rates at a threshold rest on it in any case."""
+    if data.codes is None:
+        return
+    events = Events.of_class(data)
+    if events.n < events.enough:
+        yield _few(events, "The ROC curve and the rates at its thresholds rest")
+
+
+def _few(events: Events, who: str) -> Finding:
+    return Finding(
+        "few-events",
+        f"{who} on {events.n} {events.noun}, fewer than {events.enough}: each of them moves the "
+        "value much, and the interval may hold the truth less often than it says.",
+        "Gather more of them before the value is relied on.",
     )
