@@ -127,7 +127,7 @@ def played(seconds, total=1000, *, live=False, every=0.1):
 def test_a_closed_stderr_is_no_terminal(monkeypatch):
     """Python has None for it, and nothing is drawn there."""
     monkeypatch.setattr("sys.stderr", None)
-    assert progress._on_terminal() is False
+    assert progress._place_of_viewer() is None
 
 
 @pytest.mark.parametrize("live", [True, False])

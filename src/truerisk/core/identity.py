@@ -52,8 +52,11 @@ def is_exactly(value: Any, *places: str) -> bool:
 
 
 def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
-    """What a table, by the places of classes, holds for exactly the class of `value`."""
-    return next((entry for place, entry in table.items() if is_exactly(value, place)), None)
+    """Return what a table, by the places of classes, holds for exactly the class of `value`."""
+    for place, entry in table.items():
+        if is_exactly(value, place):
+            return entry
+    return None
 
 
 def is_a(value: Any, *places: str) -> bool:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 from truerisk.core.branches import check_present
 
@@ -103,18 +103,16 @@ def tell(done: int, total: int, unit: str = "fits") -> None:
         told(Progress(_stage.get(), done, total, unit))
 
 
-def _on_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
-def _in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this."""
+def _place_of_viewer() -> Literal["terminal", "notebook"] | None:
+    """Return where a person looks on: at a terminal, or at a kernel of Jupyter that runs this."""
     shell = sys.modules.get("IPython")
-    return shell is not None and hasattr(shell.get_ipython(), "kernel")
+    if shell is not None and hasattr(shell.get_ipython(), "kernel"):
+        return "notebook"
+    return "terminal" if sys.stderr is not None and sys.stderr.isatty() else None
 
 
 def wanted() -> bool | None:
-    """Whether the user wants to see progress, None where nothing is said."""
+    """Return True if the user wants to see progress, None where nothing is said."""
     return {"0": False, "1": True}.get(os.environ.get(SWITCH, "").strip())
 
 
@@ -127,8 +125,8 @@ def shown(is_shown: bool) -> Iterator[None]:
     check_present("truerisk.core.progress_line")
     from truerisk.core.progress_line import ProgressLine
 
-    in_notebook = _in_notebook()
-    line = ProgressLine(in_notebook or _on_terminal(), in_notebook=in_notebook)
+    place = _place_of_viewer()
+    line = ProgressLine(place is not None, in_notebook=place == "notebook")
     with listen(line):
         try:
             yield
@@ -137,14 +135,16 @@ def shown(is_shown: bool) -> Iterator[None]:
 
 
 def shows_progress(call: Callable[P, R]) -> Callable[P, R]:
-    """A call that shows its progress where a person looks on, in the process of that person."""
+    """Wrap a call so that it shows its progress to a person who looks on, in that one's process."""
 
     @wraps(call)
     def showing(*args: P.args, **options: P.kwargs) -> R:
         is_main = threading.current_thread() is threading.main_thread()
         is_main = is_main and multiprocessing.current_process().name == "MainProcess"
         is_seen = wanted()
-        with shown(is_main and (_on_terminal() or _in_notebook() if is_seen is None else is_seen)):
+        if not is_main or not (_place_of_viewer() if is_seen is None else is_seen):
+            return call(*args, **options)
+        with shown(True):
             return call(*args, **options)
 
     return showing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -109,7 +109,7 @@ def lines_of(package: str, table: str) -> dict[str, Line]:
     return {word: Line(f"{package}.{place}", about) for word, place, about in cells}
 
 
-class Registry(Mapping[str, Line]):
+class Registry(dict[str, Line]):
     """A table of words that prints itself.
 
     >>> line = Line("truerisk.core.family:Family", "a learner with its candidates")
@@ -123,30 +123,23 @@ class Registry(Mapping[str, Line]):
     """
 
     def __init__(self, kind: str, lines: Mapping[str, Line]) -> None:
+        super().__init__(lines)
         self.kind = kind
-        self._lines = dict(lines)
-
-    def __getitem__(self, word: str) -> Line:
-        return self._lines[word]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
 
     def names(self) -> list[str]:
-        return list(self._lines)
+        """Return the words."""
+        return list(self)
 
     def by_name(self) -> dict[str, Line]:
-        """The lines by the name of what they load: a class, mostly."""
+        """Return the lines by the name of what they load: a class, mostly."""
         return {line.where.rpartition(":")[2]: line for line in self.values()}
 
     def load(self, word: Any) -> Any:
-        """The object behind `word`; an unknown word is refused with the nearest one."""
-        check_known(f"there is no {self.kind}", word, self._lines)
-        return self._lines[word].load()
+        """Return the object behind `word`; an unknown word is refused with the nearest one."""
+        if not isinstance(word, str) or word not in self:
+            check_known(f"there is no {self.kind}", word, self)
+        return _object_at(self[word].where)
 
     def __str__(self) -> str:
-        width = max(map(len, self._lines), default=0)
-        return "\n".join(f"{word:<{width}}  {line.about}" for word, line in self._lines.items())
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{word:<{width}}  {line.about}" for word, line in self.items())
