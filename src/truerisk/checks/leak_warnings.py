@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from truerisk.contracts import Method
 from truerisk.core.errors import (
     DuplicateRowsWarning,
@@ -79,22 +77,21 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
 
 
 def parts_that_stay_fitted(family: Family) -> list[str]:
-    """By name and class, in order."""
-    parts = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
-    parts += [item for setting in family.candidates for item in setting.items()]
-    fitted = set()
-    for name, part in parts:
-        if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part):
-            fitted.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
-    return sorted(fitted)
+    """Return the parts that `clone` gives back fitted, by name and class, in order.
 
-
-def _keeps_its_state(part: Any) -> bool:
-    """Whether `clone` gives back what was fitted: only a class that says so itself can do that."""
+    Only a class that says so itself can do that.
+    """
     from sklearn.base import BaseEstimator, clone
 
-    own = getattr(type(part), "__sklearn_clone__", None)
-    if own is None or own is BaseEstimator.__sklearn_clone__:
-        return False
-    twin = clone(part)
-    return twin is part or any(name.endswith("_") for name in vars(twin) if name[0] != "_")
+    parts = [("", family.estimator), *family.estimator.get_params(deep=True).items()]
+    for setting in family.candidates:
+        parts += setting.items()
+    fitted = set()
+    for name, part in parts:
+        own = getattr(type(part), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
+        if own is BaseEstimator.__sklearn_clone__ or not hasattr(part, "fit"):
+            continue
+        twin = clone(part)
+        if twin is part or any(n.endswith("_") for n in vars(twin) if n[0] != "_"):
+            fitted.add(f"{name} ({type(part).__name__})" if name else type(part).__name__)
+    return sorted(fitted)

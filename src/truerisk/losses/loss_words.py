@@ -40,7 +40,12 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
         name, loss = loss.name, loss.on(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
-    resolved = _resolve(loss, data, positive)
+    if isinstance(loss, Loss):
+        resolved = copy(loss)  # checked against these data; the original may serve others
+    elif isinstance(loss, str):
+        resolved = _by_word(loss, data, positive)
+    else:
+        resolved = _by_function(loss, data, positive)
     if name:
         resolved.word = name
     if positive is not None:
@@ -80,11 +85,22 @@ def may_be_word(word: Any) -> bool:
     return word in registry or word in get_scorer_names()
 
 
-def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
-    if isinstance(loss, Loss):
-        return copy(loss)  # a copy is checked against these data; the original may serve others
-    if isinstance(loss, str):
-        return _by_word(loss, data, positive)
+def _by_word(word: str, data: Data, positive: Any) -> Loss:
+    """Return the loss of a word: of ours, with a number in it, or of scikit-learn."""
+    if word == "cost":
+        raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
+    if word in AT_HORIZON:
+        raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
+    if word in registry:
+        loss: Loss = registry.load(word)()
+        return loss
+    if f"{word}-".startswith(CLIPPED):
+        return _clipped_log(word)
+    return at_horizon(word) or scorer_losses().loss_of_name(word, data, positive)
+
+
+def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
+    """Return the loss of a function of a user, or of a scorer; refuse what is neither."""
     refuse_class("scoring", loss)
     if not callable(loss):
         text = clean(" ".join(repr(loss).split()), 80)
@@ -98,22 +114,6 @@ def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
     if functions.is_loss_function(loss):
         return functions.loss_of_function(loss, data)
     return scorer_losses().loss_of_scorer(loss, data, positive)
-
-
-def _by_word(word: str, data: Data, positive: Any) -> Loss:
-    if word == "cost":
-        raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
-    in_time = at_horizon(word)
-    if in_time is not None:
-        return in_time
-    if word in AT_HORIZON:
-        raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
-    if f"{word}-".startswith(CLIPPED):
-        return _clipped_log(word)
-    if word in registry:
-        loss: Loss = registry.load(word)()
-        return loss
-    return scorer_losses().loss_of_name(word, data, positive)
 
 
 AT_HORIZON = ("brier-at", "auc-at")
