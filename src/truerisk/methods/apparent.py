@@ -10,8 +10,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
 from truerisk.plan.answers import Answers
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.builder import one_fit
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
@@ -29,9 +28,7 @@ class Apparent(Method):
     splits: ClassVar[bool] = False
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        builder = PlanBuilder(data.n_rows)
-        builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
-        return builder.build()
+        return one_fit(data.n_rows)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         why = "the apparent risk is no estimate of a true risk: no standard error is justified."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,8 +65,8 @@ class RowSets:
         return RowSets(self.base[which], self.minus[inside], offsets)
 
 
-def offsets_of(lengths: np.ndarray) -> np.ndarray:
-    """Where lists of these lengths begin when laid end to end, and where the last one ends."""
+def offsets_of(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return where lists of these lengths begin when laid end to end, and where the last ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 

@@ -36,9 +36,8 @@ class PlanBuilder:
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
-        self._blocks: list[np.ndarray] = []
-        self._counts: dict[int, np.ndarray] = {}
-        self._block_numbers: dict[tuple[bytes, bytes], int] = {}
+        self._blocks: list[np.ndarray] = []  # (2, size): rows and how often each occurs
+        self._block_numbers: dict[bytes, int] = {}
         self._fits: dict[tuple[RowSet, tuple[tuple[int, int], ...]], int] = {}
         self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
 
@@ -52,7 +51,7 @@ class PlanBuilder:
         codes = np.unique(labels, return_inverse=True)[1].ravel()
         order = np.argsort(codes, kind="stable").astype(np.int32)
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        return [self._add(rows, None) for rows in np.split(order, starts[1:])]
+        return [self._add(rows, np.ones_like(rows)) for rows in np.split(order, starts[1:])]
 
     def ask(
         self,
@@ -72,16 +71,18 @@ class PlanBuilder:
 
     def build(self, extra: Extra | None = None) -> Plan:
         """The finished plan, with what it asks besides answers about rows."""
-        parts = tuple(dict.fromkeys(question[2] for question in self._questions))
         fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
-        keys = list(self._fits)
-        triples = [(n, row, code) for n, (_, flips) in enumerate(keys) for row, code in flips]
+        parts = tuple(dict.fromkeys(part))
+        trains, flips = zip(*self._fits, strict=True)
+        triples = [(n, *flip) for n, of_fit in enumerate(flips) for flip in of_fit]
         if triples:
             extra = EXTRAS.load("flips")(*np.ascontiguousarray(np.array(triples, np.int32).T))
+        rows, counts = np.concatenate([np.empty((2, 0), np.int32), *self._blocks], axis=1)
+        offsets = offsets_of([block.shape[1] for block in self._blocks])
         return Plan(
             n_rows=self.n_rows,
-            blocks=self._pool(),
-            train=_row_sets([train for train, _ in keys]),
+            blocks=Blocks(rows, offsets, None if (counts == 1).all() else counts),
+            train=_row_sets(trains),
             test=_row_sets(tests),
             fit=np.array(fit, dtype=np.int32),
             part=np.array([parts.index(name) for name in part], dtype=np.int8),
@@ -92,43 +93,30 @@ class PlanBuilder:
             extra=extra,
         )
 
-    def _add(self, rows: np.ndarray, counts: np.ndarray | None) -> int:
-        repeated = None if counts is None or (counts == 1).all() else counts.astype(np.int32)
-        content = (rows.tobytes(), b"" if repeated is None else repeated.tobytes())
-        number = self._block_numbers.setdefault(content, len(self._blocks))
+    def _add(self, rows: np.ndarray, counts: np.ndarray) -> int:
+        block = np.array([rows, counts], dtype=np.int32)
+        number = self._block_numbers.setdefault(block.tobytes(), len(self._blocks))
         if number == len(self._blocks):
-            self._blocks.append(rows)
-            if repeated is not None:
-                self._counts[number] = repeated
+            self._blocks.append(block)
         return number
 
-    def _pool(self) -> Blocks:
-        sizes = [len(rows) for rows in self._blocks]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = np.concatenate(self._blocks) if self._blocks else np.empty(0, np.int32)
-        counts = None
-        if self._counts:
-            counts = np.ones(len(rows), dtype=np.int32)
-            for number, of_block in self._counts.items():
-                counts[offsets[number] : offsets[number + 1]] = of_block
-        return Blocks(rows.astype(np.int32), offsets, counts)
 
-
-def one_fit(n_rows: int, rows: np.ndarray) -> Plan:
-    """One fit on all rows, asked about some of them (ascending, each once).
+def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
+    """Plan one fit on all rows, asked about some of them (ascending, each once), or about all.
 
     >>> plan = one_fit(3, np.array([0]))
     >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
     ([0, 1, 2], [0], ('apparent',))
     """
-    one, none = np.zeros(1, np.int32), np.empty(0, np.int32)
-    nothing_less = np.zeros(2, np.int64)
+    asked = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
+    offsets = np.array([0] if rows is None else [0, len(asked)], np.int64)
+    nothing_less = np.empty(0, np.int32), np.zeros(2, np.int64)
     return Plan.of(
         n_rows=n_rows,
-        blocks=Blocks(np.asarray(rows, dtype=np.int32), np.array([0, len(rows)], np.int64)),
-        train=RowSets(np.full(1, ALL, np.int32), none, nothing_less),
-        test=RowSets(one, none, nothing_less),
-        fit=one,
+        blocks=Blocks(asked, offsets),
+        train=RowSets(np.full(1, ALL, np.int32), *nothing_less),
+        test=RowSets(np.full(1, ALL if rows is None else 0, np.int32), *nothing_less),
+        fit=np.zeros(1, np.int32),
         parts=("apparent",),
     )
 
@@ -220,16 +208,13 @@ def row_numbers(given: Any) -> np.ndarray:
 
 def _canonical(rows: RowSet) -> RowSet:
     base, minus = rows
-    return int(base), tuple(sorted({int(block) for block in minus}))
+    return int(base), tuple(sorted(set(map(int, minus))))
 
 
 def _row_sets(sets: Sequence[RowSet]) -> RowSets:
-    sizes = np.fromiter((len(minus) for _, minus in sets), dtype=np.int64, count=len(sets))
-    return RowSets(
-        base=np.fromiter((base for base, _ in sets), dtype=np.int32, count=len(sets)),
-        minus=np.array([block for _, minus in sets for block in minus], dtype=np.int32),
-        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-    )
+    base, minus = zip(*sets, strict=True)
+    blocks = np.concatenate(minus).astype(np.int32)
+    return RowSets(np.array(base, dtype=np.int32), blocks, offsets_of(list(map(len, minus))))
 
 
 def merge_equal_fits(plan: Plan) -> Plan:
