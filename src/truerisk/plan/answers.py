@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from truerisk.plan.extra import ExtraAnswers
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
+ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")  # of answers, by candidate
 TIE = 1e-10  # scores that close are equal
 
 
@@ -201,35 +202,23 @@ def with_besides(
 
 
 def filled(parts: Sequence[Answers]) -> Answers:
-    """One plan's answers to what was asked in parts, each fit of a candidate in one of them."""
+    """Join the answers of one plan that was asked in parts, each fit of a candidate in one part."""
     first = parts[0]
     if len(parts) == 1:
         return first
-    values, seconds = first.values.copy(), first.fit_seconds.copy()
-    answer_seconds, answered = first.answer_seconds.copy(), first.answered.copy()
+    arrays = {name: getattr(first, name).copy() for name in ARRAYS}
     for part in parts[1:]:
         mine = part.made
         taken = mine[:, part.plan.fit]
         at = taken if part.response == "scored" else np.repeat(taken, part.plan.test_sizes, axis=1)
-        values[at] = part.values[at]
-        answered[taken] = part.answered[taken]
-        seconds[mine], answer_seconds[mine] = part.fit_seconds[mine], part.answer_seconds[mine]
+        for name, places in zip(ARRAYS, (at, taken, mine, mine), strict=True):
+            arrays[name][places] = getattr(part, name)[places]
     failures = [failure for part in parts for failure in part.failures]
-    return replace(
-        first,
-        values=values,
-        answered=answered,
-        fit_seconds=seconds,
-        answer_seconds=answer_seconds,
-        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
-        n_fits=sum(part.n_fits for part in parts),
-        also=tuple(filled(also) for also in zip(*(part.also for part in parts), strict=True)),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-    )
+    return _together(parts, filled, failures, **arrays)
 
 
 def joined(parts: Sequence[Answers]) -> Answers:
-    """The answers of some candidates after those of others, to the questions of one plan."""
+    """Append the answers of further candidates to the questions of one plan."""
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -239,16 +228,24 @@ def joined(parts: Sequence[Answers]) -> Answers:
         replace(f, candidate=f.candidate + at) for each, at in placed for f in each.failures
     ]
     further = [(at, each.extra) for each, at in placed[1:]]
+    extra = None if first.extra is None else first.extra.joined(further)
+    arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in ARRAYS}
+    engine = ", ".join(dict.fromkeys(each.engine for each in parts))
+    return _together(parts, joined, failures, engine=engine, extra=extra, **arrays)
+
+
+def _together(
+    parts: Sequence[Answers],
+    join: Callable[[Sequence[Answers]], Answers],
+    failures: Sequence[Failure],
+    **joined_fields: Any,
+) -> Answers:
+    """Return the first part with fields joined; `join` does the same to further answers."""
     return replace(
-        first,
-        values=np.concatenate([each.values for each in parts]),
-        answered=np.concatenate([each.answered for each in parts]),
-        engine=", ".join(dict.fromkeys(each.engine for each in parts)),
-        fit_seconds=np.concatenate([each.fit_seconds for each in parts]),
-        answer_seconds=np.concatenate([each.answer_seconds for each in parts]),
+        parts[0],
         failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
-        n_fits=sum(each.n_fits for each in parts),
-        extra=None if first.extra is None else first.extra.joined(further),
-        also=tuple(joined(also) for also in zip(*(each.also for each in parts), strict=True)),
-        notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
+        n_fits=sum(part.n_fits for part in parts),
+        also=tuple(join(also) for also in zip(*(part.also for part in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        **joined_fields,
     )

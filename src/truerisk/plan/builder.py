@@ -181,23 +181,17 @@ def with_training_rows(plan: Plan) -> Plan:
             "them at random or shows other labels: use return_train_score=False, or folds."
         )
     trained = plan.train.take(plan.fit)
-    test = replace(
-        plan.test,
-        base=np.concatenate([plan.test.base, trained.base]),
-        minus=np.concatenate([plan.test.minus, trained.minus]),
-        offsets=np.concatenate([plan.test.offsets, plan.test.offsets[-1] + trained.offsets[1:]]),
+    offsets = np.concatenate([plan.test.offsets, plan.test.offsets[-1] + trained.offsets[1:]])
+    test = RowSets(
+        np.concatenate([plan.test.base, trained.base]),
+        np.concatenate([plan.test.minus, trained.minus]),
+        offsets,
     )
     part = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
-    return replace(
-        plan,
-        test=test,
-        fit=np.tile(plan.fit, 2),
-        part=part,
-        repeat=np.tile(plan.repeat, 2),
-        fold=np.tile(plan.fold, 2),
-        unit=np.tile(plan.unit, 2),
-        parts=(*plan.parts, "apparent"),
-    )
+    twice: dict[str, Any] = {
+        name: np.tile(getattr(plan, name), 2) for name in ("fit", "repeat", "fold", "unit")
+    }
+    return replace(plan, test=test, part=part, parts=(*plan.parts, "apparent"), **twice)
 
 
 def row_numbers(given: Any) -> np.ndarray:

@@ -40,6 +40,9 @@ EXTRAS = Registry(
     ),
 )
 
+PLACES = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int32}
+"""The arrays that say where each question of a plan belongs, by name, with their types."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -211,12 +214,10 @@ class Plan:
     def asks_like(self, other: Plan) -> bool:
         """Return True if it makes the same fits and asks them the same, whatever its parts are."""
         mine, theirs = self._arrays(), other._arrays()
-        if self.n_rows != other.n_rows or mine.keys() != theirs.keys():
-            return False
-        for name in mine.keys() - {"part", "repeat", "fold", "unit"}:
-            if not np.array_equal(mine[name], theirs[name]):
-                return False
-        return True
+        alike = self.n_rows == other.n_rows and mine.keys() == theirs.keys()
+        for name in mine.keys() - PLACES.keys():
+            alike = alike and np.array_equal(mine[name], theirs[name])
+        return alike
 
     # -- rows of the fit itself ---------------------------------------------------------------
 
@@ -267,17 +268,14 @@ class Plan:
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
-                    _int32(array["blocks.rows"]),
+                    array["blocks.rows"].astype(np.int32),
                     array["blocks.offsets"].astype(np.int64),
-                    None if counts is None else _int32(counts),
+                    None if counts is None else counts.astype(np.int32),
                 ),
                 train=RowSets.read(array, "train"),
                 test=RowSets.read(array, "test"),
-                fit=_int32(array["fit"]),
-                part=array["part"].astype(np.int8),
-                repeat=_int32(array["repeat"]),
-                fold=_int32(array["fold"]),
-                unit=_int32(array["unit"]),
+                fit=array["fit"].astype(np.int32),
+                **{name: array[name].astype(kind) for name, kind in PLACES.items()},
                 parts=tuple(map(str, content["parts"])),
                 extra=None if word is None else EXTRAS.load(word).read(array),
             )
@@ -303,7 +301,7 @@ class Plan:
         for name, array in further.items():
             if "." in name:
                 arrays[name] = array
-        for name in ("fit", "part", "repeat", "fold", "unit"):
+        for name in ("fit", *PLACES):
             arrays[name] = getattr(self, name)
         return arrays | further
 
@@ -336,7 +334,3 @@ class Plan:
             for s in np.flatnonzero(~everything & (n_minus > 0)):
                 whole[s] = len(self._rows(sets, int(s))[0])
         return whole
-
-
-def _int32(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.int32)
