@@ -60,7 +60,7 @@ class Asking:
         asked: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
+        """Return the answers that the losses need, of all candidates or of `only[f]` in fit f."""
         self.passes = self.passes if number is None else number
         repeated = None  # or what fits of the same seeds answered before
         if only is None and self.passes < len(self.known_answers):
@@ -84,7 +84,7 @@ class Asking:
         only: np.ndarray | None = None,
         needed: np.ndarray | None = None,
     ) -> Answers:
-        """The next pass, with answers as they are requested."""
+        """Return the answers of the next pass, as they are requested."""
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.keeper, needed, self.steps)
         each = request.each
@@ -130,9 +130,14 @@ class Asking:
     def _requests_by_engine(
         self, plan: Plan, requests: Sequence[Request]
     ) -> list[tuple[Engine, list[Request]]]:
-        """Who is to answer what, the first request first; nothing is asked twice."""
+        """Return who is to answer what, the first request first; nothing is asked twice."""
         chosen: dict[Any, tuple[Engine, list[Request]]] = {}
-        for key, request in {request.key: request for request in requests}.items():
+        seen = set()
+        for request in requests:
+            key = request.key
+            if key in seen:
+                continue
+            seen.add(key)
             engine = self.choose(plan, request)
             together = engine.answers_besides and not plan.has_drawn_fits
             chosen.setdefault(engine.word if together else key, (engine, []))[1].append(request)
@@ -148,7 +153,7 @@ class Asking:
         return replace(stored, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
-        """Which engine answers such a question."""
+        """Return the engine that answers such a question."""
         engine, refusals = choose_engine(self.wanted_engine, self.family, self.data, plan, request)
         self.refusals |= refusals
         self.engine = engine.word

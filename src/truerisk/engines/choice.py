@@ -100,18 +100,41 @@ MOST_OF_FEW_ROWS = 10  # classes: half of the largest train set that scikit-lear
 def choose_engine(
     asked: Any, family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
-    """The engine that will answer, and the reasons of those that refused."""
-    if isinstance(asked, str) and asked == "auto":
-        return _first_willing(family, data, plan, request)
-    engine = _engine(asked)
-    reason = _reason(engine, family, data, plan, request)
-    if reason is not None:
-        raise NoEngine(f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'.", reason)
-    return engine, {}
+    """Return the engine that will answer, and the reasons of those that refused before it."""
+    if not (isinstance(asked, str) and asked == "auto"):
+        engine = _engine(asked)
+        reason = _reason(engine, family, data, plan, request)
+        if reason is not None:
+            said = f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'."
+            raise NoEngine(said, reason)
+        return engine, {}
+    refusals: dict[str, str] = {}
+    served = _serving(type(family.last))
+    for word in registry:
+        if word in LEARNERS and word not in served:
+            continue
+        if not is_present(registry[word].module):
+            refusals[word] = f"{registry[word].module} is missing from this installation."
+            continue
+        engine = registry.load(word)()
+        reason = _reason(engine, family, data, plan, request)
+        reason = reason or _reason_to_fit(engine, family, data, plan)
+        if reason is None:
+            # an engine would have answered, had its loops been compiled
+            lacking = why_not() if refusals else None
+            if lacking is not None and f"{lacking}." in refusals.values():
+                _warn(lacking)
+            return engine, refusals
+        refusals[word] = reason
+    words: dict[str, list[str]] = {}
+    for word, reason in refusals.items():
+        words.setdefault(reason.rstrip("."), []).append(word)
+    reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
+    raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
 
 
 def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    """Why the engine cannot answer: what it never does comes before what it says itself."""
+    """Return why the engine cannot answer: what it never does comes before what it says itself."""
     lacking = engine.lacks(plan)
     if lacking is not None:
         return lacking
@@ -124,7 +147,7 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
 
 
 def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
-    """Why the learner's own fits are to be preferred although the engine can answer, or None."""
+    """Return why the learner's own fits are preferred although the engine can answer, or None."""
     many = data.n_classes > MOST_OF_FEW_ROWS  # train sets of at most 20 rows never warn
     many = many and 2 * data.n_classes > int(plan.least_train_sizes.min())
     if many and engine.word != "generic":
@@ -136,39 +159,15 @@ def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> st
     return None
 
 
-def _first_willing(
-    family: Family, data: Data, plan: Plan, request: Request
-) -> tuple[Engine, dict[str, str]]:
-    refusals: dict[str, str] = {}
-    for word in _serving(type(family.last)):
-        if not is_present(registry[word].module):
-            refusals[word] = f"{registry[word].module} is missing from this installation."
-            continue
-        engine: Engine = registry.load(word)()
-        reason = _reason(engine, family, data, plan, request)
-        reason = reason or _reason_to_fit(engine, family, data, plan)
-        if reason is None:
-            lacking = why_not()  # an engine would have answered, had its loops been compiled
-            if lacking is not None and f"{lacking}." in refusals.values():
-                _warn(lacking)
-            return engine, refusals
-        refusals[word] = reason
-    words: dict[str, list[str]] = {}
-    for word, reason in refusals.items():
-        words.setdefault(reason.rstrip("."), []).append(word)
-    reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
-    raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
-
-
-def _serving(learner: type) -> list[str]:
-    """Return the words of the engines that serve this very class; none is imported for it."""
+def _serving(learner: type) -> frozenset[str]:
+    """Return the words in LEARNERS that serve this very class; no engine is imported for it."""
     if learner not in _SERVED:
         _SERVED[learner] = frozenset(
             word
             for word in LEARNERS
             if any(known_class(place) is learner for place in places_of(word))
         )
-    return [word for word in registry if word not in LEARNERS or word in _SERVED[learner]]
+    return _SERVED[learner]
 
 
 _SERVED: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()

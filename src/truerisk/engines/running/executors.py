@@ -57,6 +57,8 @@ def executor_of(n_jobs: Any) -> Any:
 
     Numbers mean what they mean in joblib: 1 is this process, -1 a worker for each core.
     """
+    if n_jobs is None:
+        return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         workers_of(n_jobs)  # which refuses what is no executor
         return n_jobs
