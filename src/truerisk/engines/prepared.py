@@ -1,6 +1,6 @@
 """What steps before a learner give: one block of doubles, or the learner's own business.
 
-Beyond some sizes closed forms overflow where learners do not (`squares_fit`, `distances_fit`). A
+Beyond some sizes closed forms overflow where learners do not (`squares_fit`). A
 sparse table is made dense for engines that go through it so; which arithmetic the learner itself
 has for a sparse table is for the engine to know.
 """
@@ -16,7 +16,6 @@ from truerisk.core.errors import is_failure
 from truerisk.core.identity import entry_of
 
 MOST, LEAST = 1e60, 1e-60  # closed forms multiply sums of squares with each other: 1e240
-FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
 MOST_CELLS = 2**25  # of a sparse table made dense: 256 MiB
 FEW_CELLS = 2**20  # so few are made dense in no time, however empty the table is
 PER_NUMBER = 100  # cells for one that is not 0: writing more zeros takes longer than fits without
@@ -41,18 +40,6 @@ def squares_fit(table: Any) -> bool:
         return bool(columns.min() >= -MOST and columns.max() <= MOST)
     most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
     return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())
-
-
-def distances_fit(table: Any) -> bool:
-    """Whether squares of the largest cell neither overflow nor vanish, nor sums of many.
-
-    A column of small cells beside a large one takes no part in a distance, and is no matter.
-
-    >>> distances_fit(np.array([[1e100, 1e-150]])), distances_fit(np.array([[1e-150]]))
-    (True, False)
-    """
-    largest = float(np.abs(table).max(initial=0.0))
-    return largest == 0.0 or NEAR <= largest <= FAR
 
 
 def unless_it_fails(prepare: Callable[[], T]) -> T | None:

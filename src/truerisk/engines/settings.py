@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ PREPARATION = "truerisk.engines.preparation.fitted"
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
+ELSEWHERE = -1
 OWN = {"memory", "verbose", "transform_input"}  # parameters of the pipeline itself
 FEW = 3  # classes that a refusal names
 NEEDS = {  # of a response: methods of which the model has one, and what it lacks without
@@ -48,23 +50,44 @@ class Group:
         return self.rowwise if self.preparation is None else self.preparation
 
     def values(self, name: str) -> np.ndarray:
-        """One parameter of every candidate."""
-        return np.array([setting[name] for setting in self.settings])
+        """Return one parameter of every candidate."""
+        return np.array(list(map(itemgetter(name), self.settings)))
+
+    def places_of(self, only: np.ndarray) -> np.ndarray:
+        """Return the place of each of these candidates in the group, ELSEWHERE if in none."""
+        match = only == self.candidates[:, None]
+        return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
 
     def part(self, places: np.ndarray) -> Group:
-        """Some of its candidates."""
+        """Return some of its candidates."""
         settings = tuple(self.settings[int(place)] for place in places)
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
-def family_refusal(family: Family, served: Sequence[type]) -> str | None:
-    """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
-    reason = why_not_apart(family) or learner_refusal(family, served)
-    if reason is None and family.is_piped and _prepares_at_random(family):
+def family_refusal(family: Family, served: Sequence[type], *, apart: bool = True) -> str | None:
+    """Return why the learner is not, in all candidates, an object of one of these classes, or None.
+
+    It may stand last in a pipeline: with `apart` a plain one, whose steps are fitted apart from it.
+    """
+    piped, last = family.is_piped, family.last
+    if piped and apart and (reason := why_not_apart(family)) is not None:
+        return reason
+    if piped and not is_exactly(family.estimator, PIPELINE):
+        return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
+    if not is_plain(last, *served):
+        ours = is_from(last, "sklearn", "truerisk")
+        few = len(served) <= FEW
+        names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
+        return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
+    if not piped:
+        return None
+    if any(name == "steps" or f"{name}__" == family.prefix for name in family.named):
+        return "the grid replaces the learner itself."
+    if apart and _prepares_at_random(family):
         return "a step before the learner is random and has no seed of its own."
-    if reason is None and family.is_piped and not is_present(PREPARATION):
+    if apart and not is_present(PREPARATION):
         return f"{PREPARATION} is missing from this installation."
-    return reason
+    return None
 
 
 def fit_steps(*given: Any) -> tuple[Any, list[Any]]:
@@ -76,7 +99,7 @@ def fit_steps(*given: Any) -> tuple[Any, list[Any]]:
 
 
 def why_not_apart(family: Family) -> str | None:
-    """Why a pipeline has to fit its steps itself, or None; of other estimators as well."""
+    """Return why a pipeline has to fit its steps itself; None also for other estimators."""
     if not family.is_piped:
         return None
     from sklearn import get_config
@@ -99,25 +122,8 @@ def why_not_apart(family: Family) -> str | None:
     return None
 
 
-def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
-    """Why the learner is not, or not in all candidates, an object of one of these very classes."""
-    if family.is_piped and not is_exactly(family.estimator, PIPELINE):
-        return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
-    last = family.last
-    if not is_plain(last, *served):
-        ours = is_from(last, "sklearn", "truerisk")
-        few = len(served) <= FEW
-        names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
-        return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
-    if family.is_piped and any(
-        name == "steps" or f"{name}__" == family.prefix for name in family.named
-    ):
-        return "the grid replaces the learner itself."
-    return None
-
-
 def response_refusal(family: Family, data: Data, request: Request) -> str | None:
-    """Why the learner gives no such answers, or only its fitted model does; None where it does."""
+    """Return why the learner gives no such answers, or its fitted model alone; None if it does."""
     if request.response == "scored":
         return "a scikit-learn scorer needs the fitted model itself."
     if request.response == "score" and data.n_classes != 2:
@@ -131,12 +137,12 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
 
 
 def _called(value: Any) -> str:
-    """A class of the user's by its whole name, which tells it from a namesake."""
+    """Return the whole name of a class of the user's, which tells it from a namesake."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _prepares_at_random(family: Family) -> bool:
-    """Whether a step before the learner draws without a seed, or may do so once it is fitted."""
+    """Return True if a step before the learner draws without a seed, or may once it is fitted."""
     for model in map(family.make, range(len(family))):
         for name in family.random_parameters(model):
             step, _, parameter = name.partition("__")
@@ -147,13 +153,15 @@ def _prepares_at_random(family: Family) -> bool:
 
 
 def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
-    """The candidates by everything but these parameters of the last step."""
-    free = {family.prefix + name for name in names}
-    if free.issuperset(family.named):  # as in most grids
+    """Return the candidates by everything but these parameters of the last step."""
+    fixed = set(family.named)
+    for name in names:
+        fixed.discard(family.prefix + name)
+    if not fixed:  # as in most grids
         return [_group(family, range(len(family)))]
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
-        key = key_of({name: params[name] for name in params.keys() - free})
+        key = key_of({name: params[name] for name in params.keys() & fixed})
         members.setdefault(key, []).append(number)
     return [_group(family, numbers) for numbers in members.values()]
 
@@ -174,7 +182,7 @@ def key_of(params: Mapping[str, Any]) -> str:
 
 def _group(family: Family, numbers: Sequence[int]) -> Group:
     candidates = np.array(numbers)
-    settings = tuple(family.settings[number] for number in numbers)
+    settings = tuple(map(family.settings.__getitem__, numbers))
     if not family.is_piped:
         return Group(candidates, settings)
     from sklearn.pipeline import Pipeline

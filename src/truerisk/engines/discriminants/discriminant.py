@@ -46,9 +46,9 @@ from truerisk.engines.discriminants.rule import (
 )
 from truerisk.engines.discriminants.scatter import Classes, ScatterSpectrum, spectrum_of
 from truerisk.engines.discriminants.weighted_samples import answer_samples
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import ELSEWHERE, Group
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
+from truerisk.engines.templates.task import Shown, Task
 from truerisk.engines.templates.turned import Turned, is_wide, turned_about_mean
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.plan import Plan

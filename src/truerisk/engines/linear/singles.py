@@ -15,8 +15,8 @@ import numpy as np
 from truerisk.engines.linear.fit import DOUBT, Coding, TrainSet, location_doubts
 from truerisk.engines.linear.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.engines.linear.shared_rows import Part, SharedRows
+from truerisk.engines.settings import ELSEWHERE
 from truerisk.engines.templates.fits_of_one_table import place_singles
-from truerisk.engines.templates.task import ELSEWHERE
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 from truerisk.plan.extras.flips import Flips
 

@@ -13,7 +13,7 @@ On plans of drawn train sets the rows are ranked, then closed forms (`laws.py`) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -35,14 +35,13 @@ from truerisk.engines.neighbours.walk import (
 )
 from truerisk.engines.prepared import (
     as_doubles,
-    distances_fit,
     plain_array,
     unless_it_fails,
 )
 from truerisk.engines.running.listed_draws import law_refusal
-from truerisk.engines.settings import Group, groups_along
+from truerisk.engines.settings import ELSEWHERE, Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
+from truerisk.engines.templates.task import Shown, Task
 from truerisk.losses.loss import RowLoss
 from truerisk.plan.blocks import spread
 from truerisk.plan.extras.counted import GatheredCounts
@@ -52,6 +51,7 @@ from truerisk.plan.plan import Plan
 WEIGHTS = ("uniform", "distance")
 OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
 SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
+FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
 BLOCK = 1 << 22  # list entries held at once
 BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
 TIED = (
@@ -119,8 +119,7 @@ class NearestNeighbours(OnePass):
         if data.form is not None and data.form[0].kind == "f":
             return "y is in single precision, and scikit-learn averages it in that."
         if plan.has_drawn_fits:
-            groups = groups_along(family, self.along)
-            return drawn_refusal(groups, data, plan, request, self.table)
+            return drawn_refusal(self, groups_along(family, self.along), data, plan, request)
         if "counted" in plan.needs and any(measure.by_distance for measure in _measures(family)):
             return (
                 "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
@@ -155,7 +154,18 @@ class NearestNeighbours(OnePass):
         return 1e-3 + 1.3e-9 * sum(cells), float(theirs)
 
     def fits(self, numbers: Any) -> bool:
-        return distances_fit(numbers)
+        """Return True if squares of the largest cell neither overflow nor vanish, nor sums of many.
+
+        A column of small cells beside a large one takes no part in a distance, and is no matter.
+
+        >>> from truerisk.engines import NearestNeighbours
+        >>> NearestNeighbours().fits(np.array([[1e100, 1e-150]]))
+        True
+        >>> NearestNeighbours().fits(np.array([[1e-150]]))
+        False
+        """
+        largest = float(np.abs(numbers).max(initial=0.0))
+        return largest == 0.0 or NEAR <= largest <= FAR
 
     def read(self, group: Group, table: Any) -> np.ndarray:
         needs_doubles = Measure.of(group).needs_doubles
@@ -253,13 +263,9 @@ def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
 
 
 def drawn_refusal(
-    groups: list[Group],
-    data: Data,
-    plan: Plan,
-    request: Request,
-    table: Callable[[Group, Data], Any],
+    engine: NearestNeighbours, groups: list[Group], data: Data, plan: Plan, request: Request
 ) -> str | None:
-    """Why there is no closed form, or None; `table` is X after steps that treat rows alone."""
+    """Return why there is no closed form, or None."""
     reason = law_refusal(plan, request)
     if reason is not None:
         return reason
@@ -277,10 +283,10 @@ def drawn_refusal(
         return "a step before the neighbours learns from each drawn train set."
     if largest > smallest:
         return f"n_neighbors={largest} is more than the {smallest} rows of a train set."
-    tables = [unless_it_fails(partial(table, group, data)) for group in groups]
+    tables = [unless_it_fails(partial(engine.table, group, data)) for group in groups]
     if any(X is None for X in tables):
         return "a step before the neighbours fails."
-    if not all(map(distances_fit, tables)):
+    if not all(map(engine.fits, tables)):
         return "squares of the cells overflow or vanish."
     for fit in range(plan.n_fits):
         if not np.isin(_tested_rows(plan, fit), plan.train_rows(fit)[0]).all():

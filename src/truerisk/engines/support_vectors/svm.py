@@ -146,7 +146,8 @@ class SupportVectors(OnePass):
             return done
         products = Products(cells_of(task.X), sums=_sums(task.X))
         for part in _by_kernel(task.group):
-            own = replace(task, group=part)
+            places = None if task.run.only is None else part.places_of(task.run.only)
+            own = replace(task, group=part, places=places)
             setting = part.settings[0]
             gram: Gram | None = None
             if not uses_gamma(setting["kernel"]) or setting["gamma"] != "scale":

@@ -13,7 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.engines.templates.task import ELSEWHERE, Task
+from truerisk.engines.settings import ELSEWHERE
+from truerisk.engines.templates.task import Task
 from truerisk.plan.blocks import ALL, Blocks, RowSets, covered, spread
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.partitions import times_drawn

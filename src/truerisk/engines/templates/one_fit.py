@@ -23,8 +23,8 @@ from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.settings import (
     Group,
+    family_refusal,
     groups_along,
-    learner_refusal,
     response_refusal,
 )
 from truerisk.plan.answers import Answers
@@ -68,7 +68,8 @@ class OneFit(Engine):
         return None
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = learner_refusal(family, self.learners()) or response_refusal(family, data, request)
+        reason = family_refusal(family, self.learners(), apart=False)
+        reason = reason or response_refusal(family, data, request)
         if reason is not None:
             return reason
         path = self.path_of(family)

@@ -28,12 +28,13 @@ from truerisk.engines.running.doors import shared_steps
 from truerisk.engines.running.fit_warnings import Tally, kept_warnings
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.settings import (
+    ELSEWHERE,
     Group,
     family_refusal,
     groups_along,
     response_refusal,
 )
-from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
+from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels import why_not
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
@@ -134,17 +135,21 @@ class OnePass(Engine):
         return []
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        lacking = why_not() if self.compiled else None
-        return (
+        reason = (
             self.learner_refusal(family)
             or self.settings_refusal(family.settings)
             or response_refusal(family, data, request)
-            or _weights_refusal(family, data, self.weighted)
+            or (_weights_refusal(family, data, self.weighted) if data.fit_params else None)
             or self.table_refusal(family, data)
-            or _plan_refusal(plan)
-            or (None if lacking is None else f"{lacking}.")
-            or self.more_refusals(family, data, plan, request)
         )
+        if reason is not None:
+            return reason
+        trained = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()  # a bound is cheap
+        if not trained or not plan.test_sizes.all():
+            return "a fit sees no rows, or is asked about none."
+        if self.compiled and (lacking := why_not()) is not None:
+            return f"{lacking}."
+        return self.more_refusals(family, data, plan, request)
 
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
@@ -166,9 +171,12 @@ class OnePass(Engine):
         asked: set[tuple[int, int]] = set()  # (fit, candidate) that the learner itself answered
         n_done = 0
         for group in groups:
-            task = replace(every, group=group, read=partial(self.read, group), open={}, alike=[])
+            places = None if run.only is None else group.places_of(run.only)
+            read = partial(self.read, group)
+            task = replace(every, group=group, places=places, read=read, open={}, alike=[])
             n_done += self._answer_group(task, n_done, n_fits)
-            asked |= {(fit, c) for fit, those in task.open.items() for c in those}
+            for fit, those in task.open.items():
+                asked.update((fit, candidate) for candidate in those)
         if request.response == "score" and any(map(self.rounds, groups)):
             every.ask_for_ranks(asked)
         tell(n_fits, n_fits)
@@ -176,7 +184,8 @@ class OnePass(Engine):
             Tally(every.warned).say(n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
         share = (time.perf_counter() - started) / n_fits
-        notes = [*every.notes, *(what.format(most) for what, most in every.largest.items())]
+        for what, most in every.largest.items():
+            every.notes.append(what.format(most))
         return Answers(
             plan=plan,
             response=request.response,
@@ -187,37 +196,32 @@ class OnePass(Engine):
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=n_fits,
             extra=None if extra is None else extra.finished(),
-            notes=tuple(dict.fromkeys(notes)),
+            notes=tuple(dict.fromkeys(every.notes)),
         )
 
     def _answer_group(self, task: Task, before: int, total: int) -> int:
-        """Answer the candidates of one group; how many fits of them there are."""
-        n_fits, places = task.plan.n_fits, task.places
-        size = n_fits * len(task.group.candidates)
+        """Answer the candidates of one group; return how many fits of them there are."""
+        group, data, n_fits, places = task.group, task.data, task.plan.n_fits, task.places
+        size = n_fits * len(group.candidates)
         if places is not None:
             size = int((places != ELSEWHERE).sum())
-        X, everywhere = self._shared(task.group, task.data)
-        task = replace(task, X=X)
-        done = task.all_open() if everywhere else self.together(task)
+        served = data.classes is not None or self.fits(data.y)
+        if served and group.preparation is None:  # one table for all fits
+            X = None
+            if group.rowwise is not None or not data.non_finite:  # the grid may drop the steps
+                X = unless_it_fails(partial(self.table, group, data))
+            served = X is not None and self.fits(X)
+            task = replace(task, X=X)
+        done = self.together(task) if served else task.all_open()
         first = int(done.sum())
         tell(before + size * first // n_fits, total)
         for count, fit in enumerate(np.flatnonzero(~done), start=first + 1):
             self.answer_fit(task, int(fit))
             tell(before + size * count // n_fits, total)
-        task.ask_the_learner()
+        if task.open or task.alike:
+            task.ask_the_learner()
         task.notes.extend(self.closing_notes(task))
         return size
-
-    def _shared(self, group: Group, data: Data) -> tuple[Any, bool]:
-        """X for all fits, if there is one; whether the learner itself is to be asked everywhere."""
-        if data.classes is None and not self.fits(data.y):
-            return None, True
-        if group.preparation is not None:
-            return None, False
-        if group.rowwise is None and data.non_finite:  # the grid takes the steps away
-            return None, True
-        X = unless_it_fails(partial(self.table, group, data))
-        return (X, False) if X is not None and self.fits(X) else (None, True)
 
     def answer_fit(self, task: Task, fit: int) -> None:
         """Answer one fit by its own pass, or leave it open."""
@@ -237,19 +241,11 @@ class OnePass(Engine):
 
 
 def _weights_refusal(family: Family, data: Data, weighted: bool) -> str | None:
-    if not data.fit_params:
-        return None
+    """Return why fit parameters are not served, or None."""
     own = f"{family.prefix}sample_weight"
     others = [name for name in data.fit_params if name != own or not weighted]
     if others:
         return f"fit parameters ({', '.join(others)}) are given."
     if own in data.fit_params and np.shape(data.fit_params[own]) != (data.n_rows,):
         return f"{own} is not one weight per row."
-    return None
-
-
-def _plan_refusal(plan: Plan) -> str | None:
-    some = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()  # a bound costs nothing
-    if not some or not plan.test_sizes.all():
-        return "a fit sees no rows, or is asked about none."
     return None

@@ -16,10 +16,9 @@ from truerisk.engines.prepared import Begin, dense, unless_it_fails
 from truerisk.engines.running.doors import known_steps
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces
-from truerisk.engines.settings import Group, fit_steps
+from truerisk.engines.settings import ELSEWHERE, Group, fit_steps
 from truerisk.plan.plan import Plan
 
-ELSEWHERE = -1
 CLOSE = 1e-9  # scores, beside the largest, that rounding may rank
 PROBED = 16  # fits, of which the first says which candidates are worth a pass
 
@@ -60,6 +59,7 @@ class Task:
     X: Any  # after the rowwise steps; None where a step learns from the rows
     weights: np.ndarray | None
     values: np.ndarray
+    places: np.ndarray | None = None  # `group.places_of(run.only)`, None where all are asked
     read: Callable[[Any], np.ndarray] = dense  # what a step gives out, as the engine takes it
     extra: Any = None  # a `Gathered`, where the plan asks for more than answers about rows
     open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
@@ -94,17 +94,6 @@ class Task:
         open_ = np.isin(group.candidates, list(self.open[first]))
         self.leave_open(fit, group.candidates[open_])
         return None if open_.all() else group.part(np.flatnonzero(~open_))
-
-    @cached_property
-    def places(self) -> np.ndarray | None:
-        """Of the one candidate asked in each fit its place in the group, −1 where it is in none.
-
-        None where all candidates are asked in all fits.
-        """
-        if self.run.only is None:
-            return None
-        match = self.run.only == self.group.candidates[:, None]
-        return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
 
     def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
         """In which of these fits the candidate at a place of the group is asked."""
