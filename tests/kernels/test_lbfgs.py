@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from truerisk.engines.logistic.lbfgs import logistic_lbfgs
+from truerisk.engines.logistic.stops import logistic_lbfgs
 from truerisk.engines.templates.turned import turned
 
 

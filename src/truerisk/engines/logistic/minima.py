@@ -27,7 +27,6 @@ from truerisk.engines.logistic.path_answers import (
     least_margin,
     ranks_are_close,
 )
-from truerisk.engines.logistic.setting import l1_ratio_of
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.fits_of_one_table import Samples, products_of
 from truerisk.engines.templates.task import Task
@@ -41,6 +40,8 @@ from truerisk.plan.extras.linear_rules import LinearRules
 
 EXACT = 1e-20  # a squared move: ten digits of the linear predictor
 MANY_PASSES = 300_000
+USUAL, USUAL_STEPS = 1e-4, 100
+PENALTIES = {"l1": 1.0, "l2": 0.0}
 RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them
 
 
@@ -64,6 +65,47 @@ def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
     except (TypeError, ValueError) as error:
         return f"LogisticPath cannot be set so: {str(error).splitlines()[0].rstrip('.')}."
     return None
+
+
+def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Return why the minimum of another objective is asked for, or none at all."""
+    solver = setting["solver"]
+    if solver == "liblinear":
+        return "solver='liblinear' penalises the intercept, another objective."
+    if l1_ratio_of(setting) is None:
+        return f"penalty={setting.get('penalty')!r} is none that it knows."
+    if l1_ratio_of(setting) != 0 and solver != "saga":
+        return f"solver='{solver}' has no L1 penalty."
+    if solver not in ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"):
+        return f"solver={solver!r} is none that it knows."
+    plain = {"fit_intercept": True, "dual": False, "warm_start": False, "class_weight": None}
+    for name, value in plain.items():
+        if setting[name] is not value:
+            return f"{name}={setting[name]!r} is not served."
+    if setting.get("multi_class", "auto") not in ("auto", "deprecated"):
+        return f"multi_class={setting['multi_class']!r} is not served."
+    tol, steps = setting["tol"], setting["max_iter"]
+    if not 0 < tol <= USUAL:
+        return f"tol={tol!r} does not ask for the minimum: set tol to {USUAL:g} or less."
+    if not steps >= USUAL_STEPS:
+        return f"max_iter={steps!r} stops the solver short of the minimum."
+    return None
+
+
+def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
+    """Return the share of the L1 penalty of a LogisticRegression; None where it has no penalty.
+
+    Up to scikit-learn 1.7 the penalty has a name; from 1.8 on `l1_ratio` alone says it.
+    """
+    penalty, given = setting.get("penalty", "deprecated"), setting["l1_ratio"]
+    if isinstance(penalty, str) and penalty in PENALTIES:
+        return PENALTIES[penalty]
+    if penalty not in ("deprecated", "elasticnet"):
+        return None
+    ratio = 0.0 if given is None and penalty == "deprecated" else given
+    if isinstance(ratio, bool) or not isinstance(ratio, int | float | np.number):
+        return None
+    return float(ratio) if 0 <= ratio <= 1 else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,7 @@ from truerisk.core.identity import is_exactly
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.logistic.path_answers import QuestionRows
-from truerisk.engines.logistic.setting import l1_ratio_of, regression_refusal
-from truerisk.engines.logistic.stops import Stopped, follows_the_solver, stopped
+from truerisk.engines.logistic.stops import Stopped, follows_the_solver, steps_refusal, stopped
 from truerisk.engines.prepared import as_dense, is_bearable
 from truerisk.engines.settings import Group, family_refusal
 from truerisk.engines.templates.one_pass import OnePass
@@ -91,7 +90,17 @@ class LogisticPaths(OnePass):
         return "C" in settings[0] and not self.minimiser
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        return regression_refusal(setting, self.minimiser)
+        """Return why a setting of LogisticRegression is not served, or None.
+
+        With `minimiser` the minimum of its objective is wanted, wherever the solver would stop;
+        else the very place where L-BFGS-B stops, with scikit-learn's defaults but for C, `tol` and
+        `max_iter`.
+        """
+        cost: Any = setting["C"]
+        number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool)
+        if not number or not 0 < cost < np.inf:
+            return f"C={cost!r} is no finite penalty."
+        return _minima().minimum_refusal(setting) if self.minimiser else steps_refusal(setting)
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
         if not self._follows(settings) and not is_present(MINIMA):
@@ -149,8 +158,8 @@ class LogisticPaths(OnePass):
         if task.X is None:
             return done
         setting = task.group.settings[0]
-        ridge = "C" in setting and l1_ratio_of(setting) == 0
-        if self.minimiser and ridge and not hasattr(task.X, "indptr"):
+        minima = self.minimiser and "C" in setting and not hasattr(task.X, "indptr")
+        if minima and _minima().l1_ratio_of(setting) == 0:
             done |= _minima().answer_samples(task, task.X)
         for fit in np.flatnonzero(~done).tolist():
             group = task.worth_trying(fit)
@@ -239,7 +248,7 @@ def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> s
     if "at" not in settings[0] and not minimiser:
         return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
     if "taken_out" in plan.needs:
-        if "C" in settings[0] and any(l1_ratio_of(setting) for setting in settings):
+        if "C" in settings[0] and any(_minima().l1_ratio_of(setting) for setting in settings):
             return "which columns an L1 penalty selects, nearly, is up to the solver."
         if data.n_classes > 2:
             return "a row is taken out of a fit on two classes only."
