@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -60,7 +61,7 @@ class Group:
 
     def part(self, places: np.ndarray) -> Group:
         """Return some of its candidates."""
-        settings = tuple(self.settings[int(place)] for place in places)
+        settings = tuple(map(self.settings.__getitem__, places.tolist()))
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
@@ -131,7 +132,7 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
     methods, lacking = NEEDS.get(request.response, ((), ""))
     if data.task == "survival" and methods:
         methods, lacking = (CURVES,), "no curves of survival"
-    if methods and not any(hasattr(family.make(0), name) for name in methods):
+    if methods and not any(map(partial(hasattr, family.make(0)), methods)):
         return f"{family.name} gives {lacking}."
     return None
 

@@ -12,7 +12,7 @@ is set. The penalty is λ = 1 / (C Σ w), C as it stands in every train set, wha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -112,7 +112,8 @@ class LogisticPaths(OnePass):
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         own = "at" in family.settings[0]  # LogisticPath computes in double precision
-        sparse, single = hasattr(data.X, "tocsr"), _is_single(data.X)
+        sparse, dtype = hasattr(data.X, "tocsr"), getattr(data.X, "dtype", None)
+        single = dtype is not None and dtype.kind == "f" and dtype.itemsize < 8
         if not sparse and not (own and single):
             return super().table_refusal(family, data)
         if sparse and family.is_piped:
@@ -143,12 +144,15 @@ class LogisticPaths(OnePass):
             return "X is sparse, and too large, or too empty, to be made a dense table."
         if follows and not follows_the_solver():
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
-        reason = _asked_refusal(family, data, plan, self.minimiser)
-        if reason is not None:
-            return reason
-        weights = _weights(data)
-        if weights is not None and (not np.isfinite(weights).all() or (weights < 0).any()):
-            return "weights are negative or not finite."
+        if plan.needs.keys() & {"rules", "freedom", "taken_out"}:
+            reason = _asked_refusal(family, data, plan, self.minimiser)
+            if reason is not None:
+                return reason
+        weights = next(iter(data.fit_params.values()), None)  # of the rows
+        if weights is not None:
+            weights = np.asarray(weights, dtype=np.float64)
+            if not np.isfinite(weights).all() or (weights < 0).any():
+                return "weights are negative or not finite."
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
         return _classes_refusal(data, plan, weights)
@@ -173,7 +177,7 @@ class LogisticPaths(OnePass):
         return "C" in group.settings[0]  # LogisticPath goes through these very iterations
 
     def closing_notes(self, task: Task) -> list[str]:
-        n_open = sum(len(candidates) for candidates in task.open.values())
+        n_open = sum(map(len, task.open.values()))
         if not n_open or not self._follows(task.group.settings):
             return []
         per_fit = len(task.group.candidates) if task.run.only is None else 1
@@ -194,13 +198,14 @@ class LogisticPaths(OnePass):
         if rule is None:
             task.leave_open(fit, group.candidates)
             return
-        tested = [QuestionRows(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
+        own = None
         if "taken_out" in task.plan.needs:
             own = _minima().OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
-            without = task.plan.without_row[task.questions(fit)]
-            tested = [
-                replace(a, own=own if w else None) for a, w in zip(tested, without, strict=True)
-            ]
+        tested = []
+        for question in task.questions(fit):
+            is_own = own is not None and task.plan.without_row[question]
+            asked = task.plan.test_rows(question)[0]
+            tested.append(QuestionRows(task.X, asked, own if is_own else None))
         answers = rule.answers(task, fit, tested)
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
@@ -239,9 +244,7 @@ class LogisticPaths(OnePass):
 
 
 def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
-    """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
-    if not plan.needs.keys() & {"rules", "freedom", "taken_out"}:
-        return None
+    """Return why a fitted model is not read: LogisticPath on the data's own rows is."""
     if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
     settings = family.settings
@@ -260,16 +263,6 @@ def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> s
     if "freedom" in plan.needs and any(s["l1_ratio"] != 1 for s in settings):
         return "degrees of freedom are stated for l1_ratio=1 only."
     return None
-
-
-def _is_single(X: Any) -> bool:
-    dtype = getattr(X, "dtype", None)
-    return dtype is not None and dtype.kind == "f" and dtype.itemsize < 8
-
-
-def _weights(data: Data) -> np.ndarray | None:
-    params = list(data.fit_params.values())
-    return np.asarray(params[0], dtype=np.float64) if params else None
 
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:

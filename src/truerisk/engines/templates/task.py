@@ -115,7 +115,7 @@ class Task:
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
         """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
-        self.open.setdefault(int(fit), set()).update(int(c) for c in candidates)
+        self.open.setdefault(int(fit), set()).update(map(int, candidates))
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
         """The learner is fitted for the first of all that warn alike, whose sentence is theirs."""
