@@ -192,8 +192,8 @@ def as_learner(
             "training set: choose by rule=."
         )
     check_store(model.store, model.random_state)
-    routed = route(model, groups, {"sample_weight": sample_weight})
-    problem = replace(problem_of_search(model, X, y, routed)[0], scores={}, interval=None)
+    routed = route(model, X, groups, {"sample_weight": sample_weight})
+    problem = replace(problem_of_search(model, y, routed)[0], scores={}, interval=None)
     assert problem.select_by is not None
     outer = _outer(model, problem.select_by, cv)
     return LearnerBySize(problem, outer, problem.select_by, model.store)

@@ -32,7 +32,7 @@ def problem_of_any(
     model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
     """
     if is_honest_search(searched):
-        problem, _ = problem_of_search(searched, X, y, route(searched, groups, params, **order))
+        problem, _ = problem_of_search(searched, y, route(searched, X, groups, params, **order))
         if searched.param_grid is None and tunes_inside(problem.family):
             raise Refusal(
                 f"{problem.family.name} tunes inside its own fit: give it as it is, without "

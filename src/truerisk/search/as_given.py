@@ -32,7 +32,7 @@ class Paired:
     scale: float = 1.0
 
     def exceeds_noise(self, level: float) -> bool:
-        """Whether 0 lies outside the t interval of this level."""
+        """Return True if 0 lies outside the t interval of this level."""
         if self.std_error <= _NOTHING * self.scale:
             return False  # equal losses have no spread, so their error is not known
         from scipy.special import stdtrit
@@ -43,7 +43,7 @@ class Paired:
 def paired_difference(
     first: np.ndarray, second: np.ndarray, rows: np.ndarray, data: Data
 ) -> Paired | None:
-    r"""Weighted mean of d = first − second with its standard error, clustered by groups.
+    r"""Return the weighted mean of d = first − second with its standard error, clustered by groups.
 
     se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))² with Σ w = 1 over m groups, or m rows where
     there are no groups. None for fewer than two of them.
@@ -89,7 +89,7 @@ class AsGiven:
     scale: Scale = ERROR
 
     def suffices(self, level: float) -> bool:
-        """Whether tuning is not shown to be better, beyond the noise of the paired losses."""
+        """Return True if the paired losses do not show, beyond noise, that tuning is better."""
         return not (self.gain.mean > 0 and self.gain.exceeds_noise(level))
 
     def __str__(self) -> str:
@@ -134,22 +134,26 @@ def as_given(
 
 
 def number_as_given(family: Family) -> int | None:
-    """Which of several candidates sets what the model already has; None where none of them does."""
+    """Return which of several candidates sets what the model already has; None if none does."""
     if len(family) < 2:
         return None
     own = family.estimator.get_params(deep=True)
     for place, params in enumerate(family.candidates):
-        if params and all(name in own and _is(name, own[name], v) for name, v in params.items()):
+        is_own = bool(params)
+        for name, value in params.items():
+            is_own = is_own and name in own and _is_same(name, own[name], value)
+        if is_own:
             return place
     return None
 
 
-def _is(name: str, own: Any, value: Any) -> bool:
-    """Whether two values of a parameter mean the same: 1 and 1.0 do, unless one is a share."""
+def _is_same(name: str, own: Any, value: Any) -> bool:
+    """Return True if two values of a parameter mean the same, as 1 and 1.0 do but for shares."""
     if own is value:
         return True
-    own, value = (each.item() if isinstance(each, np.generic) else each for each in (own, value))
-    numbers = all(isinstance(each, int | float) for each in (own, value))
+    own = own.item() if isinstance(own, np.generic) else own
+    value = value.item() if isinstance(value, np.generic) else value
+    numbers = isinstance(own, int | float) and isinstance(value, int | float)
     flags = isinstance(own, bool) or isinstance(value, bool)
     if numbers and not flags and name.rpartition("__")[2] not in SHARES:
         return bool(own == value)

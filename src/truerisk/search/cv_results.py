@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.ma import MaskedArray
 from sklearn.exceptions import FitFailedWarning as TheirWarning
 
 from truerisk.core.arguments import shown
@@ -20,7 +21,7 @@ from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.parts.averages import split_risks
 from truerisk.plan.builder import with_training_rows
-from truerisk.results.evaluation import Evaluation
+from truerisk.results.evaluation import Evaluation, values_of
 from truerisk.results.interval import tied_groups
 from truerisk.results.results import RiskCurve
 
@@ -28,7 +29,7 @@ from truerisk.results.results import RiskCurve
 def rate_settings(
     problem: Problem, *, error_score: Any, several: bool, trained: bool, **options: Any
 ) -> tuple[Computed, dict[str, Any]]:
-    """The settings of a search rated on all rows, and its `cv_results_`.
+    """Rate the settings of a search on all rows; also return its `cv_results_`.
 
     With `trained` every fit is asked about its own rows, too; `several` scores have their names.
     """
@@ -40,15 +41,14 @@ def rate_settings(
         computed = _counted(computed, error_score)
     name = problem.name if several else "score"
     scored = {name: computed, **(computed.by_score if several else {})}
-    if not trained:
-        return computed, _cv_results(scored, {})
-    return computed, _cv_results(scored, dict(zip(scored, scores[-len(scored) :], strict=True)))
+    of_training = dict(zip(scored, scores[-len(scored) :], strict=True)) if trained else {}
+    return computed, _cv_results(scored, of_training)
 
 
 def _with_training_rows(
     problem: Problem, **options: Any
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """The answers that rate the settings, and every score on the train set of every split."""
+    """Return what rates the settings, and every score on the training set of every split."""
     problem = tuning_problem(problem)
     told_in, _, plan = draw_plan(problem, problem.select_by)
     answers = problem.asking(**options)(with_training_rows(plan))
@@ -61,7 +61,7 @@ def _with_training_rows(
 
 @contextmanager
 def own_warning(error_score: Any) -> Iterator[None]:
-    """Where failing fits have a score, one warning at the end speaks of all of them."""
+    """Leave out the warnings of single fits that fail, if one at the end speaks of all of them."""
     with warnings.catch_warnings():
         if error_score != "raise":
             warnings.simplefilter("ignore", FitFailedWarning)
@@ -71,7 +71,7 @@ def own_warning(error_score: Any) -> Iterator[None]:
 def _cv_results(
     by_score: Mapping[str, Computed], trained: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
-    """Times, parameters, every score of every split, their mean, spread and rank.
+    """Collect times, parameters, every score of every split, their mean, spread and rank.
 
     Of a setting that left a race, splits that it was not rated on are NaN, and so is the mean.
 
@@ -89,16 +89,15 @@ def _cv_results(
     }
     if not computed.method.rates_all:  # settings may have left a race: after how many folds
         results["n_resources"] = answers.made[:, fits].sum(axis=1)
-    for name in sorted({name for params in candidates for name in params}):
-        results[f"param_{name}"] = _param_column(
-            [params.get(name, _ABSENT) for params in candidates]
-        )
-    results["params"] = [dict(params) for params in candidates]
+    for name in sorted(set[str]().union(*candidates)):
+        results[f"param_{name}"] = _param_column(name, candidates)
+    results["params"] = list(map(dict, candidates))
     for name, each in by_score.items():
         loss, tested = each.problem.loss, each.tested
         scores = loss.score(np.array([t.split_risks for t in tested]))
-        results |= {f"split{split}_test_{name}": of for split, of in enumerate(scores.T)}
-        means = loss.score(np.array([t.value for t in tested]))
+        for split, of_split in enumerate(scores.T):
+            results[f"split{split}_test_{name}"] = of_split
+        means = loss.score(values_of(tested))
         results[f"mean_test_{name}"] = means
         results[f"std_test_{name}"] = scores.std(axis=1)
         # 1 for the best; within the tie tolerance they share the smallest rank; failures last
@@ -115,30 +114,25 @@ def _cv_results(
     return results
 
 
-_ABSENT = object()
-
-
-def _param_column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
-    """The values of one parameter, masked for candidates that do not name it."""
-    mask = [value is _ABSENT for value in values]
-    present = [value for value in values if value is not _ABSENT]
-    simple = all(
-        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in present
-    )
-    column: np.ma.MaskedArray[Any, Any]
-    if simple:
-        filled = np.array([present[0] if gone else v for v, gone in zip(values, mask, strict=True)])
-        column = np.ma.MaskedArray(filled, mask=mask)
-    else:
-        column = np.ma.MaskedArray(np.empty(len(values), dtype=object), mask=mask)
-        for i, value in enumerate(values):
-            if not mask[i]:
-                column.data[i] = value
-    return column
+def _param_column(name: str, candidates: Sequence[Mapping[str, Any]]) -> MaskedArray[Any, Any]:
+    """Return the values of one parameter, masked for candidates that do not name it."""
+    values = np.empty(len(candidates), dtype=object)
+    mask = np.ones(len(candidates), dtype=bool)
+    are_numbers = True
+    for number, params in enumerate(candidates):
+        if name in params:
+            value = values[number] = params[name]
+            mask[number] = False
+            is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            are_numbers = are_numbers and is_number
+    if are_numbers:
+        values[mask] = values[~mask][0]
+        values = np.array(values.tolist())
+    return MaskedArray(values, mask=mask)
 
 
 def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:
-    """How many fits; from 2 on a line for each with its time, from 3 on with its score.
+    """Print how many fits there are; from 2 on a line for each with its time, from 3 on its score.
 
     Settings that share a fit have no moment of their own, so all is printed when they are tuned.
     """
@@ -178,7 +172,7 @@ class FitsFailed(FitFailedWarning, TheirWarning):
 
 
 def _counted(computed: Computed, error_score: float) -> Computed:
-    """The same where failing fits have this score; where all fail, there is nothing to choose."""
+    """Give failing fits this score; where all fail, there is nothing to choose."""
     answers = computed.all_answers
     if not answers.failures:
         return computed
@@ -210,7 +204,7 @@ def _counted(computed: Computed, error_score: float) -> Computed:
 
 
 def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
-    """The evaluation where fits that failed have a risk."""
+    """Give the fits that failed a risk."""
     risks = np.array([tested.split_risks for tested in evaluation.tested])
     risks[~answered] = risk
     tested = (
@@ -221,7 +215,7 @@ def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Ev
 
 
 def chosen_by(refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str, Any]) -> RiskCurve:
-    """The curve whose best setting is that which the function chooses by its number."""
+    """Return the curve whose best setting a function chooses by its number."""
     number, n_settings = refit(results), len(results["params"])
     if not isinstance(number, int | np.integer):
         raise BadArgument(

@@ -36,7 +36,7 @@ from truerisk.estimation.problem import (
 )
 from truerisk.estimation.run import blank_estimate, compute, curve_of
 from truerisk.losses.loss import Loss
-from truerisk.losses.loss_words import as_loss
+from truerisk.losses.loss_words import as_loss, by_scoring
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
 from truerisk.methods.words import USUAL_FOLDS, as_method
@@ -44,14 +44,14 @@ from truerisk.results.results import RiskEstimate, all_findings, with_findings
 from truerisk.search.claim import Claim, known_word
 from truerisk.search.own_claim import as_risk, claim_of
 from truerisk.search.repeat import of_clones, study_given, with_groups
-from truerisk.search.search_problem import Routed, Words, own_score, problem_of, words_of
+from truerisk.search.search_problem import Routed, own_score, problem_of, scoring_of
 from truerisk.search.tuned_model import TunedModel
 
 KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 
 
-def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
+def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
     """The fitted attributes of a HonestSearchCV that was given a search; None where it was not.
 
     A search is what has `best_params_` once it is fitted; its class says so before.
@@ -61,11 +61,11 @@ def fit_given_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, A
     if estimator.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
         refuse_words_of_grids(search, kind)
         refuse_state(estimator)
-    rows = SearchRows.of(search, X, y, routed)
+    rows = SearchRows.of(search, y, routed)
     if search.outer is not None:  # what would be refused after a long fit is refused now
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
-        rows.problem(search, Words(search.scoring, None, search.n_jobs))
+        rows.problem(search, search.scoring)
     before = marks_of(estimator)
     with stage("tuning"):
         fitted = rows.fitted()
@@ -143,28 +143,27 @@ class SearchRows:
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, search: Any, X: Any, y: Any, routed: Routed) -> SearchRows:
+    def of(cls, search: Any, y: Any, routed: Routed) -> SearchRows:
         from sklearn import get_config
 
         family = Family.of(search.estimator)
         refuse_no_tags(search.estimator)
-        X, routed, _ = routed.looked_up(X, search.estimator)
-        weight = routed.sample_weight
         try:
             task: TaskWord = family.task
         except BadData:  # a density, say, is searched by its own score
             task = "other"
-        data = Data.check(X, y, task=task, **routed.of_rows, sample_weight=weight)
+        data = Data.check(routed.X, y, task=task, **routed.rows)
         params = dict(routed.fit)
         if not get_config()["enable_metadata_routing"]:  # which hands them on itself
-            _refuse_groups(search.estimator, routed.groups)
+            _refuse_groups(search.estimator, routed.rows["groups"])
             params = with_groups(params, data.groups)
-        fit_options = {"sample_weight": weight, "fit_params": params}
+        fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": params}
         return cls(family, data, as_seed(search.random_state), fit_options)
 
-    def problem(self, search: Any, words: Words) -> Problem:
-        """The whole search as one learner, and what is asked of it."""
-        return problem_of(search, self.data, self.family, words, seed=self.seed, **self.fit_options)
+    def problem(self, search: Any, scoring: Any) -> Problem:
+        """Pose the whole search as one learner, with what is asked of it."""
+        options = self.fit_options
+        return problem_of(search, self.data, self.family, scoring, seed=self.seed, **options)
 
     def fitted(self) -> Any:
         """A clone that searched all rows."""
@@ -181,18 +180,19 @@ class SearchRows:
 def problem_and_loss(
     search: Any, rows: SearchRows, claim: Claim | None, fitted: Any
 ) -> tuple[Problem, Loss | None]:
-    """The whole search as one learner, and the loss behind its own score.
+    """Pose the whole search as one learner, and find the loss behind its own score.
 
     The honest risk is told in that loss where none was asked for.
     """
     data = rows.data
-    words = words_of_given(search, claim, fitted)
+    scoring = scoring_of_given(search, claim, fitted)
     own = None
     if claim is not None:
         plain = copy(search)
         plain.scoring = None
-        own = as_loss(words_of_given(plain, claim, fitted).chosen, data)
-    return refuse_unrated_class(rows.problem(search, words)), own
+        chosen, _ = by_scoring(scoring_of_given(plain, claim, fitted), search.refit)
+        own = as_loss(chosen, data)
+    return refuse_unrated_class(rows.problem(search, scoring)), own
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:
@@ -259,8 +259,8 @@ def _weighs(fitted: Any) -> bool:
     return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
 
 
-def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
-    """What was asked of the model that is tuned; by the search's own score where nothing was."""
+def scoring_of_given(search: Any, claim: Claim | None, fitted: Any) -> Any:
+    """Return what is asked of the model that is tuned; by default the search's own score."""
     asker = copy(search)
     asker.estimator = (
         getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
@@ -273,7 +273,7 @@ def words_of_given(search: Any, claim: Claim | None, fitted: Any) -> Words:
             asker.scoring = own_score(claim.estimator)
         elif word != "accuracy":  # which the usual loss of classifiers is
             asker.scoring = word or claim.scoring
-    return words_of(asker)
+    return scoring_of(asker)
 
 
 OWN = {  # what speaks of the settings of a grid, with the value that says nothing

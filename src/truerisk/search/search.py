@@ -241,9 +241,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         """
         self._forget()
         check_words(self)
-        routed = route(self, groups, params, time, block)
+        routed = route(self, X, groups, params, time, block)
         try:
-            fitted = self._fitted(X, y, routed)
+            fitted = self._fitted(y, routed)
         except BaseException:
             self._forget()  # a failed fit leaves nothing of an earlier one
             raise
@@ -251,22 +251,23 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             warn_of_findings(self.findings_)
         return fitted
 
-    def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
-        X, routed, self.row_columns_ = routed.looked_up(X, self.estimator)
+    def _fitted(self, y: Any, routed: Routed) -> Self:
+        self.row_columns_ = routed.names
         is_alone = self.param_grid is None and self.n_iter is None
         if is_alone and has_best_params(self.estimator):
-            attributes = load_part("fit-given")(self, X, y, routed)
+            attributes = load_part("fit-given")(self, y, routed)
             if attributes is not None:
                 for name, value in attributes.items():
                     setattr(self, name, value)
                 return self
-        problem, self.multimetric_ = problem_of_search(self, X, y, routed)
-        methods = [method for method in (problem.select_by, problem.testing) if method is not None]
-        forward = all(method.goes_forward for method in methods)
+        problem, self.multimetric_ = problem_of_search(self, y, routed)
+        select_by, testing = problem.select_by, problem.testing
+        assert select_by is not None
+        forward = select_by.goes_forward and (testing is None or testing.goes_forward)
         problem = with_checks(problem, self.checks, forward=forward)
         if self.refit:  # known before the fits of the search, which may need no such matrix
             refuse_too_large(problem.family, problem.data)
-        check_race(methods[0], self.error_score, return_train_score=self.return_train_score)
+        check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {problem.family.name: problem}
         with connections_kept(), open_store(self.store, named, kind="search") as stored:
@@ -290,16 +291,17 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 self._keep_selection(selected, results)
             if stored is not None:
                 stored.warn_of_another()
-            if problem.testing is not None:
+            if testing is not None:
                 with stage("honest risk"):
                     known = [selected.answers] if tried is None else tried.known_answers(selected)
                     asked = replace(problem, calibrated=True)
-                    tested = compute(asked, problem.testing, known=known, keeper=keeper)
+                    tested = compute(asked, testing, known=known, keeper=keeper)
                     tested = tested if tried is None else tried.tested(tested)
                     self._keep_risk(problem, selected, tested)
-            told = [vars(self).get(name) for name in ("risk_", "selected_risk_")]
-            estimates = [estimate for estimate in told if estimate is not None]
-            found = [*problem.findings, *(f for each in estimates for f in all_findings(each))]
+            found = [*problem.findings]
+            if testing is not None:
+                found += all_findings(self.risk_)
+            found += all_findings(self.selected_risk_)
             self.findings_ = tuple(dict.fromkeys(found))
             if stored is not None:
                 self.kept_ = stored.fits
@@ -314,8 +316,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit found: a later one may not find it again."""
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
-            delattr(self, name)
+        for name in list(vars(self)):
+            if name.endswith("_") and not name.startswith("__"):
+                delattr(self, name)
 
     def _keep_selection(self, selected: Computed, results: dict[str, Any]) -> None:
         curve, problem = curve_of(selected), selected.problem
@@ -425,7 +428,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
 
 def _value_of(estimate: RiskEstimate, otherwise: str) -> float:
-    """The value, refused where a failed fit left the estimate without one."""
+    """Return the value of an estimate; refuse one that a failed fit left without a value."""
     if estimate.value is None:
         failure = next((note for note in estimate.notes if "failed" in note), "")
         raise Refusal(f"{otherwise}, so there is no risk. {failure}".strip())

@@ -32,13 +32,13 @@ from truerisk.search.claim import usual_score
 from truerisk.search.door import check_store, load_part
 
 
-def problem_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Problem, bool]:
+def problem_of_search(search: Any, y: Any, routed: Routed) -> tuple[Problem, bool]:
     """Return the problem of a search, and whether its `scoring` asks for several scores.
 
     `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
     they are those of RandomizedSearchCV with this seed.
     """
-    words = words_of(search)
+    scoring = scoring_of(search)
     seed = as_seed(search.random_state)  # asked once, since a Generator draws another each time
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
@@ -46,41 +46,38 @@ def problem_of_search(search: Any, X: Any, y: Any, routed: Routed) -> tuple[Prob
     else:
         drawn_as = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
         family = Family.drawn(model, grid, search.n_iter, drawn_as)
-    X, routed, _ = routed.looked_up(X, model)
-    scored = words.chosen is not None and not makes_predictions(model)
-    weights = {"sample_weight": routed.sample_weight}
+    scored = by_scoring(scoring, search.refit)[0] is not None and not makes_predictions(model)
     task: TaskWord = "other" if scored else family.task
-    own = family.takes_y_as_given
-    data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
+    data = Data.check(routed.X, y, task=task, as_given=family.takes_y_as_given, **routed.rows)
     function = search.scoring
     if callable(function) and (each := load_part("scores-of-function")(function, data)):
         check_chooser(search.refit, each)
-        words = replace(words, scoring=each)
-    several = are_several(words.scoring)
-    problem = problem_of(search, data, family, words, fit_params=routed.fit, seed=seed, **weights)
+        scoring = each
+    options = {"sample_weight": routed.rows["sample_weight"], "fit_params": routed.fit}
+    problem = problem_of(search, data, family, scoring, seed=seed, **options)
     refuse_unrated_class(problem)
     usual = usual_word(data)
     select_by, testing = compared_by(search, usual), None
     if search.outer is not None:
         testing = testing_method(search.outer, select_by, usual)
-    return replace(problem, select_by=select_by, testing=testing), several
+    return replace(problem, select_by=select_by, testing=testing), are_several(scoring)
 
 
 def problem_of(
-    search: Any, data: Data, family: Family, words: Words, *, seed: int, **fit_options: Any
+    search: Any, data: Data, family: Family, scoring: Any, *, seed: int, **fit_options: Any
 ) -> Problem:
-    """What a search asks of a family on checked rows, with weights and fit parameters."""
+    """Pose what a search asks of a family on checked rows, with weights and fit parameters."""
     return problem_on(
         data,
         family,
-        scoring=words.scoring,
-        chooser=words.chooser,
+        scoring=scoring,
+        chooser=search.refit,
         positive=search.positive,
         rule=search.rule,
         interval=search.interval,
         confidence_level=search.confidence_level,
         engine=engine_for(search.engine, search.error_score, search.outer),
-        n_jobs=words.n_jobs,
+        n_jobs=search.n_jobs,
         random_state=seed,
         **fit_options,
     )
@@ -88,52 +85,41 @@ def problem_of(
 
 @dataclass(frozen=True)
 class Routed:
-    """What goes where."""
+    """What `fit` was given, sorted into the table, what belongs to its rows, and fit parameters.
 
-    groups: Any
-    sample_weight: Any
+    `rows` are the groups, weights, times and places of the rows, `names` the columns of X that were
+    given for them by name, which `X` lacks.
+    """
+
+    X: Any
+    rows: dict[str, Any]
     fit: dict[str, Any]
-    time: Any = None
-    block: Any = None
-
-    @property
-    def of_rows(self) -> dict[str, Any]:
-        """What says which rows belong together, and which come after others."""
-        return {"groups": self.groups, "time": self.time, "block": self.block}
-
-    def looked_up(self, X: Any, model: Any) -> tuple[Any, Routed, tuple[str, ...]]:
-        """Look up named columns of X; also return X without them, and their names."""
-        given = {**self.of_rows, "sample_weight": self.sample_weight}
-        X, found, names = take_named_columns(X, given, models=[model])
-        return X, replace(self, **found) if names else self, names
+    names: tuple[str, ...]
 
 
 def route(
-    search: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
+    search: Any, X: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
 ) -> Routed:
-    """Split what `fit` was given into groups, the row weight, and other fit parameters.
+    """Sort what `fit` was given, and look up the columns of X that are named.
 
     Times and places are the search's own: no estimator and no splitter is handed them.
     """
     from sklearn import get_config
 
-    fit_params = {name: value for name, value in params.items() if value is not None}
-    if not get_config()["enable_metadata_routing"]:
-        weight = fit_params.pop("sample_weight", None)
-        return Routed(groups, weight, fit_params, time, block)
-    from sklearn.utils.metadata_routing import process_routing
+    fit = {name: value for name, value in params.items() if value is not None}
+    if get_config()["enable_metadata_routing"]:
+        from sklearn.utils.metadata_routing import process_routing
 
-    offered = dict(fit_params) if groups is None else {**fit_params, "groups": groups}
-    if not offered:
-        return Routed(None, None, {}, time, block)
-    routed = process_routing(search, "fit", **offered)
-    fit = dict(routed.estimator.fit)
+        offered = fit if groups is None else {**fit, "groups": groups}
+        fit = dict(process_routing(search, "fit", **offered).estimator.fit) if offered else {}
     weight = fit.pop("sample_weight", None)
-    return Routed(groups, weight, fit, time, block)
+    rows = {"groups": groups, "sample_weight": weight, "time": time, "block": block}
+    X, rows, names = take_named_columns(X, rows, models=[search.estimator])
+    return Routed(X, rows, fit, names)
 
 
 def router(search: Any) -> Any:
-    """`fit` hands fit parameters to the estimator, and groups to both splitting loops."""
+    """Route fit parameters of `fit` to the estimator, and groups to both splitting loops."""
     from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
 
     own = MetadataRequest(owner=type(search).__name__)
@@ -163,45 +149,16 @@ def _splitter_request(method: Any) -> Any:
     return request
 
 
-@dataclass(frozen=True)
-class Words:
-    """Scoring and executor of a search, with the usual scoring where it names none.
+def scoring_of(search: Any) -> Any:
+    """Return the scoring of a search; None is the usual loss of its data.
 
-    Parameters
-    ----------
-    scoring : any
-        As in `estimate_risk`; the usual one of the estimator where the search names none.
-    chooser : str or None
-        Name of the score that chooses among several; the first one if None.
-    n_jobs : any
-        Where fits run.
-    """
-
-    scoring: Any
-    chooser: str | None
-    n_jobs: Any
-
-    @property
-    def chosen(self) -> Any:
-        """The score that chooses."""
-        return by_scoring(self.scoring, self.chooser)[0]
-
-
-def words_of(search: Any) -> Words:
-    """Return what a search is told."""
-    scoring = _usual_scoring(search) if search.scoring is None else search.scoring
-    return Words(scoring, search.refit if isinstance(search.refit, str) else None, search.n_jobs)
-
-
-def _usual_scoring(search: Any) -> Any:
-    """Return the scoring of a search that names none; None is the usual loss of its data.
-
-    The estimator's own score is all there is to choose by where it makes no predictions, and what
-    GridSearchCV takes where its words are spoken and a class has a score of another kind.
+    Where the search names none, the estimator's own score is all there is to choose by if it makes
+    no predictions, and what GridSearchCV takes if its words are spoken and a class has a score of
+    another kind.
     """
     model = search.estimator
-    if not hasattr(model, "score"):
-        return None
+    if search.scoring is not None or not hasattr(model, "score"):
+        return search.scoring
     if not makes_predictions(model):
         return own_score(model)
     is_own = is_of_scikit_learn(search.cv) and usual_score(model) is None
@@ -241,7 +198,7 @@ def check_race(select_by: Method, error_score: Any, *, return_train_score: bool)
 
 
 def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
-    """The engine that goes on after a failing fit, where a score stands for it."""
+    """Return the engine; if a score stands for failing fits, it goes on after one."""
     if isinstance(error_score, str) and error_score == "raise":
         return engine
     if not is_number(error_score):
@@ -314,7 +271,7 @@ def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
 
 
 def own_score(estimator: Any) -> Loss:
-    """The estimator's own `score`."""
+    """Return the estimator's own `score` as a loss."""
     from sklearn.metrics import check_scoring
 
     loss: Loss = scorer_losses().OwnScore(check_scoring(estimator), "own score")
@@ -322,7 +279,7 @@ def own_score(estimator: Any) -> Loss:
 
 
 def makes_predictions(estimator: Any) -> bool:
-    """Whether its predictions can be compared with y."""
+    """Return True if the predictions of an estimator can be compared with y."""
     from sklearn.base import is_classifier, is_regressor
 
     last = Family(estimator).last

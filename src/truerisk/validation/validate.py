@@ -23,10 +23,11 @@ from truerisk.data.columns import category_order
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.fitting import why_of
 from truerisk.estimation.problem import Problem, as_seed, problem_on
+from truerisk.losses.loss_words import by_scoring
 from truerisk.methods.external import External
 from truerisk.search.any_model import problem_of_any
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import words_of
+from truerisk.search.search_problem import scoring_of
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
 from truerisk.validation.wishes import Wishes
@@ -316,7 +317,8 @@ def problem_of_finished(
                 "the search was fitted on these very rows, so that its answers about them are not "
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
-        asked = {"scoring": words_of(search).chosen, "confidence_level": search.confidence_level}
+        chosen, _ = by_scoring(scoring_of(search), search.refit)
+        asked = {"scoring": chosen, "confidence_level": search.confidence_level}
     asked |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen, data)
     problem = problem_on(data, family, random_state=seed, positive=positive, **asked)
