@@ -6,7 +6,8 @@ import click
 import numpy as np
 import pytest
 
-from truerisk.cli.app import _in_options
+from truerisk.cli.app import run
+from truerisk.cli.output import in_options
 from truerisk.cli.source import label_written, read_source
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.datasets import load
@@ -50,9 +51,9 @@ def test_options_reach_the_reader(table):
     assert read(**given).task == "regression"
     with pytest.raises(BadData, match="classes"):
         read(**given, target_type="classification")
-    with pytest.raises(BadData, match="--max-cells"):
+    with pytest.raises(BadData, match="max_cells="):
         read(**given, max_cells=10)
-    with pytest.raises(BadData, match="--max-bytes"):
+    with pytest.raises(BadData, match="max_bytes="):
         read(**given, max_bytes=10)
     with pytest.raises(BadData, match="delimiter"):
         read(**given, delimiter="|")
@@ -76,11 +77,29 @@ def test_an_outcome_in_time_has_two_columns(tmp_path):
         label_written(source, "dead")
 
 
-def test_a_hint_names_a_column_that_is_called_as_its_option():
-    """It read --event --event dead."""
-    said = _in_options("say which is the event, as in --event event=dead.", ["validate"])
-    assert said.endswith("as in --event event=dead.")
-    assert _in_options("event= is missing", ["validate"]) == "--event is missing"
+@pytest.mark.parametrize(
+    ("sentence", "in_words"),
+    [
+        ("event= is missing", "--event is missing"),
+        ("give event='event=dead'.", "give --event event=dead."),
+        ("give event='a b'.", "give --event 'a b'."),
+        ("level=.95, which=1 and levels=2", "--level .95, which=1 and levels=2"),
+        ("resume=True or level='True'", "--resume or --level True"),
+    ],
+)
+def test_in_options_writes_the_arguments_of_a_sentence_as_options(sentence, in_words):
+    options = {name: f"--{name}" for name in ("event", "level", "resume")}
+    assert in_options(sentence, options) == in_words
+    assert in_options(sentence, {}) == sentence
+
+
+def test_run_leaves_alone_what_an_error_is_not_about(capsys, tmp_path):
+    """A column may be called like an option with its value."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,rule=min\n1,inf\n2,3.5\n")
+    with pytest.raises(SystemExit):
+        run(["assess", str(path), "--target", "rule=min", "--models", "knn"])
+    assert "the target 'rule=min' holds 'inf' on line 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_the_whole_breadth_is_run_where_there_is_one():
     assert reproduce(replace(TOY, full=whole), full=True).word == "toy-full"
     assert reproduce(replace(TOY, full=whole), full=True).replicates == 4
     assert reproduce(replace(TOY, full=whole), replicates=3).word == "toy"
-    with pytest.raises(UnknownName, match="toy has no --full"):
+    with pytest.raises(UnknownName, match="toy has no full="):
         reproduce(TOY, full=True)
 
 
@@ -232,7 +232,7 @@ def test_results_that_are_there_are_not_taken_unasked(tmp_path):
     """Without `resume` the store of an earlier run is refused, another seed is another matter."""
     path = tmp_path / "runs.db"
     reproduce(TOY, store=path)
-    with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add --resume"):
+    with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add resume=True"):
         reproduce(TOY, store=path)
     reproduce(TOY, store=path, seed=1)
     for word in ("resume", "mixed_versions"):
@@ -246,7 +246,7 @@ def test_replicates_of_other_versions_go_on_where_that_is_allowed(tmp_path, monk
     reproduce(TOY, store=path)
     now = versions.versions()
     monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
-    with pytest.raises(BadStore, match="allow it by --mixed-versions"):
+    with pytest.raises(BadStore, match="allow it by mixed_versions=True"):
         reproduce(TOY, store=path, resume=True)
     assert reproduce(TOY, store=path, resume=True, mixed_versions=True).replicates == 20
 

@@ -167,7 +167,7 @@ def test_queries_of_libsvm_are_groups_and_no_feature(tmp_path: Path) -> None:
     aside, together = read_table(path, "label"), read_table(path, "label", groups="qid")
     assert aside.groups is None
     assert aside.notes[-1] == (
-        "column 'qid' is no feature; if its rows belong together: --groups qid"
+        "column 'qid' is no feature; if its rows belong together: groups='qid'"
     )
     assert together.groups is not None
     assert together.groups.tolist() == ["3", "3", "10", "10"]

@@ -73,7 +73,7 @@ def test_the_event_may_come_in_every_row(read) -> None:
             "1 2 1 2 2",
             "",
             "died",
-            r"'died' is '1', '2', and not 1 and 0 .*died=1 or --event died=2 \(in R's",
+            r"'died' is '1', '2', and not 1 and 0 .*event='died=1' or event='died=2' \(in R's",
         ),
         ("a a a a a", "", "died", r"'died' is 'a', and not 1 and 0"),
         ("0 1 2 0 0", "", "died", r"'died' has 3 labels, '0', '1', '2': it came or not"),

@@ -62,7 +62,7 @@ def test_the_delimiter_follows_from_extension_or_content(
 
 def test_the_extension_before_that_of_compression_counts(read: Reader) -> None:
     """.csv.gz means commas, as .csv does."""
-    with pytest.raises(BadData, match="--delimiter ';'"):
+    with pytest.raises(BadData, match="give delimiter=';'"):
         read(gzip.compress(GOOD.replace(",", ";").encode()), name="t.csv.gz")
 
 
@@ -217,7 +217,7 @@ def test_a_guess_says_how_to_overrule_it(
 ) -> None:
     """Where integers could be either, the note names the other reading, unless it was asked for."""
     text = table_of(list(range(values)) * 3)
-    assert read(text).notes[0].endswith(f"{inferred}; {hint} --target-type {other}")
+    assert read(text).notes[0].endswith(f"{inferred}; {hint} target_type='{other}'")
     assert read(text, target_type=inferred).notes[0].endswith(inferred)
 
 

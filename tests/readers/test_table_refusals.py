@@ -49,15 +49,15 @@ BAD = {
     "wrong delimiter": (
         GOOD.replace(",", ";"),
         {},
-        r"with ',' the file has one column, with ';' it has 3; give --delimiter ';'",
+        r"with ',' the file has one column, with ';' it has 3; give delimiter=';'",
     ),
-    "tab in .csv": (GOOD.replace(",", "\t"), {}, r"with a tab it has 3; give --delimiter tab"),
+    "tab in .csv": (GOOD.replace(",", "\t"), {}, r"with a tab it has 3; give delimiter='tab'"),
     "wrong delimiter, decimal commas": (
         "a;y\n1,5;u\n2,5;v\n",
         {},
-        r"with ';' it has 2; give --delimiter ';'",
+        r"with ';' it has 2; give delimiter=';'",
     ),
-    "bad delimiter": (GOOD, {"delimiter": ",,"}, r"--delimiter ',,' is not a single"),
+    "bad delimiter": (GOOD, {"delimiter": ",,"}, r"delimiter=',,' is not a single"),
     "one column": ("y\nu\nv\n", {}, r"has one column, 'y', and none of , ; tab | splits it"),
     "ragged": (GOOD + "1,2\n", {}, r"line 6 has 2 cells where the header has 3"),
     "ragged after a quoted newline": (
@@ -93,22 +93,22 @@ BAD = {
         {},
         (
             r"40 classes and 40 rows: looks like an identifier or a number; "
-            r"use --target-type regression or another column"
+            r"use target_type='regression' or another column"
         ),
     ),
     "40 fractions as classes": (
         table_of([i + 0.5 for i in range(40)]),
         {"target_type": "classification"},
-        r"40 classes and 40 rows: .*use --target-type regression",
+        r"40 classes and 40 rows: .*use target_type='regression'",
     ),
     "text as numbers": (
         "a,y\n1,3\n2,red\n",
         {"target_type": "regression"},
-        r"'y' holds 'red' on line 3, which is no finite number.*--target-type classification",
+        r"'y' holds 'red' on line 3, which is no finite number.*target_type='classification'",
     ),
     "infinite target": ("a,y\n1,1.5\n2,inf\n", {}, r"'y' holds 'inf' on line 3.*mend the cell\."),
     "constant target": ("a,y\n1,1.5\n2,1.5\n", {}, r"'y' is 1.5 in every row"),
-    "unknown task": (GOOD, {"target_type": "ranking"}, r"--target-type 'ranking' is neither"),
+    "unknown task": (GOOD, {"target_type": "ranking"}, r"target_type='ranking' is neither"),
     "infinite feature": (
         "a,y\n1,u\ninf,v\n-inf,u\n2,v\n",
         {},
@@ -124,16 +124,16 @@ BAD = {
         {},
         r"no column is left to learn from \('a' is constant; 't' has a different value",
     ),
-    "too many cells": (GOOD, {"max_cells": 11}, r"more than 11 cells \(line 5.*raise --max-cells"),
+    "too many cells": (GOOD, {"max_cells": 11}, r"more than 11 cells \(line 5.*raise max_cells="),
     "too large": (
         GOOD,
         {"max_bytes": 10},
-        r"holds 30 bytes, more than the cap of 10 .*--max-bytes",
+        r"holds 30 bytes, more than the cap of 10 .*max_bytes=",
     ),
     "too large unpacked": (
         gzip.compress(GOOD.encode() * 1000),
         {"max_bytes": 1000},
-        r"grows past the cap.* of 1,000 bytes: .*raise --max-bytes",
+        r"grows past the cap.* of 1,000 bytes: .*raise max_bytes=",
     ),
 }
 
@@ -169,7 +169,7 @@ def test_a_compressed_bomb_is_refused_before_it_is_held(
         return content
 
     monkeypatch.setattr(gzip.GzipFile, "read", counting)
-    with pytest.raises(BadData, match="--max-bytes"):
+    with pytest.raises(BadData, match="max_bytes="):
         read_table(path, "y", max_bytes=100_000)
     assert 100_000 < taken < 250_000
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import re
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from truerisk.cli.output import say, show
+from truerisk.cli.output import in_options, say, show
 from truerisk.cli.signals import interrupted_code, interrupted_word, sigterm_as_interrupt
 from truerisk.cli.streams import NotPrinted, Streams, whole_streams
 from truerisk.core.arguments import NEW_NAMES
@@ -151,8 +150,10 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
         codes = {BadArgument: USAGE, UnknownName: USAGE, BadData: BAD_DATA}
         codes[StudyIncomplete] = INCOMPLETE
         code = next((codes[kind] for kind in type(error).__mro__ if kind in codes), FAILURE)
-        typed = sys.argv[1:] if arguments is None else arguments
-        return _say_end(_in_options(str(error), typed), code)
+        options = _options_of(sys.argv[1:] if arguments is None else arguments)
+        if error.arguments:
+            options = {name: options[name] for name in error.arguments if name in options}
+        return _say_end(in_options(str(error), options), code)
     except MemoryError:
         return _say_end("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
@@ -186,18 +187,13 @@ def _say_lost(error: OSError, streams: Streams) -> int:
     )
 
 
-def _in_options(sentence: str, arguments: list[str]) -> str:
-    """What a sentence says of arguments in Python, of='learner', said of options: --of learner."""
+def _options_of(arguments: list[str]) -> dict[str, str]:
+    """Return the options of the command that is typed, by the names of their arguments."""
     command: click.Command = cli
     for word in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), word) or command
-    for option in (part for part in command.params if part.opts[0].startswith("--")):
-        word = rf"(?<!{option.opts[0]} )\b{option.name}="  # else it is a column of this name
-        argument = rf"{word}\[?('?)([\w.+-]+)\1\]?(?<=[\w'\]])"
-        sentence = re.sub(argument, rf"{option.opts[0]} \2", sentence)
-        sentence = re.sub(rf"{word}(?=[\s.,;:]|$)", option.opts[0], sentence)
-    return sentence
+    return {str(o.name): o.opts[0] for o in command.params if o.opts[0].startswith("--")}
 
 
 def _say_end(sentence: str, code: int) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,26 @@ def show(text: str, *, err: bool = False) -> None:
     So no name or label of a file that they quote moves the terminal.
     """
     click.echo("\n".join(map(visible, text.split("\n"))), err=err)
+
+
+def in_options(sentence: str, options: Mapping[str, str]) -> str:
+    """Write the options of a command where a sentence names arguments of Python.
+
+    >>> in_options("groups= is missing; name it by groups='my site'.", {"groups": "--groups"})
+    "--groups is missing; name it by --groups 'my site'."
+    """
+    if not options:
+        return sentence
+
+    def option(found: re.Match[str]) -> str:
+        name, *values = found.groups()
+        given = next((text for text in values if text is not None), None)
+        if given is None or values[-1] == "True":
+            return options[name]
+        return f"{options[name]} {shlex.quote(given)}"
+
+    value = r"""\[?(?:'([^']*)'|"([^"]*)"|([\w.+-]*\w))\]?"""
+    return re.sub(rf"\b({'|'.join(options)})=(?:{value}|(?=[\s.,;:]|$))", option, sentence)
 
 
 def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from truerisk.cli.options import with_options
-from truerisk.cli.output import listed, say
+from truerisk.cli.output import in_options, listed, say
 from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, UnknownName
 
@@ -128,6 +128,9 @@ LATER = (
 )
 
 
+NAMED_IN_NOTES = {"groups": "--groups", "time": "--time", "target_type": "--target-type"}
+
+
 def read_source(
     file: str | None,
     target: str | None,
@@ -199,7 +202,7 @@ def read_source(
     try:
         table = read_table(file, target, **given)
     except UnknownName as error:  # a column that the file lacks is a fault of the data
-        raise BadData(str(error)) from error
+        raise BadData(str(error)).about(*error.arguments) from error
     return Source(
         name=PurePath(file).name,
         X=table.X,
@@ -212,7 +215,10 @@ def read_source(
             "text": table.text,
             "missing": table.n_missing > 0,
         },
-        notes=(*table.notes, *([] if time is None else [LATER.format(time)])),
+        notes=(
+            *(in_options(note, NAMED_IN_NOTES) for note in table.notes),
+            *([] if time is None else [LATER.format(time)]),
+        ),
         columns=table.feature_names,
         levels=table.levels,
         groups=table.groups,

@@ -88,7 +88,7 @@ _run_options = with_options(
         help="What one replicate may take.",
     ),
     click.option(
-        "--limit-memory", type=click.FloatRange(0, min_open=True), metavar="MB",
+        "--limit-memory", "limit_megabytes", type=click.FloatRange(0, min_open=True), metavar="MB",
         help="What one replicate may take.",
     ),
     click.option(

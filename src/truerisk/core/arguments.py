@@ -101,9 +101,13 @@ def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
     if whole and least <= value <= MOST:
         return
     if whole and value > MOST:
-        raise BadArgument(f"{name}={shown(value)} is more than {MOST:,}, which nothing serves.")
+        raise _bad(name, value, f" is more than {MOST:,}, which nothing serves.")
     wanted = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
-    raise BadArgument(f"{name}={shown(value)}: {wanted}.")
+    raise _bad(name, value, f": {wanted}.")
+
+
+def _bad(name: str, value: Any, complaint: str) -> BadArgument:
+    return BadArgument(f"{name}={shown(value)}{complaint}").about(name)
 
 
 def is_distribution(values: Any) -> bool:
@@ -131,7 +135,7 @@ def check_number(name: str, value: Any, low: float, high: float, why: str) -> No
     truerisk.core.errors.BadArgument: gamma='1': the price of the choice lies between 0 and 1.
     """
     if not is_number(value) or not low <= value <= high:
-        raise BadArgument(f"{name}={shown(value)}: {why}.")
+        raise _bad(name, value, f": {why}.")
 
 
 def check_share(name: str, value: Any, below: float = 1) -> None:
@@ -141,9 +145,8 @@ def check_share(name: str, value: Any, below: float = 1) -> None:
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: test_share=30: use a share of the rows, 0 < test_share < 1.
     """
-    wanted = f"use a share of the rows, 0 < {name} < {below:g}"
     if not is_number(value) or not 0 < value < below:
-        raise BadArgument(f"{name}={shown(value)}: {wanted}.")
+        raise _bad(name, value, f": use a share of the rows, 0 < {name} < {below:g}.")
 
 
 def check_clip(value: Any) -> None:
@@ -155,9 +158,8 @@ def check_clip(value: Any) -> None:
     truerisk.core.errors.BadArgument: clip=0: give how near to 0 and 1 probabilities may come, ...
     """
     if not is_number(value) or not 0 < value < 0.5:
-        raise BadArgument(
-            f"clip={shown(value)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
-        )
+        wanted = "give how near to 0 and 1 probabilities may come, 0 < clip < 0.5"
+        raise _bad("clip", value, f": {wanted}.")
 
 
 def check_level(name: str, value: Any) -> None:
@@ -168,11 +170,13 @@ def check_level(name: str, value: Any) -> None:
     truerisk.core.errors.BadArgument: level=95: use a level between 0 and 1, such as 0.95.
     """
     if not is_number(value) or not 0 < value < 1:
-        raise BadArgument(f"{name}={shown(value)}: use a level between 0 and 1, such as 0.95.")
+        raise _bad(name, value, ": use a level between 0 and 1, such as 0.95.")
     if not LEAST_LEVEL <= value <= LARGEST_LEVEL:
-        raise BadArgument(
-            f"{name}={shown(value)}: use a level from {LEAST_LEVEL:g} to "
-            f"1 - {1 - LARGEST_LEVEL:.0e}, beyond which its quantiles are rounding."
+        raise _bad(
+            name,
+            value,
+            f": use a level from {LEAST_LEVEL:g} to 1 - {1 - LARGEST_LEVEL:.0e}, beyond which its "
+            "quantiles are rounding.",
         )
 
 
@@ -184,7 +188,7 @@ def check_flag(name: str, value: Any) -> None:
     truerisk.core.errors.BadArgument: stratify='no': use True or False.
     """
     if not isinstance(value, bool) and not is_exactly(value, "numpy:bool_"):
-        raise BadArgument(f"{name}={shown(value)}: use True or False.")
+        raise _bad(name, value, ": use True or False.")
 
 
 def path_of(name: str, value: Any, example: str) -> Path:
@@ -196,7 +200,7 @@ def path_of(name: str, value: Any, example: str) -> Path:
     """
     path = os.fsdecode(value) if isinstance(value, str | bytes | os.PathLike) else ""
     if not path or "\0" in path:
-        raise BadArgument(f"{name}={shown(value)}: name a file, such as {example!r}.")
+        raise _bad(name, value, f": name a file, such as {example!r}.")
     return Path(path)
 
 
@@ -209,7 +213,7 @@ def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
     """
     path = path_of(name, value, example)
     if not path.name or max(map(len, path.parts)) > LONGEST_NAME:
-        raise BadArgument(f"{name}={shown(value)}: name a file, such as {example!r}.")
+        raise _bad(name, value, f": name a file, such as {example!r}.")
     return path
 
 
@@ -219,7 +223,7 @@ def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
         raise BadArgument(
             f"{one}={shown(value)} and {other}={shown(other_value)} say the same thing: give one "
             "of them."
-        )
+        ).about(one, other)
 
 
 def refuse_class(name: str, value: Any) -> None:
@@ -231,7 +235,9 @@ def refuse_class(name: str, value: Any) -> None:
     """
     if isinstance(value, type):
         class_name = value.__name__
-        raise UnknownName(f"{name}={class_name} is a class: make an object of it, {class_name}().")
+        raise UnknownName(
+            f"{name}={class_name} is a class: make an object of it, {class_name}()."
+        ).about(name)
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

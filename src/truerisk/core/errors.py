@@ -10,7 +10,7 @@ import traceback
 import unicodedata
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 __all__ = [
     "BadArgument",
@@ -61,7 +61,18 @@ class Printable(Exception):
 
 
 class TrueRiskError(Printable):
-    """Any failure that truerisk words itself; the command line prints it as one sentence."""
+    """Any failure that truerisk words itself; the command line prints it as one sentence.
+
+    `arguments` are the arguments that the sentence names, as in `folds=5` or `folds=`. The command
+    line writes its options in their place.
+    """
+
+    arguments: tuple[str, ...] = ()
+
+    def about(self, *arguments: str) -> Self:
+        """Say which arguments the sentence names, and return the error."""
+        self.arguments = arguments
+        return self
 
 
 class BadData(TrueRiskError, ValueError):

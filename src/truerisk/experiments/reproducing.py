@@ -96,8 +96,8 @@ def reproduce(
     if full:
         if experiment.full is None:
             raise UnknownName(
-                f"{experiment.word} has no --full (full=): it is whole as it is; leave it out."
-            )
+                f"{experiment.word} has no full=: it is whole as it is; leave it out."
+            ).about("full")
         experiment = experiment.full
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
@@ -105,7 +105,7 @@ def reproduce(
         raise UnknownName(
             f"replicates={shown(replicates)}: give a whole number from 2 to {MOST_REPLICATES:,}; "
             "every number is a mean with its standard error, which one replicate does not have."
-        )
+        ).about("replicates")
     if not (is_count(seed) or (isinstance(seed, Integral) and seed == 0)) or seed > LARGEST_SEED:
         raise UnknownName(
             f"seed={shown(seed)}: use 0 or a positive number, {LARGEST_SEED:,} at most."
@@ -114,7 +114,7 @@ def reproduce(
     path = None if store is None else store_of(store)
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):
-        raise UnknownName(f"{word}= goes on with a store: name it by store=.")
+        raise UnknownName(f"{word}= goes on with a store: name it by store=.").about(word, "store")
     with _own_code(f"the check of {experiment.word} failed"):
         experiment.check()
     started = time.perf_counter()

@@ -147,8 +147,8 @@ def _refuse_size(
     if n_bytes > max_bytes:
         raise BadData(
             f"its texts hold {n_bytes:,} bytes, more than the cap of {max_bytes:,}: "
-            "take a sample of its rows or columns, or raise --max-bytes."
-        )
+            "take a sample of its rows or columns, or raise max_bytes=."
+        ).about("max_bytes")
 
 
 def _cells(column: Any, polars: Any) -> list[str]:

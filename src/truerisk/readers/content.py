@@ -150,7 +150,7 @@ def refuse_large(path: str | os.PathLike[str], max_bytes: int) -> None:
 
 def _refuse_size(name: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
-        raise BadData(_too_large(name, f"holds {size:,} bytes", max_bytes))
+        raise _too_large(name, f"holds {size:,} bytes", max_bytes)
 
 
 def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
@@ -183,15 +183,15 @@ def _capped(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint8]:
     while chunk := file.read(min(_CHUNK, max_bytes + 1)):
         content += chunk
         if len(content) > max_bytes:
-            raise BadData(_too_large(name, "grows past the cap when it is read", max_bytes))
+            raise _too_large(name, "grows past the cap when it is read", max_bytes)
     return padded(content)
 
 
-def _too_large(name: str, how: str, max_bytes: int) -> str:
-    return (
+def _too_large(name: str, how: str, max_bytes: int) -> BadData:
+    return BadData(
         f"{name} {how}, more than the cap of {max_bytes:,} bytes: "
-        "take a sample of its rows or columns, or raise --max-bytes."
-    )
+        "take a sample of its rows or columns, or raise max_bytes=."
+    ).about("max_bytes")
 
 
 def _checked(content: NDArray[np.uint8], name: str) -> Text:

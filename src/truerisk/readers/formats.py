@@ -267,8 +267,8 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
         if len(rows) * (last + 1) > max_cells:
             raise BadData(
                 f"with its zeros the table has more than {max_cells:,} cells (line {line}, "
-                f"{counted(last, 'column')}): take a sample, or raise --max-cells."
-            )
+                f"{counted(last, 'column')}): take a sample, or raise max_cells=."
+            ).about("max_cells")
     if not rows or not last:
         raise BadData("the file has no row with a label and a value such as 3:0.5.")
     first = 0 if any(0 in row for row in rows) else 1

@@ -107,8 +107,8 @@ def too_many_cells(where: str, n_columns: int, max_cells: int) -> BadData:
     """What is said of a table that passes the cap."""
     return BadData(
         f"the table has more than {max_cells:,} cells ({where}, {counted(n_columns, 'column')}): "
-        "take a sample of its rows or columns, or raise --max-cells."
-    )
+        "take a sample of its rows or columns, or raise max_cells=."
+    ).about("max_cells")
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -169,11 +169,11 @@ def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     others = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
     best = max(others, key=lambda d: others[d])
     if others[best]:
-        option = "tab" if best == "\t" else f"'{best}'"
+        right = "tab" if best == "\t" else best
         raise BadData(
             f"the delimiter looks wrong: with {name} the file has one column, with "
-            f"{DELIMITERS[best]} it has {others[best]}; give --delimiter {option}."
-        )
+            f"{DELIMITERS[best]} it has {others[best]}; give delimiter='{right}'."
+        ).about("delimiter")
     raise BadData(
         f"the file has one column, {quoted(header[0])}, and none of , ; tab | splits it: "
         "a table needs the target and at least one feature."

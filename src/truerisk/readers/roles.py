@@ -58,7 +58,7 @@ def read_target(
     column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
-            f"--target-type {quoted(target_type)} is neither classification nor regression."
+            f"target_type={quoted(target_type)} is neither classification nor regression."
         )
     if target_type is None:
         column.refuse_numbering()
@@ -134,12 +134,12 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
         )
     if label is None:
         shown = sorted(labels)
-        readings = " or ".join(f"--event {came.name}={each}" for each in shown)
+        readings = " or ".join(f"event={f'{came.name}={each}'!r}" for each in shown)
         survival = " (in R's survival 1 is censored and 2 the event)" if shown == ["1", "2"] else ""
         raise BadData(
             f"{the_event} is {listed(shown)}, and not 1 and 0 or true and false: say which label "
             f"means that the event came, {readings}{survival}."
-        )
+        ).about("event")
     return [word == label for word in came.bare]
 
 
@@ -187,7 +187,7 @@ class _Cells:
         if len(present) < n or max(present) - min(present) != n - 1:
             return
         if n > 1:
-            raise BadData(_too_many(self.name, len(present), n, numeric=True))
+            raise _too_many(self.name, len(present), n, numeric=True)
 
 
 def _inferred(numbers: Sequence[float | None]) -> TaskWord:
@@ -203,11 +203,11 @@ def _regression(column: _Cells, asked: TaskWord | None) -> TargetColumn:
     wrong = [v is None or math.isinf(v) for v in numbers]
     if any(wrong):
         line = column.lines[column.tally.first_row(wrong)]
-        other = ", or use --target-type classification" if None in numbers else ""
+        other = ", or use target_type='classification'" if None in numbers else ""
         raise BadData(
             f"the target {quoted(name)} holds {quoted(column.tally.first_word(wrong).strip())} on "
             f"line {line}, which is no finite number: mend the cell{other}."
-        )
+        ).about("target_type")
     return _on_numbers(name, column.cells.floats(numbers), column.cells, asked)
 
 
@@ -224,7 +224,7 @@ def _on_numbers(
     span = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
     note = f"target {quoted(name)} is a number ({span}): regression"
     if asked is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
-        note += "; if its integers are labels, use --target-type classification"
+        note += "; if its integers are labels, use target_type='classification'"
     return TargetColumn(y, "regression", note)
 
 
@@ -241,7 +241,7 @@ def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
         )
     single = [label for label, n in counts.items() if n == 1]
     if 2 * len(single) > len(counts) > 2:
-        raise BadData(_too_many(name, len(counts), column.n_rows, numeric=None not in numbers))
+        raise _too_many(name, len(counts), column.n_rows, numeric=None not in numbers)
     if single:
         line = column.lines[column.tally.first_row((labels == single[0]).tolist())]
         more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
@@ -251,7 +251,7 @@ def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
         )
     note = _classes_note(name, counts)
     if asked is None and None not in numbers:
-        note += "; if its integers are quantities, use --target-type regression"
+        note += "; if its integers are quantities, use target_type='regression'"
     return TargetColumn(labels[column.cells.codes()], "classification", note)
 
 
@@ -273,13 +273,13 @@ def _integer(cell: str, value: float) -> int:
         return int(value)
 
 
-def _too_many(name: str, n_classes: int, n_rows: int, *, numeric: bool) -> str:
+def _too_many(name: str, n_classes: int, n_rows: int, *, numeric: bool) -> BadData:
     looks = "an identifier or a number" if numeric else "an identifier or free text"
-    remedy = "--target-type regression or another column" if numeric else "another column"
-    return (
+    remedy = "target_type='regression' or another column" if numeric else "another column"
+    return BadData(
         f"the target {quoted(name)} has {counted(n_classes, 'class', 'classes')} and "
         f"{counted(n_rows, 'row')}: looks like {looks}; use {remedy}."
-    )
+    ).about("target_type")
 
 
 def _classes_note(name: str, counts: Counter[Any]) -> str:

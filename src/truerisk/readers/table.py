@@ -169,9 +169,7 @@ def read_table(
     Raises
     ------
     BadData
-        One sentence: what is wrong, on which line or column, what to do. The options it
-        names are those of the command line; here they are arguments (--target-type is
-        `target_type`).
+        One sentence: what is wrong, on which line or column, what to do.
     UnknownName
         The file has no column of a name that was given; the closest one is named.
     """
@@ -188,7 +186,7 @@ def read_table(
     beside = Beside.named(goal, groups, time, block)
     named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if named is not None and (len(named) != 1 or named in '\r\n" '):
-        raise BadData(f"--delimiter {quoted(named)} is not a single separating character.")
+        raise BadData(f"delimiter={quoted(named)} is not a single separating character.")
     content = read_columns(
         path,
         delimiter=named,
@@ -217,7 +215,7 @@ def read_table(
     table = _table(of_goal, found, columns)
     notes = [] if content.note is None else [content.note]
     notes += [
-        f"column {quoted(name)} is no feature; if its rows belong together: --groups {name}"
+        f"column {quoted(name)} is no feature; if its rows belong together: groups={name!r}"
         for name in content.aside
         if name not in beside.names
     ]
@@ -302,7 +300,7 @@ def _notes(
         if column.left_out is not None:
             note = f"column {quoted(column.name)} {column.left_out} and is left out"
             if column.name in dates:
-                note += f"; if its dates are the times of the rows: --time {column.name}"
+                note += f"; if its dates are the times of the rows: time={column.name!r}"
             notes.append(note)
         elif column.note is not None:
             notes.append(column.note)

@@ -52,7 +52,7 @@ def run_here(order: Order, batch: Batch) -> list[Fate]:
     """The same where threads are limited already, or will be in another process."""
     if order.limits:
         if order.limits.megabytes is not None and not sys.platform.startswith("linux"):
-            raise Refusal("a limit on memory needs Linux: leave --limit-memory out.")
+            raise Refusal("a limit on memory needs Linux: leave limit_megabytes= out.")
         # A task that breaks a limit ends its child, and has failed; the others are not disturbed.
         return [_child(order).run(batch, number) for number in batch.numbers]
     arrays = order.frozen()

@@ -45,9 +45,9 @@ def stored_replicates(
         held = len(store.ended(cell))
         if held and not resume:
             raise UnknownName(
-                f"{path} holds {held} of {replicates} replicates of {word}: add "
-                "--resume (in Python resume=True) to go on with them, or name another file."
-            )
+                f"{path} holds {held} of {replicates} replicates of {word}: add resume=True to go "
+                "on with them, or name another file."
+            ).about("resume")
         store.forget([State.FAILED])  # what was mended since may work now
         drive(store, [cell], work, executor, rules=Rules(unit=unit))
         errors = store.errors(cell)

@@ -328,8 +328,8 @@ class _Reader:
             self.refuse(f'import = {where!r}: write "package.module:name".', key, i, "import")
         if not self.allow_import:
             self.refuse(
-                f"import = {where!r} runs code of that module: give --allow-import (in Python "
-                "allow_import=True) if you trust it.",
+                f"import = {where!r} runs code of that module: give allow_import=True if you trust "
+                "it.",
                 key, i, "import",
             )  # fmt: skip
         return where.rpartition(":")[2]

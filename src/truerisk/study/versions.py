@@ -40,7 +40,7 @@ def begin(
     }
     other = ", ".join(then)
     if other and not mixed_versions:
-        allowed = " or allow it by --mixed-versions (in Python mixed_versions=True)."
+        allowed = " or allow it by mixed_versions=True."
         raise BadStore(
             f"{store.path} was begun with {other}, on which numbers can depend: use the same "
             f"versions, or a new store{'.' if kind == SEARCH else f',{allowed}'}"

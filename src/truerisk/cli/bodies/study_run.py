@@ -23,7 +23,6 @@ def run(
     if allow_import and here not in sys.path:  # modules beside the specification
         sys.path.insert(0, here)
     made = Study(spec, store, allow_import=allow_import)
-    options["limit_megabytes"] = options.pop("limit_memory")
     try:
         with worded_warnings(), shown_progress():
             results = made.run(**options)
