@@ -26,13 +26,19 @@ from truerisk.experiments.figures import (
     printed,
 )
 from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
-from truerisk.extend import Answers, Family, Method, Streams
+from truerisk.extend import Answers, Data, Family, Method, Plan, Streams
 from truerisk.losses import ZeroOne
 from truerisk.methods import Apparent, LeaveOneOut, Swapping
 from truerisk.models import IntervalClassifier
 
 N0 = 10  # of the document: how strongly shares are drawn towards one half
 MOST = 60  # intervals of a rule
+
+
+@lru_cache(maxsize=32)
+def plan_of_rows(method: Method, n: int) -> Plan:
+    """Return the plan of a method that looks at the number of rows alone."""
+    return method.plan(two_classes(np.empty((n, 1)), np.arange(n) % 2), Streams(0))
 
 
 @lru_cache(maxsize=32)
@@ -69,22 +75,27 @@ class Trial:
 
         It counts the points of each class in the interval of each point, too.
         """
-        return self._answers(Swapping())
+        return self._answers(Swapping().plan(self._data, Streams(0)))
 
-    def _answers(self, method: Method) -> Answers:
-        """Ask the rules of every k what the method asks."""
-        rules, data = interval_rules(tuple(self.ks)), two_classes(self.x[:, None], self.y)
-        return answered(rules, data, ZeroOne(), method.plan(data, Streams(0)))
+    @cached_property
+    def _data(self) -> Data:
+        return two_classes(self.x[:, None], self.y)
+
+    def _answers(self, plan: Plan) -> Answers:
+        """Ask the rules of every k."""
+        return answered(interval_rules(tuple(self.ks)), self._data, ZeroOne(), plan)
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The labels of the points by the rule."""
-        return self._answers(Apparent()).values
+        """The labels of the points by the rule; swapping has asked for them, too."""
+        if "_swapping" in vars(self):
+            return self._swapping.values[:, : len(self.x)]
+        return self._answers(plan_of_rows(Apparent(), len(self.x))).values
 
     @cached_property
     def left_out(self) -> np.ndarray:
         """The label of each point by the rule that was not shown it."""
-        return self._answers(LeaveOneOut()).values
+        return self._answers(plan_of_rows(LeaveOneOut(), len(self.x))).values
 
     @cached_property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +128,7 @@ class Trial:
 
     def criterion(self, n0: float = N0) -> np.ndarray:
         """L_n + S."""
-        return self.apparent + self.penalty(n0)
+        return self.penalty(n0) + self.apparent  # in this order the labels are asked for once
 
     @property
     def conditional(self) -> np.ndarray:

@@ -43,8 +43,8 @@ def _replicate(seed: int, number: int) -> Draws:
 
 def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chosen k, its true risk, and what the rule itself says of it, for every rule."""
-    loo = drawn.leave_one_out
-    curves = [drawn.true, loo, loo, *(drawn.criterion(n0) for n0 in N0S)]
+    loo, criteria = drawn.leave_one_out, [drawn.criterion(n0) for n0 in N0S]
+    curves = [drawn.true, loo, loo, *criteria]
     places = [first_least(curve) for curve in curves]
     places[LOO_LARGEST] = len(loo) - 1 - first_least(loo[::-1])
     at = np.array(places)
