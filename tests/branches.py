@@ -23,6 +23,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from tests.support.missing import HIDDEN
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "truerisk"
 TITLE = "## Branches"
@@ -32,25 +34,8 @@ Numbers = dict[str, list[float]]  # by the name of a common call
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
 COMMON = """
-import sys, warnings
+import warnings
 warnings.simplefilter("ignore")
-CUT = {cut!r}
-
-class Cut:
-    '''Finds what a finder finds, but for the modules that are cut off.'''
-
-    def __init__(self, finder):
-        self.finder = finder
-
-    def __getattr__(self, name):
-        return getattr(self.finder, name)
-
-    def find_spec(self, name, path=None, target=None):
-        if any(name == cut or name.startswith(cut + ".") for cut in CUT):
-            return None
-        return self.finder.find_spec(name, path, target)
-
-sys.meta_path[:] = [Cut(finder) for finder in sys.meta_path]
 
 import numpy as np
 from sklearn.datasets import load_iris
@@ -71,7 +56,7 @@ rng = np.random.default_rng(0)
 y = np.arange(60) % 2
 X = rng.standard_normal((60, 200))
 X[:, :5] += 0.6 * y[:, None]
-smoothings = {{"var_smoothing": [1e-9, 1e-3, 1.0]}}
+smoothings = {"var_smoothing": [1e-9, 1e-3, 1.0]}
 """
 
 COMMON_CALLS = """
@@ -162,7 +147,7 @@ def run(cut: Sequence[str], call: str | None) -> tuple[Numbers, list[str]]:
     It runs in a process that has imported nothing of truerisk; scikit-learn is there already.
     """
     assert not any(name.split(".")[0] == "truerisk" for name in sys.modules)
-    code = COMMON.format(cut=tuple(cut)) + COMMON_CALLS
+    code = HIDDEN.format(modules=tuple(cut)) + COMMON + COMMON_CALLS
     try:
         exec(code, found := {"__name__": "__main__"})
     except BaseException as error:  # noqa: BLE001
