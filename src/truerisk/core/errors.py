@@ -9,6 +9,7 @@ import re
 import traceback
 import unicodedata
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,6 +46,7 @@ __all__ = [
     "is_failure",
     "kind_of",
     "said_by",
+    "users_code",
     "visible",
     "warn",
     "xml_text",
@@ -151,6 +153,19 @@ class FitFailedValueError(FitFailed, ValueError):
 
 class FitFailedTypeError(FitFailed, TypeError):
     """The model raised a TypeError."""
+
+
+@contextlib.contextmanager
+def users_code(what: str) -> Iterator[None]:
+    """Raise FitFailed for whatever the code of a user raises inside, `sys.exit` included."""
+    try:
+        yield
+    except TrueRiskError:
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise FitFailed.of(error, what) from error
 
 
 class MissingExtra(TrueRiskError, ImportError):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import fields
 from functools import partial
 from numbers import Integral
@@ -29,14 +29,7 @@ from truerisk.core.arguments import (
     store_of,
 )
 from truerisk.core.branches import check_present
-from truerisk.core.errors import (
-    BadArgument,
-    BadData,
-    FitFailed,
-    TrueRiskError,
-    UnknownName,
-    is_failure,
-)
+from truerisk.core.errors import BadArgument, BadData, UnknownName, users_code
 from truerisk.core.present import clean, listed
 from truerisk.core.progress import listen, stage, tell
 from truerisk.engines.running.executors import executor_of, one_thread, run_batches, workers_of
@@ -115,7 +108,7 @@ def reproduce(
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):
         raise UnknownName(f"{word}= goes on with a store: name it by store=.").about(word, "store")
-    with _own_code(f"the check of {experiment.word} failed"):
+    with users_code(f"the check of {experiment.word} failed"):
         experiment.check()
     started = time.perf_counter()
     with stage(experiment.word):
@@ -123,7 +116,7 @@ def reproduce(
             draws = draw_replicates(experiment, replicates, seed, executor)
         else:
             draws = stored_replicates(experiment, replicates, seed, executor, path, **going_on)
-    with _own_code(f"the findings of {experiment.word} cannot be made"):
+    with users_code(f"the findings of {experiment.word} cannot be made"):
         findings = experiment.findings(draws)
     if not isinstance(findings, Findings):
         raise BadData(
@@ -141,22 +134,9 @@ def reproduce(
         **{each.name: getattr(findings, each.name) for each in fields(Findings)},
     )
     if is_own:
-        with _own_code(f"the findings of {experiment.word} cannot be shown"):
+        with users_code(f"the findings of {experiment.word} cannot be shown"):
             str(report), report.to_json(), report.to_html()
     return report
-
-
-@contextmanager
-def _own_code(what: str) -> Iterator[None]:
-    """Raise FitFailed for whatever the code of an experiment raises, `sys.exit` included."""
-    try:
-        yield
-    except TrueRiskError:
-        raise
-    except BaseException as error:
-        if not is_failure(error):
-            raise
-        raise FitFailed.of(error, what) from error
 
 
 def _check_fields(experiment: Experiment) -> None:
@@ -245,7 +225,7 @@ def _batch(
     with threads(), listen(None):
         found: list[Draws] = []
         for number in numbers:
-            with _own_code(f"replicate {number} failed"):
+            with users_code(f"replicate {number} failed"):
                 draws = replicate(seed, number)
             found.append(_checked_draws(draws, number))
         return found

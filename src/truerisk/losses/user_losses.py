@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import real_array, shown
-from truerisk.core.errors import (
-    BadArgument,
-    FitFailed,
-    Refusal,
-    TrueRiskError,
-    UnknownName,
-    is_failure,
-)
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, users_code
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
 
@@ -120,7 +112,7 @@ def loss_of_function(function: Callable[..., Any], data: Data) -> Loss:
             "integrated-brier or a scorer of (estimator, X, y)."
         )
     word = getattr(function, "__name__", type(function).__name__)
-    with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
+    with users_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
         itself = function(data.y, data.y)
     shape = np.shape(itself)
     if np.iscomplexobj(itself):
@@ -146,7 +138,7 @@ def try_rows(loss: RowLoss, data: Data) -> None:
         return
     rows = np.arange(data.n_rows)
     truth = data.y if loss.response == "value" else data.class_codes
-    with _own_code(f"loss {loss.word} failed on y against itself ({data.n_rows} rows)"):
+    with users_code(f"loss {loss.word} failed on y against itself ({data.n_rows} rows)"):
         losses = loss.of_rows(data, rows, truth[None])
     if np.iscomplexobj(losses):
         raise Refusal(
@@ -164,18 +156,7 @@ def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.nd
         if (answers < 0).any():
             raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
         answers = data.classes[answers]
-    with _own_code(f"loss {loss.word} failed on {len(rows)} rows, the first of them row {rows[0]}"):
+    with users_code(
+        f"loss {loss.word} failed on {len(rows)} rows, the first of them row {rows[0]}"
+    ):
         return real_array(loss.function(data.y[rows], answers))
-
-
-@contextmanager
-def _own_code(what: str) -> Iterator[None]:
-    """A user's function may raise anything: what it raises is said with what it was given."""
-    try:
-        yield
-    except TrueRiskError:
-        raise
-    except BaseException as error:
-        if not is_failure(error):
-            raise
-        raise FitFailed.of(error, what) from error
