@@ -15,8 +15,7 @@ from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import (
     Procedure,
     by_fit,
-    chosen_candidate,
-    inner_risks,
+    choose_inside,
     winners_of,
     with_winners,
 )
@@ -104,12 +103,11 @@ class Nested(Procedure):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         outside = plan.part_named("outer")
         inner: Sequence[Sequence[Tested]] = []
-        n_fits = 0
+        chosen, n_fits = np.zeros(outside.n_fits, dtype=np.int64), 0
         if self.asks_inside(terms.n_candidates):
             answers = ask(plan.part_named("inner"), besides=False)
             n_fits = answers.n_fits
-            inner = inner_risks(self.inner_method, answers, data, loss, terms)
-        chosen = np.array([chosen_candidate(unit, terms) for unit in inner] or [0] * outside.n_fits)
+            chosen, inner = choose_inside(self.inner_method, answers, data, loss, terms)
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
         winners, n_fits = winners_of(chosen, inner), n_fits + outer.n_fits

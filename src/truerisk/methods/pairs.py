@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
-import numpy as np
-
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
@@ -20,8 +18,7 @@ from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.interval_choice import calibrated_word, with_interval
 from truerisk.methods.parts.procedure import (
     Procedure,
-    chosen_candidate,
-    inner_risks,
+    choose_inside,
     nested,
     winners_of,
     with_winners,
@@ -64,7 +61,7 @@ class Pairs(Procedure):
 
     @property
     def word(self) -> str:
-        return f"pairs ({self._folds.word})"
+        return f"pairs ({self.inner_method.word})"
 
     @property
     def tested_by(self) -> str:
@@ -72,19 +69,15 @@ class Pairs(Procedure):
 
     @property
     def outer_method(self) -> Method:
-        return replace(self._folds, average=self.average)  # type: ignore[type-var]
-
-    @property
-    def inner_method(self) -> Method:
-        return self._folds
+        return replace(self.inner_method, average=self.average)  # type: ignore[type-var]
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         """What its folds give, tested as they are."""
-        return self._folds.gives
+        return self.inner_method.gives
 
     @property
-    def _folds(self) -> Averaged:
+    def inner_method(self) -> Averaged:
         method = as_method(USUAL_FOLDS if self.folds is None else self.folds)
         if method.respects_time:
             raise Refusal(
@@ -103,21 +96,22 @@ class Pairs(Procedure):
         return True
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        folds = self._folds.plan(data, streams)
+        method = self.inner_method
+        folds = method.plan(data, streams)
         try:
             return with_pairs(folds)
         except Refusal as refusal:
             splits = "the same splitter" if order_of(folds) is not None else "outer='10-fold'"
             raise BadData(
-                f"the folds of '{self._folds.word}' cannot be left out in pairs: {refusal}. Choose "
+                f"the folds of '{method.word}' cannot be left out in pairs: {refusal}. Choose "
                 f"by folds that hold every row once, or name the outer splits, such as {splits}."
             ) from None
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         without_one = ask(plan.part_named("outer"))
         without_two = ask(plan.part_named("inner"))
-        inner = inner_risks(self._folds, without_two, data, loss, terms)
-        chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
+        method = self.inner_method
+        chosen, inner = choose_inside(method, without_two, data, loss, terms)
         winners = winners_of(chosen, inner)
         search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
         price = f"{n_fits} fits; a plain search makes {search}."
@@ -128,7 +122,7 @@ class Pairs(Procedure):
             curve: Sequence[Tested] = (procedure,)
             if terms.n_candidates > 1:  # a search has this curve already, and never reads it
                 procedure = replace(procedure, notes=(price, *procedure.notes))
-                reduce = partial(self._folds.reduce, one, data, loss, terms)
+                reduce = partial(method.reduce, one, data, loss, terms)
                 curve = RisksToRead(reduce, terms.n_candidates)
             evaluation = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
             return with_winners(evaluation, procedure, winners)
@@ -152,7 +146,7 @@ def testing_method(
     *,
     compare: bool = False,
 ) -> Procedure:
-    """Nested validation of tuning by `select_by`: in the pairs of its folds, or by outer splits.
+    """Return nested validation of tuning by `select_by`: in the pairs of its folds, or by splits.
 
     "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
     splits), `otherwise` takes their place; where it keeps to the order of time, whose rows cannot
@@ -166,21 +160,18 @@ def testing_method(
     >>> testing_method("pairs", as_method("forward-3"), "10-fold").word
     'nested (forward-3, inner forward-3)'
     """
-    method = _procedure(outer, select_by, otherwise, compare)
-    return method if interval is None else cast(Procedure, with_interval(method, interval))
-
-
-def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> Procedure:
     method = Pairs() if outer is None else as_method(outer)
     own = select_by.procedure(method, compare=compare)
     if own is not None:
-        return cast(Procedure, own)
-    if not isinstance(method, Pairs):
-        return nested(method, select_by, compare)
-    if method.folds is not None:
-        return replace(method, compare=compare)
-    if select_by.goes_forward:
-        return nested(select_by, select_by, compare)
-    if isinstance(select_by, Averaged) and select_by.has_folds:
-        return replace(method, folds=select_by, compare=compare)
-    return nested(otherwise, select_by, compare)
+        method = own
+    elif not isinstance(method, Pairs):
+        method = nested(method, select_by, compare)
+    elif method.folds is not None:
+        method = replace(method, compare=compare)
+    elif select_by.goes_forward:
+        method = nested(select_by, select_by, compare)
+    elif isinstance(select_by, Averaged) and select_by.has_folds:
+        method = replace(method, folds=select_by, compare=compare)
+    else:
+        method = nested(otherwise, select_by, compare)
+    return cast(Procedure, method if interval is None else with_interval(method, interval))

@@ -20,7 +20,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, RowLoss, check_average
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged, average_weights, row_losses
-from truerisk.methods.parts.procedure import chosen_candidate, inner_risks, winners_of, with_winners
+from truerisk.methods.parts.procedure import choose_inside, winners_of, with_winners
 from truerisk.plan.answers import Answers, Ask, filled
 from truerisk.plan.pairs import partitions_of
 from truerisk.plan.plan import Plan
@@ -309,7 +309,7 @@ class RacedPairs(Pairs):
         return "raced pairs"
 
     @property
-    def _folds(self) -> Averaged:
+    def inner_method(self) -> Averaged:
         return self.race.method
 
     def check(self, data: Data, loss: Loss) -> None:
@@ -331,8 +331,7 @@ class RacedPairs(Pairs):
         without_two, ends = raced(_some(ask, inside, 1), inside, _circle(inside), n, seen)
         ended = ends[without_two.plan.unit].T  # who reached the end of the race in each unit
         compared = replace(without_two, answered=without_two.answered & ended)
-        inner = inner_risks(self._folds, compared, data, loss, terms)
-        chosen = np.array([chosen_candidate(unit, terms) for unit in inner])
+        chosen, inner = choose_inside(self.inner_method, compared, data, loss, terms)
         winners = winners_of(chosen, inner)
         asked = np.zeros((n, outside.n_fits), dtype=bool)
         asked[chosen, outside.fit] = True

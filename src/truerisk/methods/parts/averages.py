@@ -301,7 +301,7 @@ def _means_by_unit(
         mine, total = weights[part], end - first
         if average == "pooled":
             total = positive(float(mine.sum()))
-        means.append([Tested(float(value)) for value in losses @ mine / total])
+        means.append(list(map(Tested, (losses @ mine / total).tolist())))
     return means
 
 

@@ -26,16 +26,23 @@ from truerisk.results.evaluation import (
 from truerisk.results.interval import Basis
 
 
-def inner_risks(
+def choose_inside(
     inner: Method, answers: Answers, data: Data, loss: Loss, terms: Terms
-) -> Sequence[Sequence[Tested]]:
-    """For every outer split, one estimate per candidate from its inner questions."""
+) -> tuple[np.ndarray, Sequence[Sequence[Tested]]]:
+    """Reduce the inner questions of every outer split, and choose a candidate by each.
+
+    Return the candidates, and one estimate per candidate for every outer split.
+    """
     quick = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
-    return inner.reduce_units(answers, data, loss, quick)
+    risks = inner.reduce_units(answers, data, loss, quick)
+    chosen = np.zeros(len(risks), dtype=np.int64)
+    for split, tested in enumerate(risks):
+        chosen[split] = chosen_candidate(tested, terms)
+    return chosen, risks
 
 
 def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
-    """The rule's candidate; a single one is not chosen, so it may have failed."""
+    """Return the rule's candidate; a single one is not chosen, so it may have failed."""
     if len(tested) == 1:
         return 0
     return by_rule(tested, terms.rule)
@@ -49,32 +56,33 @@ def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
 
 
 def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners:
-    """The chosen candidate of every question with the inner risk that it was chosen by."""
-    risks = [inner[q][int(c)].value if inner else np.nan for q, c in enumerate(chosen)]
-    return Winners(chosen, np.array(risks), compared=bool(inner))
+    """Return the chosen candidate of every question with the inner risk that it was chosen by."""
+    risks = np.full(len(chosen), np.nan)
+    for q, tested in enumerate(inner):
+        risks[q] = tested[int(chosen[q])].value
+    return Winners(chosen, risks, compared=bool(inner))
 
 
 def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
-    """With the risk of the procedure, its winners, and the story of every outer split.
+    """Add the risk of the procedure, its winners, and the story of every outer split.
 
     The answers are those of the winners; a question to a fit about its own rows is no outer split.
     """
     assert evaluation.answers is not None
     assert procedure.split_risks is not None
     plan = evaluation.answers.plan
-    units = tuple(
-        OuterSplit(
-            repeat=int(plan.repeat[q]),
-            fold=int(plan.fold[q]),
-            candidate=int(winners.candidate[q]),
-            inner_risk=float(winners.inner_risk[q]),
-            risk=float(procedure.split_risks[q]),
-            n_train=int(plan.train_sizes[plan.fit[q]]),
-            n_test=int(plan.test_sizes[q]),
-        )
-        for q in np.flatnonzero(~plan.own_rows)
+    splits = np.flatnonzero(~plan.own_rows)
+    units = map(
+        OuterSplit,
+        plan.repeat[splits].tolist(),
+        plan.fold[splits].tolist(),
+        winners.candidate[splits].tolist(),
+        winners.inner_risk[splits].tolist(),
+        procedure.split_risks[splits].astype(np.float64).tolist(),
+        plan.train_sizes[plan.fit[splits]].tolist(),
+        plan.test_sizes[splits].tolist(),
     )
-    return replace(evaluation, procedure=procedure, winners=winners, units=units)
+    return replace(evaluation, procedure=procedure, winners=winners, units=tuple(units))
 
 
 class Procedure(Method):
