@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from numbers import Real
@@ -200,6 +200,9 @@ class RowEvidence(Evidence):
         """
         if self.repeatedly or not np.isfinite(self.values[c]):
             return None
+        shaken = self.shaken
+        if shaken is not None:
+            shaken = replace(shaken, losses=shaken.losses[c : c + 1])
         one_row = 0.0  # numbers change by as little as they do
         if self.loss.response == "label" and self.one_row is not None:
             one_row = float(self.one_row[c])
@@ -212,7 +215,7 @@ class RowEvidence(Evidence):
             groups=self.groups,
             k=float(self.plan.n_rows / self.plan.test_sizes.mean()),
             one_row=one_row,
-            shaken=None if self.shaken is None else self.shaken.line(c),
+            shaken=shaken,
         )
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:

@@ -84,11 +84,9 @@ class KFold(Averaged):
         return None
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return leave_out(data.n_rows, self._labels(data, streams))
-
-    def _labels(self, data: Data, streams: Streams) -> list[np.ndarray]:
-        rng = streams.get("folds")
-        return fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
+        rng, stratify = streams.get("folds"), self.stratify
+        labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
+        return leave_out(data.n_rows, labels)
 
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
@@ -117,7 +115,9 @@ class ReversedKFold(KFold):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
-        for repeat, labels in enumerate(self._labels(data, streams)):
+        rng, stratify = streams.get("folds"), self.stratify
+        drawings = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
+        for repeat, labels in enumerate(drawings):
             for fold, block in enumerate(builder.partition(labels)):
                 builder.ask((block, ()), (ALL, (block,)), repeat=repeat, fold=fold)
         return builder.build()

@@ -126,11 +126,15 @@ def values_of(tested: Sequence[Tested]) -> np.ndarray:
 
 
 def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
-    """The rank of every risk, None where some have none."""
+    """Return the rank of every risk, None where some have none."""
     if isinstance(tested, RisksByColumn):
         return tested.ranks
-    ranks = [risk.rank for risk in tested if risk.rank is not None]
-    return np.array(ranks) if len(ranks) == len(tested) else None
+    ranks = np.empty(len(tested))
+    for c, risk in enumerate(tested):
+        if risk.rank is None:
+            return None
+        ranks[c] = risk.rank
+    return ranks
 
 
 def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
@@ -214,10 +218,6 @@ class Shaken:
         plan = answers.plan
         unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
         return cls(plan.positions[0], np.repeat(unit, plan.test_sizes), compact(losses))
-
-    def line(self, candidate: int) -> Shaken:
-        """Those of one candidate."""
-        return Shaken(self.rows, self.other, self.losses[candidate : candidate + 1])
 
     def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
         """The mean loss of each row by all models of one candidate that answered it."""

@@ -405,4 +405,4 @@ def tied_groups(risks: Sequence[float]) -> list[list[int]]:
             groups[-1].append(at)
         else:
             groups.append([at])
-    return [sorted(group) for group in groups]
+    return list(map(sorted, groups))
