@@ -89,11 +89,11 @@ def in_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
     """Rate the answers of several passes in the loss and in each further one of the terms."""
-    scores = tuple(
-        rate(other, its, *(one.also[place] for one in answers))
-        for place, (other, its) in enumerate(terms.scores)
-    )
-    return replace(rate(loss, terms, *answers), scores=scores)
+    scores: list[Evaluation] = []
+    for place, (other, its) in enumerate(terms.scores):
+        told = [one.also[place] for one in answers]
+        scores.append(rate(other, its, *told))
+    return replace(rate(loss, terms, *answers), scores=tuple(scores))
 
 
 class Method(ABC):

@@ -232,8 +232,9 @@ class Data:
         return {}
 
     def label(self, code: int) -> Any:
-        """The class with this code, as plain Python shows it."""
-        return as_shown(self.class_labels[code])
+        """Return the class with this code, as plain Python shows it."""
+        assert self.classes is not None
+        return as_shown(self.classes[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
         """Return the class codes of these rows; only classification has them."""

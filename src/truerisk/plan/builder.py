@@ -212,21 +212,8 @@ def _row_sets(sets: Sequence[RowSet]) -> RowSets:
 
 
 def merge_equal_fits(plan: Plan) -> Plan:
-    """The same plan with equal train sets fitted once, told apart by 64-bit content keys."""
-    keys = _fit_keys(plan)
-    if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
-        return plan
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    fits = np.sort(first)
-    place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
-    extra = plan.extra
-    if extra is not None:
-        extra = extra.only(np.arange(plan.n_questions), fits)
-    return replace(plan, train=plan.train.take(fits), fit=place[plan.fit], extra=extra)
-
-
-def _fit_keys(plan: Plan) -> np.ndarray:
-    blocks = plan.blocks
+    """Return the plan with equal train sets fitted once, told apart by 64-bit content keys."""
+    blocks, train, extra = plan.blocks, plan.train, plan.extra
     row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
         cells = mixed(row_keys + np.uint64(1))[blocks.rows]
@@ -234,10 +221,17 @@ def _fit_keys(plan: Plan) -> np.ndarray:
         cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
     sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
     of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
-    removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[plan.train.minus])])
-    base = np.append(of_block, np.uint64(3))[plan.train.base]
-    keys: np.ndarray = (
-        mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
-    )
-    further = None if plan.extra is None else plan.extra.fit_keys(plan.n_fits)
-    return keys if further is None else keys + further
+    removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[train.minus])])
+    keys = mixed(np.append(of_block, np.uint64(3))[train.base])
+    keys = keys + removed[train.offsets[1:]] - removed[train.offsets[:-1]]
+    further = None if extra is None else extra.fit_keys(plan.n_fits)
+    if further is not None:
+        keys = keys + further
+    if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
+        return plan
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    fits = np.sort(first)
+    place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
+    if extra is not None:
+        extra = extra.only(np.arange(plan.n_questions), fits)
+    return replace(plan, train=train.take(fits), fit=place[plan.fit], extra=extra)
