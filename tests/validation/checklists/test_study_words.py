@@ -11,7 +11,7 @@ from tests.support.checklists import changed
 from tests.validation.checklists.test_checklist import FACTS
 
 from truerisk.validation.checklists.checklist import FILES
-from truerisk.validation.checklists.study_words import Sentences, sentences_in
+from truerisk.validation.checklists.study_words import Sentences, read_toml
 
 
 def choices_in(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -33,7 +33,7 @@ def choices_in(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
 def test_sentences_file_names_only_what_is_known(file):
     """A misspelt fact would be found only by the study that it matters to."""
     said = Sentences(FACTS, *FILES)
-    found = list(choices_in(sentences_in(file)))
+    found = list(choices_in(read_toml(file)))
     assert len(found) > 30
     for when, say in found:
         for fact in filter(None, when.split(", ")):
@@ -44,9 +44,9 @@ def test_sentences_file_names_only_what_is_known(file):
 
 def test_sentences_words_are_all_used():
     """A word that no sentence says is left over."""
-    texts = [say for file in ("study_words", *FILES) for _, say in choices_in(sentences_in(file))]
+    texts = [say for file in ("study_words", *FILES) for _, say in choices_in(read_toml(file))]
     used = {field for say in texts for _, field, _, _ in Formatter().parse(say)}
-    used |= {*sentences_in("study_words")["paragraph"]}
+    used |= {*read_toml("study_words")["paragraph"]}
     assert {*Sentences(FACTS, *FILES).words} <= used
 
 

@@ -16,7 +16,7 @@ from truerisk.core.branches import check_present
 from truerisk.core.present import frame_of
 from truerisk.results.records import Record
 from truerisk.validation.checklists.study_facts import StudyFacts
-from truerisk.validation.checklists.study_words import Sentences, sentences_in
+from truerisk.validation.checklists.study_words import Sentences, read_toml
 
 FILES = ("tripod_ai", "probast_ai")
 NOT_APPLICABLE = "does not apply: "
@@ -92,7 +92,7 @@ class Checklist(Record):
 def _items(said: Sentences) -> Iterator[Item]:
     """Yield the items of the files, each answered by the first of its sentences that fits."""
     key = "finished" if said.facts["finished"] else "answer"
-    for file in map(sentences_in, FILES):
+    for file in map(read_toml, FILES):
         for guideline in file["guidelines"]:
             for section in guideline["sections"]:
                 for item in file[section]:
@@ -104,7 +104,7 @@ def _items(said: Sentences) -> Iterator[Item]:
 
 def _told_once(word: str) -> str:
     """Return an answer that many items of PROBAST+AI share."""
-    return str(sentences_in("probast_ai")["words"][word])
+    return str(read_toml("probast_ai")["words"][word])
 
 
 def _is_open(item: Item) -> bool:

@@ -30,8 +30,8 @@ LIES = ("later", "below", "among", "apart", "near")  # of tested rows to those o
 
 
 @cache
-def sentences_in(name: str) -> dict[str, Any]:
-    """Read the sentences of one TOML file of this folder."""
+def read_toml(name: str) -> dict[str, Any]:
+    """Read one TOML file of this folder."""
     return tomllib.loads((files(__package__) / f"{name}.toml").read_text("utf-8"))
 
 
@@ -42,7 +42,7 @@ class Sentences:
         self.facts = known_facts(facts)
         self.words: dict[str, Any] = {}
         for name in ("study_words", *guidelines):
-            self.words |= sentences_in(name)["words"]
+            self.words |= read_toml(name)["words"]
 
     def fill(self, choices: Any) -> str | None:
         """Return the first of the sentences that fits, filled in, or None if none does."""
@@ -62,7 +62,7 @@ class Sentences:
 
     def paragraph(self) -> str:
         """Tell people, missing data, model, validation, performance, and what was not done."""
-        said = map(self.word, sentences_in("study_words")["paragraph"])
+        said = map(self.word, read_toml("study_words")["paragraph"])
         return " ".join(filter(None, said))
 
     def _holds(self, fact: str) -> bool:
@@ -169,7 +169,7 @@ def cautions(words: Collection[str | None]) -> list[str]:
 
 def software(used: StudySoftware) -> str:
     """Name the packages with their versions and publications, and the seed."""
-    known: Mapping[str, str] = sentences_in("study_words")["software"]
+    known: Mapping[str, str] = read_toml("study_words")["software"]
     each = [known.get(n, f"{n} {{}}").format(version) for n, version in used.versions.items()]
     return f"{listed(each)} (seed {used.seed})" if each else f"seed {used.seed}"
 
