@@ -42,12 +42,14 @@ def test_sentences_file_names_only_what_is_known(file):
             assert field is None or field in said.facts or field in said.words, say
 
 
-def test_sentences_words_are_all_used():
-    """A word that no sentence says is left over."""
+def test_sentences_words_are_all_used_and_are_no_facts():
+    """A word that no sentence says is left over, and one that is a fact would hide it."""
     texts = [say for file in ("study_words", *FILES) for _, say in choices_in(read_toml(file))]
     used = {field for say in texts for _, field, _, _ in Formatter().parse(say)}
     used |= {*read_toml("study_words")["paragraph"]}
-    assert {*Sentences(FACTS, *FILES).words} <= used
+    said = Sentences(FACTS, *FILES)
+    assert {*said.words} <= used
+    assert not {*said.words} & {*said.facts}
 
 
 def test_sentences_fill_says_the_first_that_fits():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -103,20 +103,13 @@ def recalibrated(model: Any) -> bool:
     return bool(calibrators) and mended == {*rebalanced_by(model)}
 
 
-def _all_steps(model: Any) -> Iterator[Any]:
-    if not is_a(model, PIPELINE):
-        yield model
-        return
-    for _, step in model.steps:
-        yield from _all_steps(step)
-
-
 def steps_of(model: Any) -> tuple[str, ...]:
-    """The classes of its steps, the learner's the last."""
-    steps = (step for step in _all_steps(model) if step is not None)
-    return tuple(
-        step if isinstance(step, str) else present.clean(type(step).__name__, 40) for step in steps
-    )
+    """Return the classes of the steps of a model, the learner's the last."""
+    if is_a(model, PIPELINE):
+        return tuple(name for _, step in model.steps for name in steps_of(step))
+    if model is None or isinstance(model, str):  # a step that does nothing
+        return () if model is None else (model,)
+    return (present.clean(type(model).__name__, 40),)
 
 
 def gaps_in(X: Any) -> np.ndarray | None:
@@ -140,6 +133,12 @@ class FollowUp(NamedTuple):
     rate: float
     horizon: float
     follow_up: float
+
+    @classmethod
+    def until(cls, horizon: float, y: np.ndarray) -> FollowUp:
+        """Return that of outcomes in time: whether the event came, and after which time."""
+        came, lasted = y.T
+        return cls(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
 
 
 def rows_needed(

@@ -68,35 +68,29 @@ class Rated:
     of_final_model: float | None = None
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        part: str,
-        value: float | None,
-        interval: Interval | None,
-        corrected: float | None = None,
-        of_final_model: float | None = None,
-    ) -> Rated:
-        """With what an interval says of itself."""
-        ends = None if interval is None else (interval.low, interval.high)
-        method = None if interval is None else interval.method
-        return cls(name, part, method, value, ends, corrected, of_final_model)
+    def with_interval(cls, interval: Interval | None, name: str, part: str, **given: Any) -> Rated:
+        """Return the measure with what an interval says of itself."""
+        if interval is None:
+            return cls(name, part, **given)
+        return cls(name, part, interval.method, ends=(interval.low, interval.high), **given)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRows:
     """The rows of a study, their classes, groups and gaps.
 
-    `class_counts` are the rows of each class, empty for numbers, and `event` names the class that
-    probabilities speak of. Of an outcome in time `n_lost` rows are of neither class, as they were
-    not followed so far. `n_gaps` counts the cells without a value and `n_rows_with_gaps` their
-    rows, None where X does not tell. `dependent` rows have times or places.
+    `class_counts` are the rows of each class, empty for numbers. `event` names the class that
+    probabilities speak of, and `share` is its share. Of an outcome in time `n_lost` rows are of
+    neither class, as they were not followed so far, and others count for them in the share.
+    `n_gaps` counts the cells without a value and `n_rows_with_gaps` their rows, None where X does
+    not tell. `dependent` rows have times or places.
     """
 
     n_rows: int
     n_columns: int | None
     class_counts: Mapping[str, int] = field(default_factory=dict)
     event: str | None = None
+    share: float | None = None
     n_lost: int | None = None
     n_gaps: int | None = None
     n_rows_with_gaps: int | None = None
@@ -198,34 +192,16 @@ class StudyFacts:
     software: StudySoftware
 
 
-def _tested_counts(held: HeldOut) -> tuple[int, dict[str, int]]:
-    """How many rows were tested, and how many of each class, as y names them."""
-    rows, first = np.unique(held.rows, return_index=True)
-    if held.classes is None:
-        return len(rows), {}
-    each = np.bincount(held.truth[first], minlength=held.n_classes).tolist()
-    names = map(str, held.classes.tolist())
-    return len(rows), dict(zip(names, each, strict=True))
+def _class_counts(held: HeldOut, first: np.ndarray, counted: Any = True) -> dict[str, int]:
+    """Count the rows of each class, as y names them; `first` are the first answers about rows."""
+    names = [] if held.classes is None else map(str, held.classes.tolist())
+    truth = held.truth[first]
+    return {name: int(np.sum(counted & (truth == code))) for code, name in enumerate(names)}
 
 
-def _in_time(held: HeldOut) -> tuple[dict[str, int], float, int]:
-    """Rows of either outcome, the share of the event, and the rows that were lost before."""
-    _, first = np.unique(held.rows, return_index=True)
-    weights = np.ones(len(first)) if held.weights is None else held.weights[first]
-    truth, seen = held.truth[first], weights > 0
-    names = () if held.classes is None else map(str, held.classes.tolist())
-    counts = {name: int((seen & (truth == code)).sum()) for code, name in enumerate(names)}
-    return counts, float(weights @ (truth == 1) / weights.sum()), int((~seen).sum())
-
-
-def _n_cut(run: HonestRun) -> int:
-    """Rows that were tested by models that saw others of their group."""
-    return len(leaks_of(run.problem.data, _plan(run), "groups")["groups"])
-
-
-def _tested_on(run: HonestRun) -> TestedOn:
-    """What the splits did, whatever their method is called; times before places."""
-    data, plan = run.problem.data, _plan(run)
+def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
+    """Tell what the splits did, whatever their method is called; times before places."""
+    data = run.problem.data
     if run.finished:
         return "others"
     if data.time is not None:
@@ -233,7 +209,7 @@ def _tested_on(run: HonestRun) -> TestedOn:
     if data.block is None:
         return "below" if order_of(plan) is not None and _falls(plan) else ""
     if data.places is None:  # labels are groups: a row may be beside one of another label
-        return "" if _n_cut(run) else "apart"
+        return "" if n_cut else "apart"
     if run.testing.outer_method.respects_space:
         return "apart"
     leaks = leaks_of(data, plan, "near")
@@ -241,15 +217,11 @@ def _tested_on(run: HonestRun) -> TestedOn:
 
 
 def _falls(plan: Plan) -> bool:
-    """Whether every tested row stands in the table below all that its model learned from."""
+    """Return True if every tested row stands in the table below all that its model learned from."""
     return all(
         plan.train_rows(int(plan.fit[q]))[0][-1] < plan.test_rows(q)[0][0]
         for q in range(plan.n_questions)
     )
-
-
-def _plan(run: HonestRun) -> Plan:
-    return run.answered.answers[0].plan
 
 
 RESPONSES = {
@@ -275,23 +247,32 @@ def facts_of(
     horizon: float | None,
 ) -> StudyFacts:
     """Collect the facts from the run, its held-out answers and the parts that there are."""
-    risk, problem = run.risk, run.problem
+    risk, problem, plan = run.risk, run.problem, run.answered.answers[0].plan
     assert problem.select_by is not None
     model = run.model if run.finished else problem.family.make(run.best)
-    rows, share = _rows_of(run, held, parts, given=isinstance(model, Updated))
+    rows = _rows_of(run, held, parts, given=isinstance(model, Updated))
     of_model = _model_of(run, model, rows)
     versions = {name: risk.versions[name] for name in SHOWN if name in risk.versions}
-    n_tested, tested_counts = _tested_counts(held)
+    first = np.unique(held.rows, return_index=True)[1]
+    n_cut = len(leaks_of(problem.data, plan, "groups")["groups"])
+    honest = {
+        word: one.honest
+        for part in parts.values()
+        if isinstance(part, Discrimination | SmoothCalibration)
+        for word, one in part.measures.items()
+    }
+    r2 = honest.get("explained" if rows.share is None else "r2")
+    times = None if horizon is None else FollowUp.until(horizon, problem.data.y)
     return StudyFacts(
         rows=rows,
         model=of_model,
         testing=StudyTesting(
             chosen_by=problem.select_by.word,
             tested_by=run.testing.word,
-            tested_on=_tested_on(run),
-            n_tested=n_tested,
-            tested_counts=tested_counts,
-            n_cut=_n_cut(run),
+            tested_on=_tested_on(run, plan, n_cut),
+            n_tested=len(first),
+            tested_counts=_class_counts(held, first),
+            n_cut=n_cut,
             corrected=0 if samples is None else len(samples.times),
         ),
         results=StudyResults(
@@ -303,28 +284,31 @@ def facts_of(
             too_small=() if subgroups is None else subgroups.too_small,
             stability=_stability(stability),
             updating=parts["updating"].sentence if "updating" in parts else None,
-            **_sizes(run, parts, of_model.n_features, share, horizon),
+            n_needed=rows_needed(of_model.n_features, rows.share, r2, times),
+            n_to_validate=rows_to_test(rows.share, honest.get("auc")),
         ),
         software=StudySoftware(seed=problem.seed, versions=versions | releases_of(model)),
     )
 
 
-def _rows_of(
-    run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: bool
-) -> tuple[StudyRows, float | None]:
-    """Count the rows; also return the share of the event. Of `given` predictions X is not known."""
-    data, classes, n_lost = run.problem.data, run.problem.class_counts, None
+def _rows_of(run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: bool) -> StudyRows:
+    """Count the rows, their classes and their gaps. Of `given` predictions X is not known."""
+    data, counts, n_lost = run.problem.data, run.problem.class_counts, None
     gaps = None if given else gaps_in(data.X)
     rated = [part for part in parts.values() if isinstance(part, Discrimination)]
     event = visible(rated[0].event) if rated else None
-    share = None if event is None or not classes else classes[event] / data.n_rows
+    share = None if event is None or not counts else counts[event] / data.n_rows
     if data.task == "survival":
-        classes, share, n_lost = _in_time(held)
-    rows = StudyRows(
+        first = np.unique(held.rows, return_index=True)[1]
+        weights = np.ones(len(first)) if held.weights is None else held.weights[first]
+        counts, n_lost = _class_counts(held, first, weights > 0), int((weights == 0).sum())
+        share = float(weights @ (held.truth[first] == 1) / weights.sum())
+    return StudyRows(
         n_rows=data.n_rows,
         n_columns=None if given else n_columns(data.X),
-        class_counts=classes,
+        class_counts=counts,
         event=event,
+        share=share,
         n_lost=n_lost,
         n_gaps=None if gaps is None else int(gaps.sum()),
         n_rows_with_gaps=None if gaps is None else int(gaps.any(axis=1).sum()),
@@ -332,7 +316,6 @@ def _rows_of(
         dependent=data.dependent,
         weighted=data.sample_weight is not None,
     )
-    return rows, share
 
 
 def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
@@ -366,31 +349,6 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
     )
 
 
-def _sizes(
-    run: HonestRun,
-    parts: Mapping[str, Any],
-    n_features: int | None,
-    share: float | None,
-    horizon: float | None,
-) -> dict[str, int | None]:
-    """Return how many rows a development and a validation take, by the honest R² and AUC."""
-    data, times = run.problem.data, None
-    honest = {
-        word: one.honest
-        for part in parts.values()
-        if isinstance(part, Discrimination | SmoothCalibration)
-        for word, one in part.measures.items()
-    }
-    if data.task == "survival" and horizon is not None:
-        came, lasted = data.y.T
-        times = FollowUp(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
-    r2 = honest.get("explained" if share is None else "r2")
-    return {
-        "n_needed": rows_needed(n_features, share, r2, times),
-        "n_to_validate": rows_to_test(share, honest.get("auc")),
-    }
-
-
 def _stability(stability: ModelStability | None) -> str | None:
     predictions = None if stability is None else stability.predictions
     if predictions is None:
@@ -410,7 +368,8 @@ def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...
     """The loss, and of the parts that there are what has a value."""
     loss, risk = run.problem.loss, run.risk
     plain = loss.word if loss.is_score else f"{loss.word} loss"
-    first = Rated.of({**ERRORS, **RANKS}.get(loss.word, plain), "", risk.value, risk.interval)
+    name = {**ERRORS, **RANKS}.get(loss.word, plain)
+    first = Rated.with_interval(risk.interval, name, "", value=risk.value)
     others = (one for part in parts.values() for one in _of_part(part))
     return (first, *(one for one in others if one.name != first.name))
 
@@ -434,8 +393,9 @@ def _measured(
     for word, name in names.items():
         one = part.measures.get(word)
         if one is not None and one.honest is not None:
-            final = one.of_final_model
-            yield Rated.of(name, title, one.honest, one.interval, one.corrected, final)
+            told = {"value": one.honest, "corrected": one.corrected}
+            told["of_final_model"] = one.of_final_model
+            yield Rated.with_interval(one.interval, name, title, **told)
 
 
 def _benefit(part: NetBenefit) -> Rated:

@@ -20,7 +20,6 @@ from truerisk.validation.checklists.study_facts import (
     SLOPE,
     Rated,
     StudyFacts,
-    StudyResults,
     StudySoftware,
 )
 from truerisk.validation.measures import rounded
@@ -87,6 +86,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         by_rule = "no" if per_column < FEW else "probably" if per_column < ENOUGH else "yes"
     if results.n_to_validate is not None:
         to_test = "yes" if n_tested >= results.n_to_validate else "no"
+    rests_on = [] if testing.finished else cautions({one.interval for one in results.measures})
     return {
         **vars(rows),
         **vars(model),
@@ -136,7 +136,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "values": "; ".join(map(_rated_said, results.measures)),
         "measured_by": measured_by(results.measures),
         "first_measure": next((one.name for one in results.measures), None),
-        "cautions": None if testing.finished else _cautions_of(results),
+        "cautions": " ".join(rests_on) or None,
         "calibrated": bool(line),
         "has_slope": SLOPE in line,
         "has_curve": CURVE in line,
@@ -151,11 +151,6 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "shrunken": listed(results.shrunken) if results.shrunken else None,
         "undone": _undone(facts, calibrated=bool(line)),
     }
-
-
-def _cautions_of(results: StudyResults) -> str | None:
-    """Return what the intervals of the measures rest on, or None if publications say it."""
-    return " ".join(cautions({one.interval for one in results.measures})) or None
 
 
 def cautions(words: Collection[str | None]) -> list[str]:
