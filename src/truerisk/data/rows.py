@@ -162,6 +162,21 @@ def is_missing(cell: Any) -> bool:
     return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
 
 
+def gaps_in(X: Any) -> np.ndarray | None:
+    """Which cells have no value; None where X is no table of cells."""
+    if column_names(X) is not None:
+        columns = [np.asarray(column).tolist() for column in column_arrays(X)]
+        return np.array([[is_missing(cell) for cell in column] for column in columns]).T
+    if hasattr(X, "tocsr") or getattr(X, "ndim", 0) != 2:
+        return None
+    cells = np.asarray(X)
+    if cells.dtype.kind == "f":
+        return np.isnan(cells)
+    if cells.dtype.kind != "O":
+        return np.zeros(cells.shape, dtype=bool)
+    return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
+
+
 def digest(*tables: Any, sums: RowSums | None = None) -> str:
     """SHA-256 of the content, 16 hexadecimal digits; None counts as absent.
 

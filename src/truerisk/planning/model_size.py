@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -269,3 +271,59 @@ def benefit_error(
         + weight**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
     )
     return sensitivity - weight * (1 - specificity), math.sqrt(max(variance, 0.0))
+
+
+# ---------------------------------------------------------------- by what was found
+
+
+class FollowUp(NamedTuple):
+    """Events per person and unit of time, the horizon of the risks, and the mean time observed."""
+
+    rate: float
+    horizon: float
+    follow_up: float
+
+    @classmethod
+    def until(cls, horizon: float, y: np.ndarray) -> FollowUp:
+        """Return that of outcomes in time: whether the event came, and after which time."""
+        came, lasted = y.T
+        return cls(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
+
+
+def rows_needed(
+    n_features: int | None, share: float | None, r2: float | None, times: FollowUp | None = None
+) -> int | None:
+    """Return how many rows the criteria of Riley et al. (2019) ask for to develop the model.
+
+    `r2` is that of Nagelkerke, of numbers the share of variance explained. Classes have a `share`
+    of the event and outcomes in time their `times`; numbers have neither, and their mean need not
+    be known. The result is None where r2 is not above 0.
+    """
+    if not n_features or r2 is None or not 0 < r2 < 1:
+        return None
+    with suppress(Refusal):  # more rows than anybody has
+        if times is None and share is None:
+            return max(rows_of_line(n_features, r2))
+        z = normal_quantile(0.95)
+        if times is not None:
+            likelihood = likelihood_of_times(times.rate * times.follow_up)
+            overall = rows_for_risk(*times, margin=MARGIN, z=z)
+        else:
+            assert share is not None
+            likelihood = likelihood_of_classes(share)
+            spread = math.sqrt(share * (1 - share))
+            overall = rows_for_error(spread, MARGIN / z)
+        largest = largest_r2(likelihood)
+        return max(*rows_of_likelihood(n_features, r2 * largest, largest), overall)
+    return None
+
+
+def rows_to_test(share: float | None, auc: float | None) -> int | None:
+    """In other people, a calibrated model of this AUC, by the `share` of the event."""
+    if share is None or auc is None or not 0.5 < auc < 1:
+        return None
+    with suppress(Refusal):
+        error = LinearPredictor.of_auc(auc, share).slope_error()
+        z = normal_quantile(0.95)
+        return max(rows_to_validate(share, auc, error, z))
+    return None

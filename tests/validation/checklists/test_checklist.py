@@ -15,8 +15,8 @@ from tests.support.checklists import answers_of, changed
 
 import truerisk as tr
 from truerisk.intervals import as_form
+from truerisk.planning.model_size import rows_needed
 from truerisk.validation.checklists.checklist import Checklist, Item
-from truerisk.validation.checklists.model_facts import rows_needed
 from truerisk.validation.checklists.study_facts import (
     Rated,
     StudyFacts,

@@ -13,25 +13,22 @@ from truerisk.core import present
 from truerisk.core.errors import visible
 from truerisk.core.family import tunes_inside
 from truerisk.core.identity import is_a
-from truerisk.data.rows import n_columns
-from truerisk.models.stated.selected_features import n_features_made
-from truerisk.plan.leaks import leaks_of, order_of
-from truerisk.plan.plan import Plan
-from truerisk.results.interval import Interval
-from truerisk.validation.calibration import SmoothCalibration
-from truerisk.validation.checklists.model_facts import (
-    FollowUp,
+from truerisk.data.rows import gaps_in, n_columns
+from truerisk.models.stated.model_parts import (
     coefficients_of,
-    gaps_in,
     inside,
     rebalanced_by,
     recalibrated,
     releases_of,
-    rows_needed,
-    rows_to_test,
     scaler_of,
     steps_of,
 )
+from truerisk.models.stated.selected_features import n_features_made
+from truerisk.plan.leaks import leaks_of, order_of
+from truerisk.plan.plan import Plan
+from truerisk.planning.model_size import FollowUp, rows_needed, rows_to_test
+from truerisk.results.interval import Interval
+from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import rounded

@@ -1,23 +1,16 @@
-"""What a model and its table are made of, and how many rows such a model takes.
-
-Steps, coefficients, cells without a value, what rebalances classes.
-"""
+"""What a model is made of: its steps, its coefficients, and what rebalances classes."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, is_a, is_from
-from truerisk.data.rows import column_arrays, column_names, is_missing, n_columns
-from truerisk.planning import model_size
+from truerisk.data.rows import column_names, n_columns
 
 MOST_COEFFICIENTS = 30  # in a paragraph
 
@@ -110,71 +103,3 @@ def steps_of(model: Any) -> tuple[str, ...]:
     if model is None or isinstance(model, str):  # a step that does nothing
         return () if model is None else (model,)
     return (present.clean(type(model).__name__, 40),)
-
-
-def gaps_in(X: Any) -> np.ndarray | None:
-    """Which cells have no value; None where X is no table of cells."""
-    if column_names(X) is not None:
-        columns = [np.asarray(column).tolist() for column in column_arrays(X)]
-        return np.array([[is_missing(cell) for cell in column] for column in columns]).T
-    if hasattr(X, "tocsr") or getattr(X, "ndim", 0) != 2:
-        return None
-    cells = np.asarray(X)
-    if cells.dtype.kind == "f":
-        return np.isnan(cells)
-    if cells.dtype.kind != "O":
-        return np.zeros(cells.shape, dtype=bool)
-    return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
-
-
-class FollowUp(NamedTuple):
-    """Events per person and unit of time, the horizon of the risks, and the mean time observed."""
-
-    rate: float
-    horizon: float
-    follow_up: float
-
-    @classmethod
-    def until(cls, horizon: float, y: np.ndarray) -> FollowUp:
-        """Return that of outcomes in time: whether the event came, and after which time."""
-        came, lasted = y.T
-        return cls(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
-
-
-def rows_needed(
-    n_features: int | None, share: float | None, r2: float | None, times: FollowUp | None = None
-) -> int | None:
-    """Return how many rows the criteria of Riley et al. (2019) ask for to develop the model.
-
-    `r2` is that of Nagelkerke, of numbers the share of variance explained. Classes have a `share`
-    of the event and outcomes in time their `times`; numbers have neither, and their mean need not
-    be known. The result is None where r2 is not above 0.
-    """
-    if not n_features or r2 is None or not 0 < r2 < 1:
-        return None
-    with suppress(Refusal):  # more rows than anybody has
-        if times is None and share is None:
-            return max(model_size.rows_of_line(n_features, r2))
-        z = model_size.normal_quantile(0.95)
-        if times is not None:
-            likelihood = model_size.likelihood_of_times(times.rate * times.follow_up)
-            overall = model_size.rows_for_risk(*times, margin=model_size.MARGIN, z=z)
-        else:
-            assert share is not None
-            likelihood = model_size.likelihood_of_classes(share)
-            spread = math.sqrt(share * (1 - share))
-            overall = model_size.rows_for_error(spread, model_size.MARGIN / z)
-        largest = model_size.largest_r2(likelihood)
-        return max(*model_size.rows_of_likelihood(n_features, r2 * largest, largest), overall)
-    return None
-
-
-def rows_to_test(share: float | None, auc: float | None) -> int | None:
-    """In other people, a calibrated model of this AUC, by the `share` of the event."""
-    if share is None or auc is None or not 0.5 < auc < 1:
-        return None
-    with suppress(Refusal):
-        error = model_size.LinearPredictor.of_auc(auc, share).slope_error()
-        z = model_size.normal_quantile(0.95)
-        return max(model_size.rows_to_validate(share, auc, error, z))
-    return None

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.validation.checklists.model_facts import coefficients_of, releases_of
+from truerisk.models.stated.model_parts import coefficients_of, releases_of
 
 
 def given(line, X):
