@@ -103,3 +103,15 @@ def steps_of(model: Any) -> tuple[str, ...]:
     if model is None or isinstance(model, str):  # a step that does nothing
         return () if model is None else (model,)
     return (present.clean(type(model).__name__, 40),)
+
+
+IMPUTERS = (
+    *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
+    "truerisk.models.multiple_imputation:MultipleImputation",
+)
+
+
+def imputes(model: Any) -> bool:
+    """Return True if a part of the model fills cells without a value."""
+    # The iterative imputer is experimental: its class is not to be named before it is made.
+    return any(is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,10 +12,10 @@ from truerisk.checks.leak_warnings import parts_that_stay_fitted
 from truerisk.core import present
 from truerisk.core.errors import visible
 from truerisk.core.family import tunes_inside
-from truerisk.core.identity import is_a
 from truerisk.data.rows import gaps_in, n_columns
 from truerisk.models.stated.model_parts import (
     coefficients_of,
+    imputes,
     inside,
     rebalanced_by,
     recalibrated,
@@ -33,10 +33,10 @@ from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import rounded
 from truerisk.validation.outcomes import HeldOut
-from truerisk.validation.prediction_stability import OF_SAMPLES
+from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
-from truerisk.validation.subgroups import Subgroups
+from truerisk.validation.subgroups import SubgroupRisks, Subgroups
 from truerisk.validation.updating import Updated
 
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
@@ -151,20 +151,21 @@ class StudyTesting:
 class StudyResults:
     """The measures of performance, of all rows and by subgroup, and how many rows they ask for.
 
-    `by_level` are the losses told of subgroups, and `shrunken` those columns of which they are
-    drawn to their mean. `updating` says what an update of a finished model would gain. `n_needed`
-    rows are asked by the criteria of Riley et al. of a regression with a parameter for each feature
-    and the honest R²; None without an event of classes, and where R² is not above 0.
-    `n_to_validate` are asked for narrow intervals of the honest AUC and of calibration.
+    `by_level` tells of each loss of subgroups whether some level has an interval, and `shrunken`
+    are the columns of which losses are drawn to their mean. `updating` says what an update of a
+    finished model would gain. `n_needed` rows are asked by the criteria of Riley et al. of a
+    regression with a parameter for each feature and the honest R²; None without an event of
+    classes, and where R² is not above 0. `n_to_validate` are asked for narrow intervals of the
+    honest AUC and of calibration.
     """
 
     measures: tuple[Rated, ...] = ()
     confidence_level: float = 0.95
     subgroups: tuple[str, ...] = ()
-    by_level: tuple[Rated, ...] = ()
+    by_level: Mapping[str, bool] = field(default_factory=dict)
     shrunken: tuple[str, ...] = ()
     too_small: tuple[str, ...] = ()
-    stability: str | None = None
+    stability: PredictionStability | None = None
     updating: str | None = None
     n_needed: int | None = None
     n_to_validate: int | None = None
@@ -227,10 +228,6 @@ RESPONSES = {
     "value": "a number",
     "label": "a class",
 }
-IMPUTERS = (
-    *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
-    "truerisk.models.multiple_imputation:MultipleImputation",
-)
 SHOWN = ("truerisk", "sklearn", "numpy", "python")
 
 
@@ -258,6 +255,7 @@ def facts_of(
         if isinstance(part, Discrimination | SmoothCalibration)
         for word, one in part.measures.items()
     }
+    by_level = () if subgroups is None else subgroups.risks
     r2 = honest.get("explained" if rows.share is None else "r2")
     times = None if horizon is None else FollowUp.until(horizon, problem.data.y)
     return StudyFacts(
@@ -276,10 +274,13 @@ def facts_of(
             measures=_told_measures(run, parts),
             confidence_level=problem.confidence_level,
             subgroups=() if subgroups is None else subgroups.columns,
-            by_level=_losses_by_level(subgroups),
-            shrunken=_shrunken_columns(subgroups),
+            by_level={
+                one.scoring: any(level.interval is not None for level in one.levels)
+                for one in by_level
+            },
+            shrunken=_shrunken_columns(by_level),
             too_small=() if subgroups is None else subgroups.too_small,
-            stability=_stability(stability),
+            stability=None if stability is None else stability.predictions,
             updating=parts["updating"].sentence if "updating" in parts else None,
             n_needed=rows_needed(of_model.n_features, rows.share, r2, times),
             n_to_validate=rows_to_test(rows.share, honest.get("auc")),
@@ -326,16 +327,13 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
         first = rows.event == next(iter(rows.class_counts), "")
         lines = coefficients_of(run.model, data.X, of_first_class=first)
     response = next(said for one, said in RESPONSES.items() if one in run.answers)
-    # The iterative imputer is experimental: its class is not to be named before it is made.
     return StudyModel(
         steps=GIVEN if given else steps_of(model),
         setting=present.params_text(family.candidates[run.best]),
         response=response if rows.n_lost is None else "a curve of survival",
         n_settings=len(family),
         tunes_inside=not run.finished and tunes_inside(family),
-        imputed=any(
-            is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model)
-        ),
+        imputed=imputes(model),
         selects=any(hasattr(one, "get_support") for one in inside(model)),
         rebalanced=None if given else rebalanced_by(model),
         recalibrated=recalibrated(model),
@@ -344,15 +342,6 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
         coefficients=lines,
         unscaled=run.model is not None and scaler_of(run.model) is not None,
     )
-
-
-def _stability(stability: ModelStability | None) -> str | None:
-    predictions = None if stability is None else stability.predictions
-    if predictions is None:
-        return None
-    moved, of_samples = rounded(predictions.mape), predictions.source == OF_SAMPLES
-    others = "of bootstrap samples" if of_samples else "that lack a further fold"
-    return f"Predictions moved by {moved} on average in models {others}."
 
 
 RANKS = {"auc": "AUC", "average-precision": "average precision"}
@@ -408,18 +397,7 @@ def _benefit(part: NetBenefit) -> Rated:
     return Rated(name + everybody, "", band, float(part.honest[0]), ends, of_final_model=final)
 
 
-def _losses_by_level(subgroups: Subgroups | None) -> tuple[Rated, ...]:
-    """The losses that are told of subgroups, each with the interval of its levels."""
-    risks = () if subgroups is None else subgroups.risks
-    words = ({i.interval.method for i in one.levels if i.interval is not None} for one in risks)
-    return tuple(
-        Rated(one.scoring, interval=min(sure, default=None, key=str))
-        for one, sure in zip(risks, words, strict=True)
-    )
-
-
-def _shrunken_columns(subgroups: Subgroups | None) -> tuple[str, ...]:
-    """The columns of which some level is drawn to the mean of all."""
-    risks = () if subgroups is None else subgroups.risks
-    levels = (level for one in risks for level in one.levels if level.shrunken is not None)
+def _shrunken_columns(by_level: Sequence[SubgroupRisks]) -> tuple[str, ...]:
+    """Return the columns of which some level is drawn to the mean of all."""
+    levels = (level for one in by_level for level in one.levels if level.shrunken is not None)
     return tuple(dict.fromkeys(level.subgroup.column for level in levels))

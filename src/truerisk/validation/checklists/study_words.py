@@ -23,6 +23,7 @@ from truerisk.validation.checklists.study_facts import (
     StudySoftware,
 )
 from truerisk.validation.measures import rounded
+from truerisk.validation.prediction_stability import OF_SAMPLES
 
 ENOUGH, FEW = 20, 10  # events per candidate predictor, where no R² is known
 LIES = ("later", "below", "among", "apart", "near")  # of tested rows to those of training
@@ -72,20 +73,15 @@ class Sentences:
 def known_facts(facts: StudyFacts) -> dict[str, Any]:
     """Return everything that a sentence can say or depend on, by name; None is not known."""
     rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
-    counts, before, levels = rows.class_counts, model.steps[:-1], results.by_level
+    counts, before = rows.class_counts, model.steps[:-1]
     rarest = min(counts.values(), default=rows.n_rows)
     per_column = rarest / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
     line = {one.name: one.interval for one in results.measures if one.part == "calibration"}
-    sure = [one.name for one in levels if one.interval is not None]
-    by_riley = None
-    if per_column is not None and results.n_needed is not None:
-        by_riley = "no" if rows.n_rows < results.n_needed else "yes"
-    by_rule, to_test = None, None
+    sure = [name for name, has_intervals in results.by_level.items() if has_intervals]
+    by_rule = None
     if per_column is not None:
         by_rule = "no" if per_column < FEW else "probably" if per_column < ENOUGH else "yes"
-    if results.n_to_validate is not None:
-        to_test = "yes" if n_tested >= results.n_to_validate else "no"
     rests_on = [] if testing.finished else cautions({one.interval for one in results.measures})
     return {
         **vars(rows),
@@ -102,9 +98,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "no_gaps": rows.n_gaps == 0,
         "few": FEW,
         "enough": ENOUGH,
-        "enough_rows": by_riley,
+        "enough_rows": by_rule and _verdict(rows.n_rows, results.n_needed),
         "enough_by_rule": by_rule,
-        "enough_to_test": to_test,
+        "enough_to_test": _verdict(n_tested, results.n_to_validate),
         # model
         "finished": testing.finished,
         "given": model.steps == GIVEN,
@@ -132,6 +128,8 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "n_untested": rows.n_rows - n_tested,
         "tested_counted": rows_counted(n_tested, testing.tested_counts),
         # results
+        "moved": None if results.stability is None else rounded(results.stability.mape),
+        "of_samples": results.stability and results.stability.source == OF_SAMPLES,
         "level": f"{100 * results.confidence_level:.15g}%",
         "values": "; ".join(map(_rated_said, results.measures)),
         "measured_by": measured_by(results.measures),
@@ -145,12 +143,17 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
         "levels_have_intervals": sure,
-        "all_levels_have_intervals": len(sure) == len(levels),
+        "all_levels_have_intervals": len(sure) == len(results.by_level),
         "levels_with_intervals": listed(sure) if sure else None,
         "all_shrunken": results.shrunken and results.shrunken == results.subgroups,
         "shrunken": listed(results.shrunken) if results.shrunken else None,
         "undone": _undone(facts, calibrated=bool(line)),
     }
+
+
+def _verdict(n: int, needed: int | None) -> str | None:
+    """Say whether so many rows are enough, or None if it is not known how many are needed."""
+    return None if needed is None else "yes" if n >= needed else "no"
 
 
 def cautions(words: Collection[str | None]) -> list[str]:
