@@ -73,11 +73,11 @@ class Checklist(Record):
 
     def __str__(self) -> str:
         """Return the answers. Items without one, or answered alike, are told by their numbers."""
-        lines = []
+        lines, words = [], read_toml("probast_ai")["words"]
         for name in dict.fromkeys(item.guideline for item in self.items):
             mine = [item for item in self.items if item.guideline == name]
-            lines.append(f"{name}: {_counts(mine)}.")
-            alike: dict[str, list[str]] = {_told_once("same"): [], _told_once("not_developed"): []}
+            lines.append(f"{name}: {_counts(mine, words['same'])}.")
+            alike: dict[str, list[str]] = {words["same"]: [], words["not_developed"]: []}
             for item in mine:
                 if item.answer in alike:
                     alike[item.answer].append(item.number)
@@ -102,19 +102,13 @@ def _items(said: Sentences) -> Iterator[Item]:
                     yield Item(guideline["name"], item["number"], item["asks"], answer)
 
 
-def _told_once(word: str) -> str:
-    """Return an answer that many items of PROBAST+AI share."""
-    return str(read_toml("probast_ai")["words"][word])
-
-
 def _is_open(item: Item) -> bool:
     """Return True if people have to answer the item, or to add something to its answer."""
     return item.answer is None or ASKS.search(item.answer) is not None
 
 
-def _counts(items: list[Item]) -> str:
+def _counts(items: list[Item], same: str) -> str:
     """Return how many items the data answer, and how many do not apply."""
-    same = _told_once("same")
     answers = [str(item.answer) for item in items if item.answer != same and not _is_open(item)]
     n_idle = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in answers)
     counted = f"{len(answers) - n_idle} of {len(items)} items are answered by the data"

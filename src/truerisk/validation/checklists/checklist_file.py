@@ -34,11 +34,7 @@ def write_table(path: Any, head: Cells, rows: Sequence[Cells], below: str) -> No
     clean = [[visible(cell) for cell in row] for row in (head, *rows)]
     ending = place.suffix.lower()
     content = _csv(clean) if ending == ".csv" else _packed(ending[1:], clean, visible(below))
-
-    def write(file: Path) -> None:
-        file.write_bytes(content)
-
-    write_file(place, write)
+    write_file(place, lambda file: file.write_bytes(content))
 
 
 def _csv(rows: Sequence[Cells]) -> bytes:

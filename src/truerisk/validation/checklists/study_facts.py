@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,7 +36,7 @@ from truerisk.validation.outcomes import HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
-from truerisk.validation.subgroups import SubgroupRisks, Subgroups
+from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.updating import Updated
 
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
@@ -241,51 +241,25 @@ def facts_of(
     horizon: float | None,
 ) -> StudyFacts:
     """Collect the facts from the run, its held-out answers and the parts that there are."""
-    risk, problem, plan = run.risk, run.problem, run.answered.answers[0].plan
-    assert problem.select_by is not None
-    model = run.model if run.finished else problem.family.make(run.best)
+    model = run.model if run.finished else run.problem.family.make(run.best)
     rows = _rows_of(run, held, parts, given=isinstance(model, Updated))
     of_model = _model_of(run, model, rows)
-    versions = {name: risk.versions[name] for name in SHOWN if name in risk.versions}
-    first = np.unique(held.rows, return_index=True)[1]
-    n_cut = len(leaks_of(problem.data, plan, "groups")["groups"])
-    honest = {
-        word: one.honest
-        for part in parts.values()
-        if isinstance(part, Discrimination | SmoothCalibration)
-        for word, one in part.measures.items()
-    }
-    by_level = () if subgroups is None else subgroups.risks
+    times = None if horizon is None else FollowUp.until(horizon, run.problem.data.y)
+    results = _results_of(run, parts, subgroups, stability)
+    rated = [parts[name] for name in ("discrimination", "calibration") if name in parts]
+    honest = {word: one.honest for part in rated for word, one in part.measures.items()}
     r2 = honest.get("explained" if rows.share is None else "r2")
-    times = None if horizon is None else FollowUp.until(horizon, problem.data.y)
+    versions = {name: run.risk.versions[name] for name in SHOWN if name in run.risk.versions}
     return StudyFacts(
         rows=rows,
         model=of_model,
-        testing=StudyTesting(
-            chosen_by=problem.select_by.word,
-            tested_by=run.testing.word,
-            tested_on=_tested_on(run, plan, n_cut),
-            n_tested=len(first),
-            tested_counts=_class_counts(held, first),
-            n_cut=n_cut,
-            corrected=0 if samples is None else len(samples.times),
-        ),
-        results=StudyResults(
-            measures=_told_measures(run, parts),
-            confidence_level=problem.confidence_level,
-            subgroups=() if subgroups is None else subgroups.columns,
-            by_level={
-                one.scoring: any(level.interval is not None for level in one.levels)
-                for one in by_level
-            },
-            shrunken=_shrunken_columns(by_level),
-            too_small=() if subgroups is None else subgroups.too_small,
-            stability=None if stability is None else stability.predictions,
-            updating=parts["updating"].sentence if "updating" in parts else None,
+        testing=_testing_of(run, held, n_samples=0 if samples is None else len(samples.times)),
+        results=replace(
+            results,
             n_needed=rows_needed(of_model.n_features, rows.share, r2, times),
             n_to_validate=rows_to_test(rows.share, honest.get("auc")),
         ),
-        software=StudySoftware(seed=problem.seed, versions=versions | releases_of(model)),
+        software=StudySoftware(seed=run.problem.seed, versions=versions | releases_of(model)),
     )
 
 
@@ -293,8 +267,7 @@ def _rows_of(run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: 
     """Count the rows, their classes and their gaps. Of `given` predictions X is not known."""
     data, counts, n_lost = run.problem.data, run.problem.class_counts, None
     gaps = None if given else gaps_in(data.X)
-    rated = [part for part in parts.values() if isinstance(part, Discrimination)]
-    event = visible(rated[0].event) if rated else None
+    event = visible(parts["discrimination"].event) if "discrimination" in parts else None
     share = None if event is None or not counts else counts[event] / data.n_rows
     if data.task == "survival":
         first = np.unique(held.rows, return_index=True)[1]
@@ -341,6 +314,52 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
         n_features=n_features,
         coefficients=lines,
         unscaled=run.model is not None and scaler_of(run.model) is not None,
+    )
+
+
+def _testing_of(run: HonestRun, held: HeldOut, n_samples: int) -> StudyTesting:
+    """Tell which splits tested which rows."""
+    select_by, plan = run.problem.select_by, run.answered.answers[0].plan
+    assert select_by is not None
+    first = np.unique(held.rows, return_index=True)[1]
+    n_cut = len(leaks_of(run.problem.data, plan, "groups")["groups"])
+    return StudyTesting(
+        chosen_by=select_by.word,
+        tested_by=run.testing.word,
+        tested_on=_tested_on(run, plan, n_cut),
+        n_tested=len(first),
+        tested_counts=_class_counts(held, first),
+        n_cut=n_cut,
+        corrected=n_samples,
+    )
+
+
+def _results_of(
+    run: HonestRun,
+    parts: Mapping[str, Any],
+    subgroups: Subgroups | None,
+    stability: ModelStability | None,
+) -> StudyResults:
+    """Collect the measures of all rows and what was told of subgroups."""
+    by_level = () if subgroups is None else subgroups.risks
+    levels = {one.scoring: one.levels for one in by_level}
+    shrunken = (
+        level.subgroup.column
+        for each in levels.values()
+        for level in each
+        if level.shrunken is not None
+    )
+    return StudyResults(
+        measures=_told_measures(run, parts),
+        confidence_level=run.problem.confidence_level,
+        subgroups=() if subgroups is None else subgroups.columns,
+        by_level={
+            loss: any(level.interval is not None for level in each) for loss, each in levels.items()
+        },
+        shrunken=tuple(dict.fromkeys(shrunken)),
+        too_small=() if subgroups is None else subgroups.too_small,
+        stability=None if stability is None else stability.predictions,
+        updating=parts["updating"].sentence if "updating" in parts else None,
     )
 
 
@@ -395,9 +414,3 @@ def _benefit(part: NetBenefit) -> Rated:
     everybody = f" (of treating all {rounded(part.treat_all[0])})"
     final = None if part.of_final_model is None else float(part.of_final_model[0])
     return Rated(name + everybody, "", band, float(part.honest[0]), ends, of_final_model=final)
-
-
-def _shrunken_columns(by_level: Sequence[SubgroupRisks]) -> tuple[str, ...]:
-    """Return the columns of which some level is drawn to the mean of all."""
-    levels = (level for one in by_level for level in one.levels if level.shrunken is not None)
-    return tuple(dict.fromkeys(level.subgroup.column for level in levels))

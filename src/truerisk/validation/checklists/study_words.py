@@ -48,7 +48,7 @@ class Sentences:
         """Return the first of the sentences that fits, filled in, or None if none does."""
         for choice in [choices] if isinstance(choices, str) else choices:
             one = {"say": choice} if isinstance(choice, str) else choice
-            wanted = filter(None, one.get("when", "").split(", "))
+            wanted = one["when"].split(", ") if "when" in one else ()
             if all(self._holds(fact) for fact in wanted):
                 fields = [field for _, field, _, _ in Formatter().parse(one["say"]) if field]
                 known = {field: self.word(field) for field in fields}
