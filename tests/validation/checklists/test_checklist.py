@@ -34,7 +34,7 @@ FACTS = StudyFacts(
     model=StudyModel(
         steps=("StandardScaler", "LogisticRegression"),
         setting="C=1",
-        response="a probability of every class",
+        response="probability",
         n_settings=3,
     ),
     testing=StudyTesting(chosen_by="10-fold", tested_by="pairs (10-fold)"),

@@ -13,8 +13,10 @@ from tests.validation.checklists.test_checklist import FACTS
 from truerisk.validation.checklists.checklist import FILES
 from truerisk.validation.checklists.study_words import Sentences, read_toml
 
+NO_SENTENCES = ("number", "asks", "name", "sections", "software", "responses", "paragraph")
 
-def choices_in(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
+
+def choices_in(data: Any) -> Iterator[tuple[str, str]]:
     """Yield the condition and the text of every sentence of a file."""
     if isinstance(data, str):
         yield "", data
@@ -25,7 +27,7 @@ def choices_in(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield data.get("when", ""), data["say"]
     else:
         for name, value in data.items():
-            if name not in ("number", "asks", "name", "sections", "software", "paragraph"):
+            if name not in NO_SENTENCES:
                 yield from choices_in(value)
 
 

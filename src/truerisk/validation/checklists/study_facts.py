@@ -24,6 +24,7 @@ from truerisk.models.stated.model_parts import (
     steps_of,
 )
 from truerisk.models.stated.selected_features import n_features_made
+from truerisk.plan.answers import Response
 from truerisk.plan.leaks import leaks_of, order_of
 from truerisk.plan.plan import Plan
 from truerisk.planning.model_size import FollowUp, rows_needed, rows_to_test
@@ -32,7 +33,7 @@ from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import rounded
-from truerisk.validation.outcomes import HeldOut
+from truerisk.validation.outcomes import BEST_FIRST, HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
@@ -100,7 +101,7 @@ class StudyRows:
 class StudyModel:
     """The steps of a model, its settings, and what it does to classes and columns.
 
-    `steps` are the names of all steps, the learner the last. `response` is what it answers.
+    `steps` are the names of all steps, the learner the last. `response` is the kind of its answers.
     `imputed` says that a step fills gaps, so that it is fitted inside the folds, and `selects` that
     one selects columns. `rebalanced` is what weighs or draws classes anew, None of mere
     predictions; `recalibrated` says that the model is calibrated around that. No split fits
@@ -111,7 +112,7 @@ class StudyModel:
 
     steps: tuple[str, ...]
     setting: str
-    response: str
+    response: Response
     n_settings: int = 1
     tunes_inside: bool = False
     imputed: bool = False
@@ -222,12 +223,6 @@ def _falls(plan: Plan) -> bool:
     )
 
 
-RESPONSES = {
-    "probability": "a probability of every class",
-    "score": "a decision value",
-    "value": "a number",
-    "label": "a class",
-}
 SHOWN = ("truerisk", "sklearn", "numpy", "python")
 
 
@@ -299,11 +294,10 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
     if run.model is not None:
         first = rows.event == next(iter(rows.class_counts), "")
         lines = coefficients_of(run.model, data.X, of_first_class=first)
-    response = next(said for one, said in RESPONSES.items() if one in run.answers)
     return StudyModel(
         steps=GIVEN if given else steps_of(model),
         setting=present.params_text(family.candidates[run.best]),
-        response=response if rows.n_lost is None else "a curve of survival",
+        response=next(one for one in BEST_FIRST if one in run.answers),
         n_settings=len(family),
         tunes_inside=not run.finished and tunes_inside(family),
         imputed=imputes(model),

@@ -66,6 +66,7 @@ class Sentences:
         return " ".join(filter(None, said))
 
     def _holds(self, fact: str) -> bool:
+        """Return True if a fact holds, or if one behind "not" does not."""
         name = fact.removeprefix("not ")
         return bool(self.facts[name]) == (name == fact)
 
@@ -118,6 +119,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "makes_features": model.n_features not in (None, rows.n_columns),
         "coefficients": "; ".join(f"{name}: {c:.6g}" for name, c in model.coefficients.items())
         or None,
+        "gives": read_toml("study_words")["responses"][model.response],
         "software": software(facts.software),
         # testing
         **{kind: testing.tested_on == kind for kind in LIES},
