@@ -28,6 +28,16 @@ def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
     return data.y.shape[1:] if response == "value" and not in_time else ()
 
 
+def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) -> np.ndarray:
+    """Return the array that all answers go into, with -1 or NaN where none is yet."""
+    if response == "scored":
+        return np.full((n_candidates, plan.n_questions), np.nan)
+    total = int(plan.test_offsets[-1])
+    if response == "label":
+        return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
+    return np.full((n_candidates, total, *told_of_a_row(response, data)), np.nan)
+
+
 @dataclass(frozen=True)
 class Failure:
     """One candidate's model raised in one fit."""

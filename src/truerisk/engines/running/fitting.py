@@ -35,7 +35,6 @@ from truerisk.engines.running.doors import (
     steps_shared_by,
 )
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
-from truerisk.plan.answers import code_type, told_of_a_row
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import without_checks
 
@@ -98,18 +97,6 @@ def error_of(piece: Piece) -> TrueRiskError:
         error.add_note(piece.trace)
         return error
     return FitFailed.like(piece.kind, piece.failure, piece.trace)
-
-
-def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) -> np.ndarray:
-    """The array that all answers go into."""
-    if request.response == "loss":
-        return np.full((n_candidates, int(plan.test_offsets[-1])), np.nan)
-    if request.response == "scored":
-        return np.full((n_candidates, plan.n_questions), np.nan)
-    total = int(plan.test_offsets[-1])
-    if request.response == "label":
-        return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
-    return np.full((n_candidates, total, *told_of_a_row(request.response, data)), np.nan)
 
 
 def fit_pieces(

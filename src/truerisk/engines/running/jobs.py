@@ -21,11 +21,10 @@ from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Job,
     Piece,
-    empty_values,
     error_of,
     fit_pieces,
 )
-from truerisk.plan.answers import Answers, Failure, with_besides
+from truerisk.plan.answers import Answers, Failure, empty_values, with_besides
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ class _Collected:
         only: np.ndarray | None = None,
     ) -> None:
         self.plan, self.request = plan, request
-        self.values = [empty_values(data, plan, one, n_candidates) for one in request.each]
+        self.values = [empty_values(data, plan, one.response, n_candidates) for one in request.each]
         self.extra = None
         if plan.extra is not None:
             self.extra = plan.extra.gather(plan, n_candidates, data.n_classes)

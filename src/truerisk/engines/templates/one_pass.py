@@ -26,7 +26,6 @@ from truerisk.data.data import Data
 from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.doors import shared_steps
 from truerisk.engines.running.fit_warnings import Tally, kept_warnings
-from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.settings import (
     ELSEWHERE,
     Group,
@@ -36,7 +35,7 @@ from truerisk.engines.settings import (
 )
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels import why_not
-from truerisk.plan.answers import Answers
+from truerisk.plan.answers import Answers, empty_values
 from truerisk.plan.plan import Plan
 
 
@@ -155,7 +154,8 @@ class OnePass(Engine):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         started = time.perf_counter()
-        values = empty_values(data, plan, request, len(family) if run.only is None else 1)
+        n_lines = len(family) if run.only is None else 1
+        values = empty_values(data, plan, request.response, n_lines)
         n_fits = len(values) * plan.n_fits
         tell(0, n_fits)
         groups = groups_along(family, self.along)

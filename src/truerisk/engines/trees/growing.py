@@ -28,12 +28,11 @@ from truerisk.engines.prepared import (
 )
 from truerisk.engines.running.doors import known_steps
 from truerisk.engines.running.fit_warnings import Tally, Warned, kept_warnings
-from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
 from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
-from truerisk.plan.answers import Answers, with_besides
+from truerisk.plan.answers import Answers, empty_values, with_besides
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import Plan
 
@@ -88,7 +87,7 @@ class Growing:
         self.groups, self.table, self.family, self.data = groups, table, family, data
         self.plan, self.request, self.run = plan, request, run
         n_lines = len(family) if run.only is None else 1
-        self.values = [empty_values(data, plan, one, n_lines) for one in request.each]
+        self.values = [empty_values(data, plan, one.response, n_lines) for one in request.each]
         self.fit_seconds = np.zeros((n_lines, plan.n_fits))
         self.answer_seconds = np.zeros((n_lines, plan.n_fits))
         self.done = 0
