@@ -233,6 +233,7 @@ class LeftOut:
         here[self.fits] = np.arange(len(self.fits))
         of_question = here[plan.fit]
         ours = np.flatnonzero(of_question != NOWHERE)
-        task.values[task.line_of(candidate), plan.test_offsets[ours]] = answers[of_question[ours]]
+        line, at = task.line_of(candidate), plan.test_offsets[ours]
+        task.collected.values[line, at] = answers[of_question[ours]]
         for fit in self.fits[undecided(scores, task.request)]:
             task.leave_open(fit, [candidate])

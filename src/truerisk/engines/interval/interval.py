@@ -99,7 +99,7 @@ class Intervals(OnePass):
         counts, nearest = everywhere[present], line.nearest(present)
         responses = labels = labels_for_every_k(counts, _ks(task, group))
         sizes, response = None, task.request.response
-        gathered = GatheredCounts.of(task)
+        gathered = GatheredCounts.of(task.collected)
         if response != "label" or (gathered is not None and shown.fit in gathered.fits):
             sizes, shares = rows_of_intervals(labels, counts)
             responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])

@@ -84,7 +84,7 @@ class LeastSquares(OnePass):
         if setting.get("class_weight") is not None:
             return none
         single, row = single_row_fits(task.plan)
-        free = np.empty(0, np.int32) if task.extra is None else task.extra.free
+        free = np.empty(0, np.int32) if task.collected.extra is None else task.collected.extra.free
         single[free] = False  # these are made one by one
         if task.X is None and manner.penalised:
             X = unless_it_fails(lambda: dense(task.data.X)) if _standardises(task) else None
@@ -120,9 +120,9 @@ class LeastSquares(OnePass):
             return None
         numbers, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
         answers, tied = coding.answers(numbers)
-        if task.extra is not None and shown.fit in task.extra.free:
+        if task.collected.extra is not None and shown.fit in task.collected.extra.free:
             free, unclear = degrees_of_freedom(train, manner, _penalties(group))
-            task.extra.freedom[task.lines_of(group), shown.fit] = free
+            task.collected.extra.freedom[task.lines_of(group), shown.fit] = free
             open_ = open_ | unclear
         task.leave_open(shown.fit, group.candidates[open_ | tied.any(axis=1)])
         return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)

@@ -71,7 +71,7 @@ class Singles:
         rows = part.rows[is_tested & (found.rest[0] < ALONE)]
         if len(rows):
             shown = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
-            self.table.task.notes.append(
+            self.table.task.collected.notes.append(
                 f"leverage 1 in {len(rows)} row(s) ({shown}): without such a row the others leave "
                 "a coefficient open, and its prediction is that of the shortest solution."
             )

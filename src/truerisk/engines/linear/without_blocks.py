@@ -60,7 +60,8 @@ def answer_blocks(
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
         return done
     if (reason := why_not()) is not None:
-        task.notes.append(f"Fits that lack blocks of rows were made one by one: {reason}.")
+        note = f"Fits that lack blocks of rows were made one by one: {reason}."
+        task.collected.notes.append(note)
         return done
     middle = float(y.mean())
 
@@ -172,7 +173,7 @@ def _place(
     rows, _ = plan.positions
     number = np.zeros(plan.n_fits, dtype=np.int64)
     number[fits] = np.arange(len(fits))
-    lines = np.arange(len(task.values))[task.lines_of(task.group)]
+    lines = np.arange(len(task.collected.values))[task.lines_of(task.group)]
     for part in _parts(len(rows)):
         at = np.arange(part.start, part.stop)
         fit = plan.fit[np.searchsorted(plan.test_offsets, at, side="right") - 1]
@@ -181,6 +182,6 @@ def _place(
         for line, beta in zip(lines, solved, strict=True):
             numbers = answers_of(Z, every, beta, number[fit]) + middle
             answers, tied = coding.answers(numbers[None, :, None])
-            task.values[line, at] = answers[0]
+            task.collected.values[line, at] = answers[0]
             for tied_fit in np.unique(fit[tied[0]]):
                 task.leave_open(tied_fit, [line])

@@ -161,11 +161,11 @@ class Rule:
         lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
         codes = tuple(int(code) for code in self.present)
         rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
-        if task.extra is not None and fit in task.extra.ruled:
-            task.extra.rules.append(rules)
-        if task.extra is not None and fit in task.extra.free:
+        if task.collected.extra is not None and fit in task.collected.extra.ruled:
+            task.collected.extra.rules.append(rules)
+        if task.collected.extra is not None and fit in task.collected.extra.free:
             nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
-            task.extra.freedom[lines, fit] = nonzero + len(self.present) - 1
+            task.collected.extra.freedom[lines, fit] = nonzero + len(self.present) - 1
         return rules
 
 
@@ -202,13 +202,13 @@ def fitted_path(
         penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
         return Rule(group.candidates, *solution, present, OPEN, penalty)
     ats = [setting["at"] for setting in group.settings]
-    if task.extra is not None and fit in task.extra.free:
+    if task.collected.extra is not None and fit in task.collected.extra.free:
         setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
     paths = paths_of(setting, ats, X, codes, weights, len(present), rows)
     if paths.warning is not None:
         from sklearn.exceptions import ConvergenceWarning
 
-        task.warned.append((ConvergenceWarning, paths.warning))
+        task.collected.warned.append((ConvergenceWarning, paths.warning))
     every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
     ratio = float(setting["l1_ratio"])
     ridges = (1 - ratio) * paths.lambdas * weights.sum()

@@ -177,7 +177,7 @@ class LogisticPaths(OnePass):
         return "C" in group.settings[0]  # LogisticPath goes through these very iterations
 
     def closing_notes(self, task: Task) -> list[str]:
-        n_open = sum(map(len, task.open.values()))
+        n_open = sum(map(len, task.collected.open.values()))
         if not n_open or not self._follows(task.group.settings):
             return []
         per_fit = len(task.group.candidates) if task.run.only is None else 1

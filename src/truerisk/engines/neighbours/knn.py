@@ -187,7 +187,7 @@ class NearestNeighbours(OnePass):
         answered = answers_in_pass(task, group, shown, np.vstack(tests))
         task.leave_open(shown.fit, group.candidates[answered.open.any(axis=1)])
         cuts = np.cumsum([len(test) for test in tests])[:-1]
-        parts, counts = np.split(answered.answers, cuts, axis=1), GatheredCounts.of(task)
+        parts, counts = np.split(answered.answers, cuts, axis=1), GatheredCounts.of(task.collected)
         for question, part in zip(task.questions(shown.fit), parts, strict=True):
             if counts is not None:
                 counts.count(int(question), task.lines_of(group), _counted(part, group))
@@ -230,13 +230,13 @@ def _place(task: Task, found: NearestAnswers) -> None:
     answers = _responded(task, found.answers)
     fit_of = np.repeat(plan.fit, plan.test_sizes)
     if places is None:
-        task.values[candidates] = answers
+        task.collected.values[candidates] = answers
     elif (places != ELSEWHERE).all():
-        task.values[0] = answers[0]
+        task.collected.values[0] = answers[0]
     else:
         mine = places[fit_of] != ELSEWHERE
-        task.values[0, mine] = answers[0, mine]
-    if task.extra is not None:
+        task.collected.values[0, mine] = answers[0, mine]
+    if task.collected.extra is not None:
         _place_counts(task, found.answers, fit_of)
     for fit in np.unique(fit_of[found.open.any(axis=0)]).tolist():
         open_ = found.open[:, fit_of == fit].any(axis=1)
@@ -246,7 +246,7 @@ def _place(task: Task, found: NearestAnswers) -> None:
 def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
     """Counts of the neighbours behind the answers to counted questions."""
     plan, places, group = task.plan, task.places, task.group
-    counts = GatheredCounts.of(task)
+    counts = GatheredCounts.of(task.collected)
     if counts is None:
         return
     at = spread(plan.test_offsets, counts.asked)[1]

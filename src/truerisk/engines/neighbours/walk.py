@@ -189,7 +189,7 @@ class Walk:
         targets = RowTargets(y, None, data.n_classes)
         if data.codes is None:
             targets = RowTargets(None, y.reshape(len(y), -1))
-        as_labels = self.task.request.response == "label" and self.task.extra is None
+        as_labels = self.task.request.response == "label" and self.task.collected.extra is None
         k = int(ks.max())
         length = int(np.ceil((k + 4 * np.sqrt(k * (1 - share))) / share)) + 8
         while True:

@@ -74,7 +74,7 @@ def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
 
 def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.ndarray) -> None:
     """Put `answers[candidate of the group, fit]` in their place, and leave the open ones open."""
-    plan, candidates = task.plan, task.group.candidates
+    plan, candidates, values = task.plan, task.group.candidates, task.collected.values
     order, starts = plan.questions_of
     offsets, inside = spread(starts, fits)
     position = plan.test_offsets[order[inside]]
@@ -82,17 +82,17 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
     if task.places is None:
         if len(asked) != len(fits):  # a fit that is asked twice
             answers = answers[:, asked]
-        if len(candidates) == len(task.values) and np.array_equal(position, np.arange(len(asked))):
-            task.values[candidates, : len(asked)] = answers
+        if len(candidates) == len(values) and np.array_equal(position, np.arange(len(asked))):
+            values[candidates, : len(asked)] = answers
         else:
-            task.values[np.ix_(candidates, position)] = answers
+            values[np.ix_(candidates, position)] = answers
         for j in np.flatnonzero(open_.any(axis=0)):
             task.leave_open(fits[j], candidates[open_[:, j]])
         return
     line = task.places[fits]
     mine = line != ELSEWHERE
     number = np.arange(len(fits))
-    task.values[0, position[mine[asked]]] = answers[line, number][asked[mine[asked]]]
+    values[0, position[mine[asked]]] = answers[line, number][asked[mine[asked]]]
     for j in np.flatnonzero(mine & open_[line, number]):
         task.leave_open(fits[j], candidates[line[j], None])
 
@@ -173,7 +173,7 @@ class Samples:
         """Put one candidate's answers, in the order of `positions`, in their place."""
         line, _, positions = self.positions
         candidate = int(self.task.group.candidates[place])
-        self.task.values[self.task.line_of(candidate), positions] = answers
+        self.task.collected.values[self.task.line_of(candidate), positions] = answers
         for fit in np.unique(line[open_]):
             self.task.leave_open(self.fits[fit], [candidate])
 

@@ -33,7 +33,7 @@ from truerisk.engines.settings import (
     groups_along,
     response_refusal,
 )
-from truerisk.engines.templates.task import Shown, Task
+from truerisk.engines.templates.task import Collected, Shown, Task
 from truerisk.kernels import why_not
 from truerisk.plan.answers import Answers, empty_values
 from truerisk.plan.plan import Plan
@@ -130,7 +130,7 @@ class OnePass(Engine):
         return np.zeros(task.plan.n_fits, dtype=bool)
 
     def closing_notes(self, task: Task) -> list[str]:
-        """What the reader of the result is told once all fits of a group are answered."""
+        """Return what the reader is told of a group, before the learner answers what is open."""
         return []
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -166,26 +166,22 @@ class OnePass(Engine):
             extra = plan.extra.gather(plan, len(values), data.n_classes)
         params = list(data.fit_params.values())  # `refuse` leaves none, or the weights of the rows
         weights = np.asarray(params[0], dtype=np.float64) if params else None
-        every = Task(family, groups[0], data, plan, request, run, None, weights, values)
-        every = replace(every, extra=extra)
-        asked: set[tuple[int, int]] = set()  # (fit, candidate) that the learner itself answered
+        collected = Collected(values, extra)
+        every = Task(family, groups[0], data, plan, request, run, None, weights, collected)
         n_done = 0
         for group in groups:
             places = None if run.only is None else group.places_of(run.only)
-            read = partial(self.read, group)
-            task = replace(every, group=group, places=places, read=read, open={}, alike=[])
+            task = replace(every, group=group, places=places, read=partial(self.read, group))
             n_done += self._answer_group(task, n_done, n_fits)
-            for fit, those in task.open.items():
-                asked.update((fit, candidate) for candidate in those)
         if request.response == "score" and any(map(self.rounds, groups)):
-            every.ask_for_ranks(asked)
+            every.ask_for_ranks()
         tell(n_fits, n_fits)
-        if every.warned:
-            Tally(every.warned).say(n_fits)
+        if collected.warned:
+            Tally(collected.warned).say(n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
         share = (time.perf_counter() - started) / n_fits
-        for what, most in every.largest.items():
-            every.notes.append(what.format(most))
+        for what, most in collected.largest.items():
+            collected.notes.append(what.format(most))
         return Answers(
             plan=plan,
             response=request.response,
@@ -196,7 +192,7 @@ class OnePass(Engine):
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=n_fits,
             extra=None if extra is None else extra.finished(),
-            notes=tuple(dict.fromkeys(every.notes)),
+            notes=tuple(dict.fromkeys(collected.notes)),
         )
 
     def _answer_group(self, task: Task, before: int, total: int) -> int:
@@ -218,9 +214,9 @@ class OnePass(Engine):
         for count, fit in enumerate(np.flatnonzero(~done), start=first + 1):
             self.answer_fit(task, int(fit))
             tell(before + size * count // n_fits, total)
-        if task.open or task.alike:
+        task.collected.notes.extend(self.closing_notes(task))
+        if task.collected.open or task.collected.alike:
             task.ask_the_learner()
-        task.notes.extend(self.closing_notes(task))
         return size
 
     def answer_fit(self, task: Task, fit: int) -> None:
@@ -234,8 +230,8 @@ class OnePass(Engine):
         if answers is None:
             task.leave_open(fit, group.candidates)
             return
-        asked = task.open.get(fit, set())  # these are fitted themselves, steps and all
-        task.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
+        asked = task.collected.open.get(fit, set())  # these are fitted themselves, steps and all
+        task.collected.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 

@@ -1,8 +1,11 @@
-"""One group of candidates on one plan: what its fits see, and where their answers go."""
+"""One group of candidates on one plan: what its fits see, and where their answers go.
+
+A `Task` does not change; what its fits say is gathered in the `Collected` of the run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -46,6 +49,24 @@ class Shown:
         return times if self.weights is None else times * self.weights
 
 
+@dataclass(eq=False)
+class Collected:
+    """What the fits of a run have said until now, and what is left for the learner itself.
+
+    `open` names of a fit the candidates left open, `alike` the (fit, candidate) that warn alike;
+    `asked` are the (fit, candidate) that the learner itself answered.
+    """
+
+    values: np.ndarray
+    extra: Any = None  # a `Gathered`, where the plan asks for more than answers about rows
+    open: dict[int, set[int]] = field(default_factory=dict)
+    alike: list[tuple[int, int]] = field(default_factory=list)
+    asked: set[tuple[int, int]] = field(default_factory=set)
+    warned: list[Warned] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for the reader of the result
+    largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """One group of candidates on one plan; `place` puts answers where they belong."""
@@ -58,15 +79,9 @@ class Task:
     run: RunOptions
     X: Any  # after the rowwise steps; None where a step learns from the rows
     weights: np.ndarray | None
-    values: np.ndarray
+    collected: Collected
     places: np.ndarray | None = None  # `group.places_of(run.only)`, None where all are asked
     read: Callable[[Any], np.ndarray] = dense  # what a step gives out, as the engine takes it
-    extra: Any = None  # a `Gathered`, where the plan asks for more than answers about rows
-    open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
-    warned: list[Warned] = field(default_factory=list)
-    alike: list[tuple[int, int]] = field(default_factory=list)  # (fit, candidate) that warn alike
-    notes: list[str] = field(default_factory=list)  # for the reader of the result
-    largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
         """X after steps that are fitted on all rows; None where they fail."""
@@ -89,9 +104,9 @@ class Task:
         mostly in the table: the learner is asked at once then, and not after a pass for nothing.
         """
         group, first = self.of_fit(fit), fit - fit % PROBED
-        if group is None or fit == first or not self.open.get(first):
+        if group is None or fit == first or not self.collected.open.get(first):
             return group
-        open_ = np.isin(group.candidates, list(self.open[first]))
+        open_ = np.isin(group.candidates, list(self.collected.open[first]))
         self.leave_open(fit, group.candidates[open_])
         return None if open_.all() else group.part(np.flatnonzero(~open_))
 
@@ -107,19 +122,20 @@ class Task:
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
         """Write the answers to a question, one row per candidate of the group, into `values`."""
         where = slice(*self.plan.test_offsets[question : question + 2])
-        self.values[self.lines_of(group), where] = answers
+        self.collected.values[self.lines_of(group), where] = answers
 
     def measure(self, what: str, value: float) -> None:
         """The reader is told the largest value of what is measured: a sentence with a place."""
-        self.largest[what] = max(value, self.largest.get(what, value))
+        largest = self.collected.largest
+        largest[what] = max(value, largest.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
         """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
-        self.open.setdefault(int(fit), set()).update(map(int, candidates))
+        self.collected.open.setdefault(int(fit), set()).update(map(int, candidates))
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
         """The learner is fitted for the first of all that warn alike, whose sentence is theirs."""
-        self.alike.extend((int(fit), int(c)) for c in candidates)
+        self.collected.alike.extend((int(fit), int(c)) for c in candidates)
 
     def all_open(self) -> np.ndarray:
         """Leave every fit open."""
@@ -130,33 +146,36 @@ class Task:
 
     def ask_the_learner(self) -> None:
         """Fit the learner itself wherever an answer was left open, and for a warning of many."""
-        for fit, candidate in self.alike[:1]:
+        collected = self.collected
+        for fit, candidate in collected.alike[:1]:
             self.leave_open(fit, [candidate])
-        for fit, candidates in sorted(self.open.items()):
+        for fit, candidates in sorted(collected.open.items()):
             if candidates:
                 self._ask(fit, sorted(candidates))
+            collected.asked.update((fit, candidate) for candidate in candidates)
+        collected.open.clear()
+        collected.alike.clear()
 
     def _ask(self, fit: int, candidates: list[int]) -> None:
-        jobs = [(fit, candidates)]
-        seed = self.run.seed
+        jobs, seed, collected = [(fit, candidates)], self.run.seed, self.collected
         for piece in fit_pieces(self.family, self.data, self.plan, self.request, seed, True, jobs):
             if piece.failure is not None:
                 raise error_of(piece)
-            first = (fit, piece.candidate) in self.alike[:1]
-            self.warned.extend(piece.warned * (len(self.alike) if first else 1))
+            first = (fit, piece.candidate) in collected.alike[:1]
+            collected.warned.extend(piece.warned * (len(collected.alike) if first else 1))
             line = self.line_of(piece.candidate)
-            if self.extra is not None:
-                self.extra.correct(fit, line, piece.extra)
+            if collected.extra is not None:
+                collected.extra.correct(fit, line, piece.extra)
             for question, answer in zip(self.questions(fit), piece.answers, strict=True):
                 where = slice(*self.plan.test_offsets[question : question + 2])
-                self.values[line, where] = answer
+                collected.values[line, where] = answer
 
-    def ask_for_ranks(self, asked: Container[tuple[int, int]]) -> None:
+    def ask_for_ranks(self) -> None:
         """Ask the learner for scores that rounding would rank, but for those it was asked for."""
-        for line, scores in enumerate(self.values):
+        for line, scores in enumerate(self.collected.values):
             for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
                 candidate = line if self.run.only is None else int(self.run.only[fit])
-                if (fit, candidate) not in asked:
+                if (fit, candidate) not in self.collected.asked:
                     self.leave_open(fit, [candidate])
         self.ask_the_learner()
 
