@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from truerisk.checks.agreement import outcome_of
-from truerisk.checks.copies import find_copies
+from truerisk.checks.copies import Scale, find_copies
+from truerisk.checks.rows import _Columns
 
 
 def found(X, y=None, combination=None, seed=0):
     """Return what is found among rows with a coin as y."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, len(X)) if y is None else y
-    return find_copies(X, combination, outcome_of(codes, codes), np.random.default_rng(seed))
+    columns = _Columns.read(X, range(X.shape[1]), np.arange(len(X)))
+    steps = columns.steps(np.arange(X.shape[1]))
+    scale = Scale(columns.numbers.std(axis=1), columns.n_values, steps)
+    return find_copies(X, combination, outcome_of(codes, codes), np.random.default_rng(seed), scale)
 
 
 @pytest.mark.parametrize("p", [2, 5, 20])

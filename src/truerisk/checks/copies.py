@@ -97,20 +97,13 @@ class Scale:
     n_values: np.ndarray
     steps: np.ndarray
 
-    @classmethod
-    def of(cls, numbers: np.ndarray) -> Scale:
-        """Return the scales of the columns of a table."""
-        values = [np.unique(column) for column in numbers.T]
-        steps = [np.median(np.diff(distinct)) for distinct in values]
-        return cls(numbers.std(axis=0), np.array([len(v) for v in values]), np.array(steps))
-
 
 def find_copies(
     numbers: np.ndarray,
     combination: np.ndarray | None,
     outcome: Outcome,
     rng: np.random.Generator,
-    scale: Scale | None = None,
+    scale: Scale,
 ) -> Copies | None:
     """Look for gaps in the distances between rows of numbers.
 
@@ -125,8 +118,8 @@ def find_copies(
     rng : Generator
         Chooses the rows whose neighbours are looked at, if there are many, and spreads rounded
         numbers over the steps of rounding.
-    scale : Scale, optional
-        Scales of the columns; those of `numbers` if not given.
+    scale : Scale
+        Scales of the columns.
 
     Returns
     -------
@@ -135,7 +128,6 @@ def find_copies(
     """
     if numbers.shape[1] < 2:
         return None
-    scale = Scale.of(numbers) if scale is None else scale
     Z = (numbers - numbers.mean(axis=0)) / scale.spread
     marks = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
     if combination is not None:

@@ -50,14 +50,6 @@ WORDS_OF_GROUPS = (
 NAME_OF_GROUP = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_GROUPS})(?:[^a-z]|$)", re.IGNORECASE)
 
 
-def call_findings(data: Data, losses: Iterable[Loss], *, seed: int = 0) -> tuple[Finding, ...]:
-    """Check the rows of a call: near copies, order, group numbers, and few events for its losses.
-
-    `seed` draws the rows of a large table that are looked at.
-    """
-    return (*structure_findings(data, seed), *event_findings(data, losses))
-
-
 def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     """Look for near copies, rows in order and columns that hold group numbers.
 

@@ -95,12 +95,14 @@ class Family:
     @classmethod
     def _checked(cls, estimator: Any, candidates: tuple[Mapping[str, Any], ...]) -> Family:
         """Make a family; refuse an estimator that cannot be cloned, and unknown parameters."""
+        from sklearn.base import clone
+
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
         try:
             with suppress(TypeError):  # a generator cannot be copied; who needs the copy says so
-                _clone_with(estimator, {})
+                clone(estimator)
         except RuntimeError as error:  # known before a fit: CatBoost copies the list that it takes
             raise BadArgument(
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
@@ -231,18 +233,18 @@ def has_best_params(learner: Any) -> bool:
 
 
 def tunes_inside(family: Family) -> bool:
-    """Whether it is one setting that is a search, or has splits of its own to tune by in a fit."""
-    splits = (
-        name.rpartition("__")[2] == "cv" and callable(getattr(_owner(family, name), "fit", 0))
-        for name in family.estimator.get_params(deep=True)
-    )
-    return len(family) == 1 and (has_best_params(family.last) or any(splits))
-
-
-def _owner(family: Family, name: str) -> Any:
-    """The object that holds the parameter: the estimator itself, or a part of it."""
-    place = name.rpartition("__")[0]
-    return family.estimator.get_params(deep=True)[place] if place else family.estimator
+    """Return True for one setting that is a search, or that has splits of its own to tune by."""
+    if len(family) != 1:
+        return False
+    if has_best_params(family.last):
+        return True
+    parameters = family.estimator.get_params(deep=True)
+    for name in parameters:
+        place, _, word = name.rpartition("__")
+        owner = parameters[place] if place else family.estimator
+        if word == "cv" and callable(getattr(owner, "fit", 0)):
+            return True
+    return False
 
 
 def tuned_by(model: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from truerisk.checks.rows import call_findings
+from truerisk.checks.rows import event_findings, structure_findings
 from truerisk.contracts import Keeper, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, shown
 from truerisk.core.branches import check_present
@@ -360,10 +360,10 @@ def with_checks(problem: Problem, checks: bool, *, forward: bool) -> Problem:
     check_flag("checks", checks)
     if not checks or not are_checks_on():
         return problem
-    findings = call_findings(problem.data, problem.losses, seed=problem.seed)
+    findings = structure_findings(problem.data, problem.seed)
     if forward:
-        findings = tuple(finding for finding in findings if finding.code != "rows-in-order")
-    return replace(problem, findings=findings)
+        findings = [finding for finding in findings if finding.code != "rows-in-order"]
+    return replace(problem, findings=(*findings, *event_findings(problem.data, problem.losses)))
 
 
 def with_equal_checks(
