@@ -9,6 +9,7 @@ mean is taken by quadrature here.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -125,14 +126,8 @@ def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> 
 
 
 def _least(enough: Callable[[int], bool], low: int) -> int:
-    """The smallest count from `low` on that is enough; all beyond it are."""
-    high = low
-    while not enough(high):
-        low, high = high + 1, _rows(2 * high)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return high
+    """Return the smallest count from `low` on that is enough; all beyond it are."""
+    return _rows(low + bisect_left(range(low, MOST_ROWS + 1), True, key=enough))
 
 
 # ---------------------------------------------------------------- a linear predictor

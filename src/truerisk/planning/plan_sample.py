@@ -32,6 +32,7 @@ CLOSEST = 1e-9  # to 0 or 1, of an error, a width and an assurance
 CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
 ERROR = "zero-one"  # the loss that counts errors
 MEASURES = ("ub", "above_half", "q2", "err")
+HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
 
 
 @dataclass(frozen=True)
@@ -101,17 +102,26 @@ class SamplePlan(Record):
         return None
 
     def __str__(self) -> str:
-        parts = [*self._of_rows(), *self._of_width(), *self._of_sharing()]
-        return "\n".join(parts + [f"note: {note}" for note in self.notes])
+        lines = self._sentences
+        if self.splits:
+            lines += [] if self.n_test is None else [""]
+            lines.append(f"{self.n} rows shared (measures expected over the test errors)")
+            lines.append(present.text_table(HEAD, self._rows()))
+        return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
-    def _of_rows(self) -> list[str]:
-        return [] if self.expected is None else [str(self.expected)]
+    def blocks(self) -> list[present.Block]:
+        caption = "; ".join([*self._sentences, *self.notes]) or "Sample plan"
+        return [present.Block(caption, HEAD, self._rows())]
 
-    def _of_width(self) -> list[str]:
+    @property
+    def _sentences(self) -> list[str]:
+        """What a learning curve says of all rows, and how many test rows the width needs."""
+        said = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
-            return []
+            return said
         level = f"{100 * self.confidence_level:.15g} %"
         return [
+            *said,
             (
                 f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
                 f"interval is {self.interval}, no wider than {self.width:.15g}"
@@ -122,40 +132,24 @@ class SamplePlan(Record):
             ),
         ]
 
-    def _of_sharing(self) -> list[str]:
-        if not self.splits:
-            return []
-        head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
-        rows = [[*_cells(split), self._marks(split)] for split in _shown(self)]
-        title = f"{self.n} rows shared (measures expected over the test errors)"
-        return [*([] if self.n_test is None else [""]), title, present.text_table(head, rows)]
-
-    def _marks(self, split: Split) -> str:
-        measures = [name for name, best in self.best_by.items() if best == split]
-        return f"<- least {', '.join(measures)}" if measures else ""
-
-    def blocks(self) -> list[present.Block]:
-        head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
-        caption = "; ".join([*self._of_rows(), *self._of_width(), *self.notes]) or "Sample plan"
-        rows = [[*_cells(split), self._marks(split)] for split in _shown(self)]
-        return [present.Block(caption, head, rows)]
-
-
-def _cells(split: Split) -> list[str]:
-    return [
-        str(split.n_tuning),
-        str(split.n_test),
-        *(present.number(v) for v in (split.error, split.width, split.ub)),
-        f"{split.above_half:.2e}",
-        present.number(split.q2),
-    ]
-
-
-def _shown(plan: SamplePlan) -> list[Split]:
-    """About nine of the splits, and the best ones."""
-    step = max(1, (len(plan.splits) - 1) // 8)
-    few = {*plan.splits[::step], plan.splits[-1], *plan.best_by.values()} if plan.splits else set()
-    return [split for split in plan.splits if split in few]
+    def _rows(self) -> list[list[str]]:
+        """About nine of the splits, and the best ones, as cells under `HEAD`."""
+        step = max(1, (len(self.splits) - 1) // 8)
+        shown = {*self.splits[::step], *self.splits[-1:], *self.best_by.values()}
+        rows = []
+        for split in (each for each in self.splits if each in shown):
+            least = ", ".join(name for name, best in self.best_by.items() if best == split)
+            rows.append(
+                [
+                    str(split.n_tuning),
+                    str(split.n_test),
+                    *map(present.number, (split.error, split.width, split.ub)),
+                    f"{split.above_half:.2e}",
+                    present.number(split.q2),
+                    f"<- least {least}" if least else "",
+                ]
+            )
+        return rows
 
 
 def plan_sample(
@@ -216,13 +210,14 @@ def plan_sample(
     expected = float(error[max(error)] if isinstance(error, Mapping) else error)
     if width is not None:
         rows = rows_for_width(expected, width, confidence_level, prior)
+        n_errors = int(whole_errors(expected, rows))
         fields |= {
             "width": width,
             "n_test": rows,
             "n_assured": rows_assured(expected, width, confidence_level, prior, assurance),
             "assurance": assurance,
-            "n_errors": int(whole_errors(expected, rows)),
-            "interval": _interval(expected, rows, confidence_level, prior),
+            "n_errors": n_errors,
+            "interval": ErrorPosterior(n_errors, rows, prior).interval(confidence_level),
         }
     if curve is not None and n is not None and n <= FURTHEST * curve.sizes[-1]:
         fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
@@ -250,10 +245,6 @@ def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
         high = max(low, min(int(n) - 1, math.floor(FURTHEST * curve.sizes[-1])))
     sizes = sorted({round(size) for size in np.geomspace(low, high, CURVE_SIZES)})
     return {size: min(1.0, curve.law.mean(size)) for size in sizes}
-
-
-def _interval(error: float, n: int, level: float, prior: tuple[float, float]) -> Interval:
-    return ErrorPosterior(whole_errors(error, n), n, prior).interval(level)
 
 
 def _shared(

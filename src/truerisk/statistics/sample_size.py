@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -48,20 +49,13 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
             errors = np.clip(error * n + more, 0, n)
             return bool(width_at(errors, n, level, prior) <= width)
 
-        if not fits(MOST_ROWS):
-            raise Refusal(
-                f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
-            )
-        high = 1
-        while not fits(high):
-            high *= 2
-        low = high // 2  # does not fit, or is 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if fits(middle) else (middle, high)
-        return high
+        return 1 + bisect_left(range(1, MOST_ROWS + 1), True, key=fits)
 
     ends = least(-0.5), least(0.5)  # the whole number lies between
+    if max(ends) > MOST_ROWS:
+        raise Refusal(
+            f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
+        )
     n = np.arange(min(ends), max(ends) + 1)
     widths = width_at(whole_errors(error, n), n, level, prior)
     return int(n[(widths <= width).argmax()])
