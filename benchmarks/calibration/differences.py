@@ -27,7 +27,7 @@ from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Rows, asked
 from benchmarks.machine import one_blas_thread
 from truerisk.comparison.paired import Spread
-from truerisk.comparison.paired_tests import Correlated
+from truerisk.comparison.paired_tests import NadeauBengio, Tolerance
 from truerisk.comparison.pairing import PairedLosses as Paired
 from truerisk.core.family import Family
 from truerisk.estimation.problem import Problem, pose
@@ -227,8 +227,8 @@ def _facts(computed: list[Computed]) -> dict[str, Any]:
     n, k = computed[0].problem.data.n_rows, len(splits)
     sizes = np.full(k, n // k)
     paired = Paired(splits=splits, n_train=n - sizes, n_test=sizes)
-    usual = Correlated.of(paired)
-    facts |= {"nb mean": usual.mean, "nb error": usual.error, "df": k - 1}
+    usual = NadeauBengio().of(paired, Tolerance())
+    facts |= {"nb mean": usual.value, "nb error": usual.std_error, "df": k - 1}
     rows = computed[0].problem.data.groups is None and computed[0].problem.loss.binary
     if rows and a.losses is not None and b.losses is not None:
         facts["alone"] = [int((a.losses > b.losses).sum()), int((b.losses > a.losses).sum())]

@@ -11,7 +11,7 @@ from scipy.special import bdtr, stdtr, stdtrit
 
 from benchmarks.calibration.differences import Duel
 from truerisk.comparison.paired import Spread
-from truerisk.comparison.paired_tests import z_of_halves
+from truerisk.comparison.paired_tests import Halves
 
 __all__ = ["TESTS", "Line", "table"]
 
@@ -67,7 +67,7 @@ def _mcnemar(line: Line, about: float) -> bool | None:
 def _sharp(line: Line, about: float) -> bool | None:
     if "halves" not in line:
         return None
-    return bool(abs(z_of_halves(np.array(line["halves"]), about)) > 1.959963984540054)
+    return bool(abs(Halves.of(np.array(line["halves"])).z(about)) > 1.959963984540054)
 
 
 TESTS: dict[str, Rejects] = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar
@@ -193,7 +192,9 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         problem = with_checks(problem, wanted.checks, forward=usable.goes_forward)
         scale = scale_on_rows(scale, usable, problem.data)
         refuse_other_class(scale, usable, problem.data, wanted.positive)
-        with _leaks_are_findings():
+        with warnings.catch_warnings():
+            # copies, groups on both sides and fitted parts are findings, not warnings as well
+            warnings.simplefilter("ignore", LeakWarning)
             seen, more = _look(search, usable, scale, problem, wanted)
         findings += more
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
@@ -307,29 +308,16 @@ def _outcome(
         confidence_level=confidence_level,
         settings=claim.candidates,
         chosen=claim.best,
-        risks=_measured(claim, scale),
+        risks=tuple(
+            scale.reported(m) if np.isfinite(m) else None
+            for m in (() if claim.means is None else claim.means)
+        ),
         conclusion="",
         versions=versions(),
     )
     turned = scale.errors and not claim.errors
     score = name_of_loss(claim.name, scale.perfect) if turned else claim.name
     return replace(outcome, conclusion=conclusion_of(outcome, score))
-
-
-def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
-    """The mean score of every candidate as the search tells it, None where it has none."""
-    means = claim.means
-    if means is None:
-        return ()
-    return tuple(scale.reported(m) if np.isfinite(m) else None for m in means)
-
-
-@contextmanager
-def _leaks_are_findings() -> Iterator[None]:
-    """Copies, groups on both sides and fitted parts are findings here, not warnings as well."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeakWarning)
-        yield
 
 
 class AuditCheck:

@@ -33,7 +33,7 @@ from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Basis, Scale, tied
+from truerisk.results.interval import Basis, tied
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
 from truerisk.search.repeat import repeated, tested_in_pairs
@@ -98,12 +98,16 @@ def corrected(
         known = None if replayed is None else replayed.answers
         chosen = tested_in_pairs(search, claim, scale, problem.data, terms, known)
     mixed = None if plan is None else mixed_splits(problem.data, plan, wanted.order)
-    apart, more = _apart(mixed, claim, scale, replayed, terms)
-    if mixed is not None and not mixed.by_user and not (more and mixed.are_times):
-        mixed = None
-    if level == "pairs" and mixed is not None and not isinstance(apart, str):
-        apart, more = _searched_apart(search, claim, scale, problem, mixed, terms)
-    seen += more
+    apart: RiskEstimate | str = ""
+    if mixed is not None:
+        apart = risk_apart(mixed, claim, scale, replayed, terms)
+        more = list(apart_findings(mixed, apart, claim, scale))
+        if not mixed.by_user and not (more and mixed.are_times):
+            mixed = None
+        elif level == "pairs" and not isinstance(apart, str):
+            apart = _searched_apart(search, claim, scale, problem, mixed, terms)
+            more = list(apart_findings(mixed, apart, claim, scale))
+        seen += more
     if level == "nested":
         chosen = _nested(search, claim, scale, problem, mixed, outer, terms)
         if mixed is not None and (outer is None or not _mixes(outer, mixed, problem)):
@@ -135,18 +139,6 @@ def _replayed(
     return replayed, replay_findings(claim, scale, replayed, again)
 
 
-def _apart(
-    mixed: Mixed | None,
-    claim: Claim,
-    scale: ScoreScale,
-    replayed: Replayed | None,
-    terms: Mapping[str, Any],
-) -> tuple[RiskEstimate | str, list[Finding]]:
-    if mixed is None:
-        return "", []
-    return _with_findings(risk_apart(mixed, claim, scale, replayed, terms), mixed, claim, scale)
-
-
 def _searched_apart(
     search: Any,
     claim: Claim,
@@ -154,7 +146,7 @@ def _searched_apart(
     problem: Problem,
     mixed: Mixed,
     terms: Mapping[str, Any],
-) -> tuple[RiskEstimate | str, list[Finding]]:
+) -> RiskEstimate | str:
     """Repeat the whole search in splits that keep apart what its own splits mix.
 
     The losses that the search compared cannot choose for a test set of these splits: the models
@@ -163,19 +155,8 @@ def _searched_apart(
     try:
         estimate = _nested(search, claim, scale, problem, mixed, None, terms)
     except (BadData, FitFailed, Refusal) as error:
-        return str(error), []
-    apart = " ".join(estimate.notes) if estimate.value is None else estimate
-    return _with_findings(apart, mixed, claim, scale)
-
-
-def _with_findings(
-    apart: RiskEstimate | str, mixed: Mixed, claim: Claim, scale: ScoreScale
-) -> tuple[RiskEstimate | str, list[Finding]]:
-    """Return the risk of rows kept apart, or why there is none, with what it shows of the claim."""
-    if isinstance(apart, str):
-        return apart, []
-    claimed = float(scale.risk(claim.score))
-    return apart, list(apart_findings(mixed, apart, claimed, scale.shown))
+        return str(error)
+    return " ".join(estimate.notes) if estimate.value is None else estimate
 
 
 def _nested(
@@ -308,7 +289,7 @@ def risk_apart(
 
 
 def apart_findings(
-    mixed: Mixed, estimate: RiskEstimate, claimed: float, scale: Scale
+    mixed: Mixed, estimate: RiskEstimate | str, claim: Claim, scale_of_search: ScoreScale
 ) -> Iterator[Finding]:
     """Of times and places, where the risk of rows kept apart is larger than the claim.
 
@@ -317,9 +298,12 @@ def apart_findings(
     are a finding whatever the risk (`checks/splits.py`). Of numbers that no name calls times
     it is only known that the table is sorted by them.
     """
+    if isinstance(estimate, str):
+        return
     risks, value = estimate.split_risks, estimate.loss_value
     if mixed.kind == "groups" or risks is None or value is None:
         return
+    claimed, scale = float(scale_of_search.risk(claim.score)), scale_of_search.shown
     error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
     if lost <= max(SHARE * abs(value), (ERRORS if mixed.alike else UNTOLD) * error):
         return

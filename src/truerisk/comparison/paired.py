@@ -132,13 +132,20 @@ def difference(
         others.append(result if of_values else _about_value(result, value, tolerance))
     if others:
         return others[0]
+    return _values_alone(a, b, *reasons[:1])
+
+
+def _values_alone(a: RiskEstimate, b: RiskEstimate, *notes: str) -> Comparison:
+    """Return the difference of two values without a test; the notes say why there is none."""
+    assert a.value is not None
+    assert b.value is not None
     n_rows = a.n_rows if a.losses is None else len(a.losses)
     return Comparison(
         "none",
-        value,
+        a.value - b.value,
         n_rows,
         a.named_scoring,
-        notes=tuple(reasons[:1]),
+        notes=notes,
         greater_is_better=a.greater_is_better,
     )
 
@@ -151,16 +158,7 @@ def _unbounded(a: Any, b: Any) -> Comparison | None:
     if not infinite or a.value is None or b.value is None:
         return None
     refuse_unlike(a, b)
-    n_rows = a.n_rows if a.losses is None else len(a.losses)
-    notes = (infinite[0].note,)
-    return Comparison(
-        "none",
-        a.value - b.value,
-        n_rows,
-        a.named_scoring,
-        notes=notes,
-        greater_is_better=a.greater_is_better,
-    )
+    return _values_alone(a, b, infinite[0].note)
 
 
 def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import ClassVar
@@ -65,55 +64,41 @@ registry = Registry(
 NO_SPREAD = "every split has the same difference: their spread is 0 and says nothing of the error."
 
 
-@dataclass(frozen=True)
-class Correlated:
-    r"""Mean of J split differences, and its error where training sets overlap.
-
-    se² = s² (1/J + n_test/n_train): ρ = n_test/(n_train + n_test) is taken for the correlation of
-    two splits' differences, and ρ/(1 − ρ) = n_test/n_train. `error` is None without any spread.
-    """
-
-    mean: float
-    error: float | None
-    j: int
-    ratio: float
-
-    @classmethod
-    def of(cls, pairs: PairedLosses) -> Correlated:
-        splits, ratio = pairs.of_splits()
-        mean, j = float(splits.mean()), len(splits)
-        error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
-        return cls(mean, error if error > 1e-12 * pairs.scale else None, j, ratio)
-
-    @property
-    def assumed(self) -> str:
-        rho = self.ratio / (1 + self.ratio)
-        return (
-            f"differences of {self.j} splits are normal and correlate by "
-            f"ρ = n_test/(n_train + n_test) = {rho:.3g}, since training sets overlap"
-        )
-
-
 class NadeauBengio(PairedTest):
     r"""t = mean d / √(s² (1/J + n_test/n_train)) with J − 1 degrees of freedom.
 
     Derived for random splits of equal sizes; used for K folds and their repetitions with their mean
-    sizes.
+    sizes. ρ = n_test/(n_train + n_test) is taken for the correlation of two splits' differences,
+    whose training sets overlap, and ρ/(1 − ρ) = n_test/n_train.
     """
 
     word = "nadeau-bengio"
     works_on: ClassVar[PairedOn] = "splits"
 
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        splits = Correlated.of(pairs)
-        result = Comparison(self.word, splits.mean, splits.j, pairs.loss, assumed=(splits.assumed,))
-        if splits.error is None:
-            return result.noting(NO_SPREAD)
-        result = result.by_t(splits.error, splits.j - 1, tolerance, "corrected-t")
+        result = self._by_corrected_t(pairs, tolerance, "corrected-t")
         return replace(result, rope=None, better=None, equivalent=None, worse=None)
 
+    def _by_corrected_t(
+        self, pairs: PairedLosses, tolerance: Tolerance, interval: str, *assumed: str
+    ) -> Comparison:
+        """Compare by the mean of the split differences; its error counts that splits overlap."""
+        splits, ratio = pairs.of_splits()
+        j = len(splits)
+        overlap = (
+            f"differences of {j} splits are normal and correlate by ρ = n_test/(n_train + n_test) "
+            f"= {ratio / (1 + ratio):.3g}, since training sets overlap"
+        )
+        result = Comparison(
+            self.word, float(splits.mean()), j, pairs.loss, assumed=(overlap, *assumed)
+        )
+        error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
+        if error <= 1e-12 * pairs.scale:
+            return result.noting(NO_SPREAD)
+        return result.by_t(error, j - 1, tolerance, interval)
 
-class CorrelatedBayes(PairedTest):
+
+class CorrelatedBayes(NadeauBengio):
     r"""Posterior of the mean difference: Student t, J − 1 degrees of freedom, the corrected error.
 
     Corani and Benavoli (2015); Benavoli, Corani, Demšar and Zaffalon (2017). With a flat prior on
@@ -122,19 +107,13 @@ class CorrelatedBayes(PairedTest):
     """
 
     word = "bayes"
-    works_on: ClassVar[PairedOn] = "splits"
 
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        splits, rope = Correlated.of(pairs), tolerance.rope
+        rope = tolerance.rope
         region = f"risks within {rope:.15g} (in units of the loss) are practically the same"
-        assumed = (splits.assumed, "flat prior of the mean difference", region)
-        result = Comparison(
-            self.word, splits.mean, splits.j, pairs.loss, rope=rope, assumed=assumed
-        )
-        if splits.error is None:
-            return result.noting(NO_SPREAD)
-        result = result.by_t(splits.error, splits.j - 1, tolerance, "posterior")
-        return replace(result, statistic=None, p_value=None)
+        prior = "flat prior of the mean difference"
+        result = self._by_corrected_t(pairs, tolerance, "posterior", prior, region)
+        return replace(result, rope=rope, statistic=None, p_value=None)
 
 
 class McNemar(PairedTest):
@@ -247,7 +226,7 @@ ALIKE = "both halves have the same difference every time: their spread is 0."
 
 
 @dataclass(frozen=True)
-class _Halves:
+class Halves:
     r"""J differences in one half and J in the other, mean and sums of squares.
 
     Model: variance σ², no correlation within a repetition, ρ between any two. The covariance
@@ -261,7 +240,7 @@ class _Halves:
     of_differences: float
 
     @classmethod
-    def of(cls, halves: np.ndarray) -> _Halves:
+    def of(cls, halves: np.ndarray) -> Halves:
         sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
         squares = float(((sums - sums.mean()) ** 2).sum() / 2)
         return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
@@ -292,11 +271,16 @@ class _Halves:
 
     def end(self, step: float, limit: float) -> float:
         """Where |z| reaches the limit on this side of the mean; infinite where it never does."""
+        from scipy.optimize import brentq
+
+        def beyond(at: float) -> float:
+            return abs(self.z(at)) - limit
+
         near = self.mean
         for _ in range(DOUBLINGS):
             far = self.mean + step
-            if abs(self.z(far)) > limit:
-                return _crossing(lambda at: abs(self.z(at)) - limit, near, far)
+            if beyond(far) > 0:
+                return float(brentq(beyond, *sorted((near, far)), xtol=1e-14, rtol=8.9e-16))
             near, step = far, 2 * step
         return inf if step > 0 else -inf
 
@@ -315,7 +299,7 @@ class Sharp(PairedTest):
 
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.halves is not None  # else `pair` has refused
-        model = _Halves.of(pairs.halves)
+        model = Halves.of(pairs.halves)
         result = Comparison(
             self.word,
             model.mean,
@@ -336,14 +320,3 @@ class Sharp(PairedTest):
                 "no difference is rejected at this level, however large: no interval."
             )
         return replace(result, interval=Interval(*ends, "sharp", tolerance.confidence_level))
-
-
-def z_of_halves(halves: np.ndarray, about: float = 0.0) -> float:
-    """The statistic of the test that the true difference is `about`."""
-    return _Halves.of(halves).z(about)
-
-
-def _crossing(excess: Callable[[float], float], near: float, far: float) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(excess, *sorted((near, far)), xtol=1e-14, rtol=8.9e-16))
