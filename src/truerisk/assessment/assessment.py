@@ -380,7 +380,7 @@ def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str
         present.number(learner.risk.value),
         str(learner.risk.interval or "none"),
         present.yes_or_no(may_be_best),
-        "–" if learner.optimism is None else signed(learner.optimism, learner.risk.value),
+        signed(learner.optimism, learner.risk.value),
         str(learner.n_fits),
         present.seconds(learner.seconds),
     ]

@@ -16,6 +16,7 @@ import numpy as np
 from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.core.present import first_few
 from truerisk.core.registry import closest
 from truerisk.results.comparison import check_rope
 from truerisk.results.interval import ROPE
@@ -323,7 +324,7 @@ def _left_out(scores: Scores, lacking: np.ndarray, left_out: tuple[str, ...]) ->
     )
     return (
         f"{len(left_out)} of {len(scores.data_sets)} data sets take no part, as a method has no "
-        f"value there ({counts}): {_listed(left_out)}"
+        f"value there ({counts}): {first_few(left_out, MOST_NAMED)}"
     )
 
 
@@ -334,11 +335,6 @@ def _last(scores: Scores, lacking: np.ndarray) -> str:
     ]
     return (
         f"{len(cells)} of {lacking.size} cells are missing and rank last (those of one data set "
-        f"tied): {_listed(cells)}; differences of two methods are of the data sets on which both "
-        "have values"
+        f"tied): {first_few(cells, MOST_NAMED)}; differences of two methods are of the data sets "
+        "on which both have values"
     )
-
-
-def _listed(names: list[str] | tuple[str, ...]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

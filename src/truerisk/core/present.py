@@ -292,6 +292,16 @@ def listed(words: Iterable[str], word: str = "and") -> str:
     return f"{', '.join(first)} {word} {last}" if first else last
 
 
+def first_few(words: Sequence[str], most: int) -> str:
+    """The first words, and how many more there are.
+
+    >>> first_few(["knn", "lda", "tree"], 2)
+    'knn, lda and 1 more'
+    """
+    shown = ", ".join(words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
 def may_be_best(level: str) -> str:
     """What the confidence set of the best says of a learner."""
     return f"best?: whether these rows leave open that it is the best ({level}, one-sided)"
@@ -338,12 +348,14 @@ def unsigned(value: float, beside: float | None) -> str:
     return number(round(value, decimals) + 0.0, decimals)
 
 
-def signed(value: float, beside: float | None) -> str:
-    """The same with its sign.
+def signed(value: float | None, beside: float | None) -> str:
+    """The same with its sign; a dash for what is not there.
 
-    >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0)
-    ('+0.0000', '-7.6')
+    >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0), signed(None, 0.2)
+    ('+0.0000', '-7.6', '–')
     """
+    if value is None:
+        return "–"
     text = unsigned(value, beside)
     return text if text.startswith("-") else f"+{text}"
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Refusal
+from truerisk.core.present import first_few
 from truerisk.readers.delimited_text import Sheet
 
 _LONGEST = 40
@@ -43,8 +44,7 @@ def quoted(text: object, longest: int = _LONGEST) -> str:
 
 def listed(names: Sequence[object], most: int = 8) -> str:
     """Quoted names with commas; after `most` of them how many more there are."""
-    shown = ", ".join(quoted(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return first_few([quoted(name) for name in names], most)
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import (
     SELECTED_SCORE,
     clean,
+    first_few,
     honest_risk,
     may_be_best,
     number,
     rows_counted,
     setting_text,
+    signed,
     tested_by,
     yes_or_no,
 )
 from truerisk.report.curves import draw_curves
-from truerisk.report.figure import Figure, FigureTable
+from truerisk.report.figure import FigureTable, known
 from truerisk.report.ladder import (
     draw_boxes,
     draw_ladder,
     draw_stability,
-    interval_text,
-    signed_text,
     value_of,
 )
-from truerisk.report.layout import Headline, Page, Section, sentences
+from truerisk.report.layout import CLOSING, Headline, Page, Section, sentences
 from truerisk.report.learning import draw_learning, draw_over_time
 from truerisk.report.methods_text import described, honest_rank, level_and_ends, references, repeat
 from truerisk.report.rates import Rates, draw_calibration
@@ -36,6 +36,7 @@ from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.results.interval import Interval
 
 MOST_LEARNERS = 12  # how many learners' risk curves are drawn
+MOST_NAMED = 20  # columns, and classes
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
     ("specificity", "specificity"),
@@ -57,11 +58,7 @@ def draw_page(document: Assessment) -> Page:
     papers = references(document)
     if document.validation is not None:
         papers = [*papers, *validated_by(document.validation)]
-    facts = []
-    if document.columns:
-        facts.append(("columns", _some(document.columns)))
-    if document.classes:
-        facts.append(("classes", _some(document.classes)))
+    named = {"columns": document.columns, "classes": document.classes}
     values = {
         "eyebrow": "assessment",
         "title": f"{source}: {learners} assessed" if source else f"Assessment of {learners}",
@@ -83,7 +80,11 @@ def draw_page(document: Assessment) -> Page:
         "methods": described(document),
         "references": list(dict.fromkeys(papers)),
         "repeat": repeat(document),
-        "described": facts,
+        "described": [
+            (what, first_few([clean(name, 60) for name in names], MOST_NAMED))
+            for what, names in named.items()
+            if names
+        ],
         "notes": _notes(document),
     }
     return Page("page.html", values)
@@ -135,7 +136,7 @@ def _headline(document: Assessment) -> list[Headline]:
 def _beside(best: TunedLearner) -> str:
     """What is said of the selected risk."""
     if best.optimism is not None:
-        return f"optimism {signed_text(best.optimism, best.risk.value)}"
+        return f"optimism {signed(best.optimism, best.risk.value)}"
     if best.selected is not None:
         return "of another loss"
     return clean(best.no_selected or "", 100) or "not known"
@@ -152,9 +153,9 @@ def _learners(document: Assessment) -> FigureTable:
             setting_text(each.setting),
             number(value_of(each.selected)),
             number(each.risk.value),
-            interval_text(each.risk),
+            str(each.risk.interval or "none"),
             yes_or_no(None if best is None else name in best),
-            signed_text(each.optimism, each.risk.value),
+            signed(each.optimism, each.risk.value),
             f"{each.stability.agreement:.0%}" if len(each.curve) > 1 else "–",
             str(each.n_fits),
         ]
@@ -172,7 +173,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
             clean(learner, 60),
             number(value_of(selected)),
             number(honest.value),
-            interval_text(honest),
+            str(honest.interval or "none"),
         ]
         for name, learner, selected, honest in document.told_scores()
         if name != document.named_scoring
@@ -211,7 +212,7 @@ def _differences(document: Assessment) -> FigureTable | None:
     rows = [
         [
             clean(each.learner, 60),
-            signed_text(each.mean, best),
+            signed(each.mean, best),
             _between(each.interval, best),
             "–" if each.probability is None else f"{each.probability:.3f}",
         ]
@@ -226,7 +227,7 @@ def _between(interval: Interval | None, best: float | None) -> str:
     """The ends of the interval of a difference."""
     if interval is None:
         return "none"
-    return f"{signed_text(interval.low, best)} to {signed_text(interval.high, best)}"
+    return f"{signed(interval.low, best)} to {signed(interval.high, best)}"
 
 
 # ---------------------------------------------------------------- sections
@@ -249,24 +250,26 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
-    learned = _figures(
-        draw_learning(each.learning_curve, each.expected, name, i)
-        for i, (name, each) in enumerate(drawn_of)
-        if each.learning_curve is not None
+    learned = known(
+        *(
+            draw_learning(each.learning_curve, each.expected, name, i)
+            for i, (name, each) in enumerate(drawn_of)
+            if each.learning_curve is not None
+        )
     )
     if learned:
         lead = f"How the {noun} changes with the number of training rows. Each point is tuned anew "
         lead += "on that many rows and tested on the same held-out rows; its inner folds are drawn "
         lead += f"anew, so the last point is not exactly the honest {noun}."
         yield Section("learning", "Learning curves", lead, learned)
-    courses = _figures(
-        draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of)
+    courses = known(
+        *(draw_over_time(name, each, document, i) for i, (name, each) in enumerate(drawn_of))
     )
     if courses:
         what = "losses" if document.scale.perfect is None else "scores"
         lead = f"The {what} of rows that were tested, in stretches of about equally many times."
         yield Section("over-time", f"{noun.capitalize()} over time", lead, courses)
-    drawn = _figures((draw_boxes(document), draw_stability(document)))
+    drawn = known(draw_boxes(document), draw_stability(document))
     if drawn:
         lead = "How much the results depend on which rows happened to be in the table."
         yield Section("stability", "Stability", lead, drawn)
@@ -283,13 +286,7 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         lead = f"What a reviewer asks of {best}; each row is predicted by a model {made} "
         lead += f"without it. Tested on {rows_text(document.validation)}."
         yield Section("validation", "Validation", lead)
-    yield Section("methods", "What was done")
-    yield Section("repeat", "How to repeat it")
-
-
-def _figures(drawn: Iterable[Figure | None]) -> tuple[Figure, ...]:
-    """Those that there is something to draw of."""
-    return tuple(figure for figure in drawn if figure is not None)
+    yield from CLOSING
 
 
 def _areas(document: Assessment) -> dict[str, str]:
@@ -306,11 +303,6 @@ def _validation(document: Assessment) -> tuple[PagePart, ...]:
     if document.validation is None:
         return ()
     return tuple(part.inside("validation") for part in parts_of(document.validation))
-
-
-def _some(names: Sequence[str], most: int = 20) -> str:
-    listed = ", ".join(clean(name, 60) for name in names[:most])
-    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
 def _notes(document: Assessment) -> list[str]:

@@ -8,8 +8,8 @@ from truerisk.auditing.outcome import Audit, Stated
 from truerisk.core.present import MODELS_SAW, clean, number, rows_counted, setting_text, signed
 from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
-from truerisk.report.figure import FigureTable
-from truerisk.report.layout import Headline, Page, Section, sentences
+from truerisk.report.figure import FigureTable, known
+from truerisk.report.layout import CLOSING, Headline, Page, Section, sentences
 from truerisk.report.methods_text import (
     REFERENCES,
     Repeat,
@@ -69,10 +69,9 @@ def _headline(audit: Audit) -> Iterator[Headline]:
     if audit.choosing is not None:
         alone = number(audit.choosing.value)
         yield Headline("Corrected for the choice alone", alone, "on splits that mix")
-    change = "–" if audit.optimism is None else signed(audit.optimism, value)
     order = ["corrected" if rough else "honest", "claimed"]
     how = " − ".join(order if audit.scale.perfect is None else order[::-1])
-    yield Headline("Optimism", change, how)
+    yield Headline("Optimism", signed(audit.optimism, value), how)
     yield Headline("The claim", *_verdict(audit))
 
 
@@ -126,12 +125,10 @@ def _legend(audit: Audit) -> list[str]:
 
 def _sections(audit: Audit) -> Iterator[Section]:
     yield Section("numbers", "The numbers")
-    drawn = [f for f in (draw_claim(audit), draw_settings(audit)) if f is not None]
-    if drawn:
+    if drawn := known(draw_claim(audit), draw_settings(audit)):
         lead = "The best of many scores looks better than it is, the more so the more there are."
-        yield Section("optimism", "Optimism", lead, tuple(drawn))
-    yield Section("methods", "What was done")
-    yield Section("repeat", "How to repeat it")
+        yield Section("optimism", "Optimism", lead, drawn)
+    yield from CLOSING
 
 
 # ---------------------------------------------------------------- what was done, in words

@@ -10,7 +10,7 @@ from numbers import Real
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import clean, number, setting_text
-from truerisk.report.figure import Figure, FigureTable, Key, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, known, thinned
 from truerisk.report.svg import (
     N_SHADES,
     WIDTH,
@@ -66,10 +66,10 @@ class Axis:
 
 def draw_curves(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
-) -> list[Figure]:
+) -> tuple[Figure, ...]:
     """A figure per loss that the criteria are in; none for a learner with one setting."""
     if len(learner.curve) < 2:
-        return []
+        return ()
     shown, curve = clean(name, 60), learner.curve
     curves = {f"{curve.common.method} (tuned)": curve, **learner.criteria}
     by_loss: dict[str, dict[str, RiskCurve]] = {}
@@ -77,11 +77,11 @@ def draw_curves(
         if len(each) == len(curve):
             by_loss.setdefault(each.common.named_scoring, {})[word] = each
     heat = draw_heat(shown, curve, f"curve-{number_on_page}-heat")
-    figures = [
+    figures = (
         _of_loss(shown, learner, some, document, f"curve-{number_on_page}-{i}")
         for i, some in enumerate(by_loss.values())
-    ]
-    return [f for f in (heat, *figures) if f is not None]
+    )
+    return known(heat, *figures)
 
 
 def _of_loss(

@@ -65,6 +65,11 @@ class Figure:
         return self.drawing.svg(f"drawing-{self.name}", self.here)
 
 
+def known(*figures: Figure | None) -> tuple[Figure, ...]:
+    """Return the figures that there is something to draw of."""
+    return tuple(figure for figure in figures if figure is not None)
+
+
 def _is_number(cell: str) -> bool:
     return not cell or cell in "–" or cell.lstrip("+-−[")[:1].isdigit()
 

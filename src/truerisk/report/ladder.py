@@ -149,15 +149,15 @@ def _table(document: Assessment) -> FigureTable:
             number(value_of(each.apparent)),
             number(value_of(each.selected)),
             number(each.risk.value),
-            interval_text(each.risk),
-            signed_text(each.optimism, each.risk.value),
+            str(each.risk.interval or "none"),
+            signed(each.optimism, each.risk.value),
         ]
         for name, each in document.ranked_learners.items()
     ]
     if document.choice is not None:
         choice = document.choice
         value = number(choice.value)
-        rows.append([WHOLE_SEARCH, "–", "–", value, interval_text(choice), "–"])
+        rows.append([WHOLE_SEARCH, "–", "–", value, str(choice.interval or "none"), "–"])
     return FigureTable.of(
         ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
     )
@@ -166,16 +166,6 @@ def _table(document: Assessment) -> FigureTable:
 def value_of(estimate: RiskEstimate | None) -> float | None:
     """The value, where there is one."""
     return None if estimate is None else estimate.value
-
-
-def interval_text(estimate: RiskEstimate) -> str:
-    """The interval, or the word none."""
-    return str(estimate.interval or "none")
-
-
-def signed_text(value: float | None, beside: float | None) -> str:
-    """A difference with its sign, to the precision of the risk it stands beside."""
-    return "–" if value is None else signed(value, beside)
 
 
 BOX_ROW, BOX_TOP = 38, 12

@@ -31,6 +31,10 @@ class Section:
     figures: tuple[Figure, ...] = ()
 
 
+CLOSING = Section("methods", "What was done"), Section("repeat", "How to repeat it")
+"""The last sections of a page; their templates fill them."""
+
+
 @dataclass(frozen=True)
 class Headline:
     """One of the large numbers on top."""

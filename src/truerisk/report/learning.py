@@ -9,7 +9,6 @@ from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import clean, dates_text, number
 from truerisk.diagnostics.risk_over_time import RiskOverTime
 from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.ladder import interval_text
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
 from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
@@ -107,7 +106,7 @@ def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
 
 def _table(curve: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) -> FigureTable:
     rows = [
-        [f"{size:g}", number(risk.value), interval_text(risk)]
+        [f"{size:g}", number(risk.value), str(risk.interval or "none")]
         for size, risk in zip(curve.sizes, curve.estimates, strict=True)
     ]
     rows += [

@@ -10,9 +10,9 @@ from truerisk.comparison.many_comparison import (
     pairs_table,
     splits_table,
 )
-from truerisk.core.present import clean
+from truerisk.core.present import clean, first_few
 from truerisk.report.figure import FigureTable
-from truerisk.report.layout import Headline, Page, Section
+from truerisk.report.layout import CLOSING, Headline, Page, Section
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
 from truerisk.report.methods_text import Repeat
 
@@ -102,8 +102,7 @@ def _sections(many: ManyComparison) -> Iterator[Section]:
         yield Section("numbers", "Ranks and values", lead, (ranks, draw_values(many)))
         lead = "How much two methods differ, and how sure that is."
         yield Section("pairs", "Two methods at a time", lead, (draw_effects(many),))
-    yield Section("methods", "What was done")
-    yield Section("repeat", "How to repeat it")
+    yield from CLOSING
 
 
 def _knows_splits(many: ManyComparison) -> bool:
@@ -125,11 +124,9 @@ def _caption(many: ManyComparison) -> str:
 def _methods(many: ManyComparison) -> Iterator[str]:
     """The methods paragraph, sentence by sentence."""
     k, n = len(many.methods), len(many.data_sets)
-    names = ", ".join(clean(name, 40) for name in many.methods[:12])
-    more = f" and {k - 12} more" if k > 12 else ""
+    names = first_few([clean(name, 40) for name in many.methods], 12)
     yield (
-        f"We compared {k} methods ({names}{more}) on {n} data sets by their "
-        f"{clean(many.quantity, 60)}."
+        f"We compared {k} methods ({names}) on {n} data sets by their {clean(many.quantity, 60)}."
     )
     yield _missing_cells(many)
     if many.is_ranked:

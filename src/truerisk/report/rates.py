@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -22,19 +22,11 @@ from truerisk.report.figure import (
 )
 from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, of_shares
 from truerisk.results.calibration import Calibration
-from truerisk.results.roc import RocCurve
+from truerisk.results.operating_points import OperatingPoint, Sweep
+from truerisk.results.roc import PrecisionRecall, RocCurve
 
 N_SHOWN = 13  # thresholds in the table
 POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
-
-
-@dataclass(frozen=True)
-class Calls:
-    """A threshold and how many rows of each class it calls positive."""
-
-    threshold: float
-    true_positives: float
-    false_positives: float
 
 
 @dataclass(frozen=True)
@@ -49,29 +41,24 @@ class Rates:
     areas: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def calls(self) -> tuple[Calls, ...]:
-        """From nothing called positive to everything."""
-        return self._calls_at(thinned(len(self.roc.thresholds), MOST_POINTS))
-
-    def _calls_at(self, places: Iterable[int]) -> tuple[Calls, ...]:
+    def sweep(self) -> Sweep:
+        """Counts at all thresholds: shares times rows, which are whole but for rounding."""
         roc = self.roc
-        return tuple(
-            Calls(
-                roc.thresholds[i],
-                _whole(roc.tpr[i] * roc.n_positive),
-                _whole(roc.fpr[i] * roc.n_negative),
-            )
-            for i in places
-        )
+        counts = (np.asarray(roc.tpr) * roc.n_positive, np.asarray(roc.fpr) * roc.n_negative)
+        whole = (np.where(np.abs(c - np.round(c)) < 1e-6, np.round(c), c) for c in counts)
+        return Sweep(np.asarray(roc.thresholds), *whole)
 
-    @property
+    @cached_property
+    def calls(self) -> tuple[OperatingPoint, ...]:
+        """From nothing called positive to everything."""
+        shown = thinned(len(self.sweep.thresholds), MOST_POINTS)
+        return tuple(self.sweep.point(i, "on the page") for i in shown)
+
+    @cached_property
     def start(self) -> int:
         """Where the slider stands first: the fewest wrong calls, of equal ones the first."""
-        n = self.roc.n_positive
-        return min(
-            range(len(self.calls)),
-            key=lambda i: n - self.calls[i].true_positives + self.calls[i].false_positives,
-        )
+        wrong = [c.n_positive - c.true_positives + c.false_positives for c in self.calls]
+        return wrong.index(min(wrong))
 
     @property
     def positive(self) -> str:
@@ -83,10 +70,12 @@ class Rates:
 
     def data(self) -> dict[str, Any]:
         """What the script needs to move the numbers."""
+        tp = [call.true_positives for call in self.calls]
+        fp = [call.false_positives for call in self.calls]
         return {
             "thresholds": [threshold_text(c.threshold) for c in self.calls],
-            "tp": [c.true_positives for c in self.calls],
-            "fp": [c.false_positives for c in self.calls],
+            "tp": [int(n) if n.is_integer() else n for n in tp],
+            "fp": [int(n) if n.is_integer() else n for n in fp],
             "positives": self.roc.n_positive,
             "negatives": self.roc.n_negative,
             "start": self.start,
@@ -98,38 +87,40 @@ class Rates:
 
     def numbers(self, at: int) -> dict[str, str]:
         """What the page shows at one threshold, for costs of 1 and the share in these rows."""
-        call, n1, n0 = self.calls[at], self.roc.n_positive, self.roc.n_negative
-        tp, fp = call.true_positives, call.false_positives
-        called, not_called = tp + fp, n1 + n0 - tp - fp
+        call = self.calls[at]
+        missed = call.n_positive - call.true_positives
+        spared = call.n_negative - call.false_positives
+        not_called = missed + spared
         return {
             "threshold": threshold_text(call.threshold),
-            "tp": count_text(tp),
-            "fp": count_text(fp),
-            "fn": count_text(n1 - tp),
-            "tn": count_text(n0 - fp),
-            "sensitivity": number(tp / n1),
-            "specificity": number((n0 - fp) / n0),
-            "precision": number(tp / called if called else None),
-            "npv": number((n0 - fp) / not_called if not_called else None),
-            "error": number((n1 - tp + fp) / (n1 + n0)),
-            "cost": number((n1 - tp + fp) / (n1 + n0)),
+            "tp": count_text(call.true_positives),
+            "fp": count_text(call.false_positives),
+            "fn": count_text(missed),
+            "tn": count_text(spared),
+            "sensitivity": number(call.sensitivity),
+            "specificity": number(call.specificity),
+            "precision": number(call.precision),
+            "npv": number(spared / not_called if not_called else None),
+            "error": number(call.error),
+            "cost": number(call.error),
         }
 
     # ------------------------------------------------------------ drawings
 
     @cached_property
     def points(self) -> dict[str, list[tuple[float, float]]]:
-        """Where the calls stand on both drawings."""
-        n1, n0 = self.roc.n_positive, self.roc.n_negative
-        return {
-            "roc": [(c.false_positives / n0, c.true_positives / n1) for c in self.calls],
-            "pr": [(c.true_positives / n1, self._precision(c)) for c in self.calls],
-        }
+        """Where the calls stand on both drawings.
 
-    def _precision(self, call: Calls) -> float:
-        """Precision; that of the first calls stands in where nothing is called."""
-        call = call if _called(call) else next(one for one in self.calls if _called(one))
-        return call.true_positives / _called(call)
+        The precision of the first calls stands in where nothing is called.
+        """
+        first = next(c.precision for c in self.calls if c.precision is not None)
+        precision = [first if c.precision is None else c.precision for c in self.calls]
+        recall = [c.sensitivity for c in self.calls]
+        fpr = [c.false_positives / c.n_negative for c in self.calls]
+        return {
+            "roc": list(zip(fpr, recall, strict=True)),
+            "pr": list(zip(recall, precision, strict=True)),
+        }
 
     def draw_roc(self) -> Figure:
         """True against false positive rate."""
@@ -148,14 +139,14 @@ class Rates:
     def draw_precision_recall(self) -> Figure:
         """Precision against recall."""
         honest = self.areas.get("average-precision")
-        pooled = POOLED.format(number(self.average_precision()), "average-precision")
+        average = PrecisionRecall.of(self.sweep, "").average_precision
+        pooled = POOLED.format(number(average), "average-precision")
         area = f"average precision {honest or pooled}"
         about = f"The share of positives is {number(self.prevalence)}; {area}."
-        every = self._calls_at(thinned(len(self.roc.thresholds), MOST_CORNERS))
-        some = [call for call in every if _called(call)]
-        recall = [call.true_positives / self.roc.n_positive for call in some]
-        precision = [self._precision(call) for call in some]
-        drawing = precision_drawing(about, recall, precision, self.prevalence)
+        at = thinned(len(self.sweep.thresholds), MOST_CORNERS)
+        some = Sweep(*(column[at] for column in vars(self.sweep).values()))
+        curve = PrecisionRecall.of(some, "")
+        drawing = precision_drawing(about, curve.recall, curve.precision, self.prevalence)
         return Figure(
             name="pr",
             title="Precision and recall",
@@ -164,16 +155,6 @@ class Rates:
             table=self._table("threshold", "sensitivity", "precision"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), SHARE),
         )
-
-    def average_precision(self) -> float:
-        """Σ (recall_k − recall_{k−1}) · precision_k over all thresholds."""
-        roc, total, before = self.roc, 0.0, 0.0
-        for fpr, tpr in zip(roc.fpr, roc.tpr, strict=True):
-            called = tpr * roc.n_positive + fpr * roc.n_negative
-            if called:
-                total += (tpr - before) * tpr * roc.n_positive / called
-            before = tpr
-        return total
 
     def above_the_slider(self) -> tuple[Figure, Figure]:
         """Both figures with the point of the threshold that the slider of the page is on."""
@@ -199,7 +180,7 @@ def roc_drawing(about: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
 
 
 def precision_drawing(
-    about: str, recall: Sequence[float], precision: Sequence[float], prevalence: float
+    about: str, recall: np.ndarray, precision: np.ndarray, prevalence: float
 ) -> Drawing:
     """Precision in steps: it holds back to the recall before, so that the area is the average."""
     axes = "precision", "recall (sensitivity)"
@@ -214,21 +195,9 @@ _DIAGONAL = Key("baseline", "ranking at random", "line")
 SHARE = Key("baseline", "share of positives", "line")
 
 
-def _called(call: Calls) -> float:
-    """How many rows are called positive."""
-    return call.true_positives + call.false_positives
-
-
-def _whole(value: float) -> float:
-    """A count that was divided and multiplied again is whole again; weighted ones are not."""
-    return round(value) if abs(value - round(value)) < 1e-6 else value
-
-
 def threshold_text(threshold: float) -> str:
     """Enough digits to tell thresholds apart."""
-    if not isfinite(threshold):
-        return "∞ (nothing is called positive)"
-    return f"{threshold:.6g}"
+    return f"{threshold:.6g}" if isfinite(threshold) else "∞ (nothing is called positive)"
 
 
 def count_text(value: float) -> str:

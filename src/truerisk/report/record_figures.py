@@ -16,7 +16,7 @@ from truerisk.estimation.bayesian_error import RulePosterior
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
 from truerisk.report.curves import draw_lines
-from truerisk.report.figure import Figure, FigureTable, Key
+from truerisk.report.figure import Figure, FigureTable, Key, known
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.learning import draw_learning
 from truerisk.report.many_figures import draw_ranks
@@ -54,8 +54,7 @@ def figures_of(result: Any) -> tuple[Figure, ...]:
     """The figures that stand for a result, one for most; none where it has none."""
     if is_report(result):
         return draw_panels(result)
-    figure = figure_of(result)
-    return () if figure is None else (figure,)
+    return known(figure_of(result))
 
 
 def figure_of(result: Any) -> Figure | None:

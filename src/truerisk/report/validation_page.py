@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.core.present import clean, number
-from truerisk.report.layout import Headline, Page, Section
+from truerisk.report.layout import CLOSING, Headline, Page
 from truerisk.report.methods_text import Repeat, arguments
 from truerisk.report.validation_parts import parts_of, rows_text
 from truerisk.validation.validation import Validation
@@ -26,11 +26,7 @@ def draw_validation(document: Validation) -> Page:
         "headline": list(_headline(document)),
         "conclusion": [clean(sentence, 1000) for sentence in verdict(document)],
         "parts": parts,
-        "sections": (
-            *(part.section for part in parts),
-            Section("methods", "What was done"),
-            Section("repeat", "How to repeat it"),
-        ),
+        "sections": (*(part.section for part in parts), *CLOSING),
         "methods": "" if checklist is None else clean(checklist.methods_text, 8000),
         "references": validated_by(document),
         "repeat": validated_again(document),
@@ -39,14 +35,11 @@ def draw_validation(document: Validation) -> Page:
     return Page("validation.html", values)
 
 
-HEADLINES = (
-    *(("auc", "report"), ("explained", "report")),
-    *(("slope", ""), ("in-the-large", ""), ("brier", "")),
-)
+HEADLINES = {"auc": "report", "explained": "report", "slope": "", "in-the-large": "", "brier": ""}
 
 
 def _headline(document: Validation) -> Iterator[Headline]:
-    for word, look in HEADLINES:
+    for word, look in HEADLINES.items():
         one = document.measure(word)
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
@@ -85,7 +78,7 @@ def verdict(document: Validation) -> list[str]:
         n_rows = document.rows["n_rows"]
         texts.append(f"A finished model was applied to {n_rows} rows; nothing was fitted.")
     of_event = calibration is None or calibration.event is not None
-    for word, sentence in (SENTENCES if of_event else OF_NUMBERS).items():
+    for word, sentence in SENTENCES.items():
         one = document.measure(word)
         if one is None or one.honest is None:
             continue
@@ -109,14 +102,10 @@ def verdict(document: Validation) -> list[str]:
 
 SENTENCES = {
     "auc": "On held-out rows the AUC is {}.",
-    "slope": "The calibration slope is {}",
-    "in-the-large": "Calibration in the large is {}",
-    "brier": "The Brier score is {}.",
-}
-OF_NUMBERS = {
     "explained": "On held-out rows R² is {}.",
     "slope": "The calibration slope is {}",
     "in-the-large": "Calibration in the large is {}",
+    "brier": "The Brier score is {}.",
 }
 SIDES = {
     ("slope", True): (

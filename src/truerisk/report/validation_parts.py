@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from truerisk.core.present import clean, number
-from truerisk.report.figure import Figure, FigureTable
+from truerisk.report.figure import Figure, FigureTable, known
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (
     checklist_tables,
@@ -76,11 +76,10 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
     """Those that there are, then why others are missing."""
     ranks, calibration = document.discrimination, document.calibration
     if ranks is not None:
-        figure = draw_roc_curve(ranks, document)
         yield PagePart(
             "discrimination",
             "Whether rows with the event get higher predictions than rows without it.",
-            () if figure is None else (figure,),
+            known(draw_roc_curve(ranks, document)),
             (_table(ranks.measures, document),),
             tuple(clean(reason, 1000) for reason in ranks.reasons),
         )
@@ -90,7 +89,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "calibration",
             OF_EVENT if calibration.event is not None else OF_NUMBERS,
-            () if figure is None else (figure,),
+            known(figure),
             (_table(calibration.measures, document),),
             (*(clean(reason, 1000) for reason in calibration.reasons), *calibration.notes),
         )
@@ -124,8 +123,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
     if subgroups is not None and subgroups.risks:
         # Of all losses a reader looks at discrimination first; the others are folded.
         order = sorted(enumerate(subgroups.risks), key=lambda each: each[1].scoring not in AREAS)
-        drawn = [draw_forest(each, i) for i, each in order]
-        forests = tuple(each for each in drawn if each is not None)
+        forests = known(*(draw_forest(each, i) for i, each in order))
         yield PagePart(
             "subgroups",
             "Whether the model does equally well in every subgroup.",
@@ -136,7 +134,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
     features = None if stability is None else stability.features
     predictions = None if stability is None else stability.predictions
     if stability is not None and (features is not None or predictions is not None):
-        figures = (
+        figures = known(
             None if features is None or features.index is None else draw_features(features),
             None if predictions is None else draw_instability(predictions),
         )
@@ -149,7 +147,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "stability",
             "Whether other training rows would have led to the same model.",
-            tuple(each for each in figures if each is not None),
+            figures,
             () if predictions is None else ((FigureTable.of(MOVES, moves), FAR),),
             tuple(unsaid),
         )

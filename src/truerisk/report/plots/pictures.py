@@ -139,8 +139,8 @@ def draw_precision_recall(
     """Draw precision against recall in steps, and `others` by name, and return the axes."""
     for name, each in {label or curve.method: curve, **(others or {})}.items():
         text = f"{clean(name, 40)}: average precision {each.average_precision:.3f}"
-        values = each.recall.tolist(), each.precision.tolist(), each.prevalence
-        ax = on_axes(precision_drawing("", *values), (Key("s0", text, "line"), SHARE), ax)
+        drawing = precision_drawing("", each.recall, each.precision, each.prevalence)
+        ax = on_axes(drawing, (Key("s0", text, "line"), SHARE), ax)
     return ax
 
 
