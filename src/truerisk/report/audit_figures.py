@@ -66,11 +66,9 @@ def draw_claim(audit: Audit) -> Figure | None:
 def _rung(drawing: Drawing, name: str, own: WithInterval, y: float, noun: str) -> None:
     assert own.value is not None
     drawing.row(y, name)
-    if own.interval is not None:
-        drawing.span(own.interval.low, own.interval.high, y, "s0")
     look, shape = LOOKS.get(name, ("s0", "dot"))
-    size = 5.6 if name == "honest" else 4
-    drawing.point(own.value, y, look, _label(name, own, noun), shape=shape, size=size)
+    size, tip = 5.6 if name == "honest" else 4, _label(name, own, noun)
+    drawing.estimate(own.value, own.interval, y, tip, look, shape=shape, size=size)
 
 
 def _label(name: str, own: WithInterval, noun: str) -> str:

@@ -17,6 +17,7 @@ from truerisk.report.svg import (
     Drawing,
     PixelScale,
     columns_of,
+    of_rows,
     series,
     shape,
     tick_text,
@@ -43,9 +44,7 @@ class Axis:
     @classmethod
     def of(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
         """On the values of `x`, by default of the one parameter that varies."""
-        names = list(dict.fromkeys(name for setting in settings for name in setting))
-        varying = [n for n in names if len({repr(s.get(n)) for s in settings}) > 1]
-        varying = varying if x is None else [x]
+        varying = list(_varying(settings)) if x is None else [x]
         in_order = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
         if len(varying) != 1:
             return in_order
@@ -55,8 +54,7 @@ class Axis:
             return in_order
         low, high = min(numbers), max(numbers)
         log = low > LEAST and high < 1 / LEAST and log10(high) - log10(low) > WIDE
-        name = clean(varying[0].rpartition("__")[2], 40)
-        return cls(name + (", logarithmic" if log else ""), tuple(numbers), log)
+        return cls(_short(varying[0]) + (", logarithmic" if log else ""), tuple(numbers), log)
 
     @property
     def order(self) -> list[int]:
@@ -238,14 +236,10 @@ class SettingGrid:
     @classmethod
     def of(cls, curve: RiskCurve) -> SettingGrid | None:
         """None where another number of parameters varies, or cells are missing, or too many."""
-        names = list(dict.fromkeys(n for s in curve.candidates for n in s))
-        values = {
-            n: list({repr(s.get(n)): s.get(n) for s in curve.candidates}.values()) for n in names
-        }
-        varying = [n for n in names if len(values[n]) > 1]
-        if len(varying) != 2:
+        values = _varying(curve.candidates)
+        if len(values) != 2:
             return None
-        down, across = sorted(varying, key=lambda n: (len(values[n]), n))
+        down, across = sorted(values, key=lambda n: (len(values[n]), n))
         rows, columns = values[down], values[across]
         n_cells = len(rows) * len(columns)
         if n_cells != len(curve.candidates) or max(len(rows), len(columns)) > MOST:
@@ -260,20 +254,6 @@ class SettingGrid:
             return None
         return cls(_short(down), _short(across), tuple(rows), tuple(columns), at)
 
-    @property
-    def height(self) -> float:
-        """Of a cell."""
-        return max(18, min(30, 300 // len(self.rows)))
-
-    @property
-    def width(self) -> float:
-        """Of a cell."""
-        return (WIDTH - GRID_LEFT - 12) / len(self.columns)
-
-    @property
-    def bottom(self) -> float:
-        return GRID_TOP + self.height * len(self.rows)
-
 
 def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
     """The tuning risks over a full grid of two parameters; None for any other grid."""
@@ -283,26 +263,25 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
         return None
     low, high, noun = min(known), max(known), curve.common.scale.noun
     chosen = setting_text(curve.best_params)
-    drawing = Drawing(
-        title=f"{noun.capitalize()}s of {shown} over two parameters",
-        about=f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen}.",
-        height=int(grid.bottom) + 42,
-        x=PixelScale(0, len(grid.columns), GRID_LEFT, WIDTH - 12),
-        y=PixelScale(0, len(grid.rows), GRID_TOP, grid.bottom),
-    )
+    n_rows, n_columns = len(grid.rows), len(grid.columns)
+    title = f"{noun.capitalize()}s of {shown} over two parameters"
+    about = f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen}."
+    x = PixelScale(0, n_columns, GRID_LEFT, WIDTH - 12)
+    drawing = of_rows(title, about, x, n_rows, max(18, min(30, 300 // n_rows)), GRID_TOP)
+    is_wide = (x.end - x.start) / n_columns > WIDE_ENOUGH
     for place, candidate in grid.at.items():
         value = curve.values[candidate]
         share = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
         shade, tip = round(N_SHADES * share), f"{setting_text(curve.candidates[candidate])}: "
         row, column = place
         drawing.cell(column, row, shade, tip + number(value))
-        if grid.width > WIDE_ENOUGH:
+        if is_wide:
             drawing.inscription(column, row, shade, number(value, 3))
         if candidate == curve.best:
             drawing.frame(column, row)
     for i, named in enumerate(grid.rows):
         drawing.row(i + 0.5, _cell_text(named), 10, "tick")
-    some = range(0, len(grid.columns), 1 + len(grid.columns) // 10)
+    some = range(0, n_columns, 1 + n_columns // 10)
     names = {j + 0.5: columns_of(_cell_text(grid.columns[j]), 9) for j in some}
     drawing.bottom_names(names, grid.across)
     drawing.left_axis(grid.down, ())
@@ -316,6 +295,13 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
         table=_grid_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),
     )
+
+
+def _varying(settings: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
+    """The distinct values of every parameter that has more than one, in the settings' order."""
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    values = {n: list({repr(s.get(n)): s.get(n) for s in settings}.values()) for n in names}
+    return {name: each for name, each in values.items() if len(each) > 1}
 
 
 def _short(name: str) -> str:

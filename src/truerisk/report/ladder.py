@@ -78,7 +78,7 @@ def _values(
     honest = [each.risk for each in shown] + ([choice] if choice else [])
     ends = [
         *(end for each in honest for end in each.ends),
-        *(value_of(each.selected) for each in shown if _comparable(each)),
+        *(value_of(each.selected) for each in shown if each.optimism is not None),
         *(value_of(each.apparent) for each in shown),
     ]
     values = [v for v in ends if v is not None]
@@ -88,13 +88,9 @@ def _values(
     return values
 
 
-def _comparable(learner: TunedLearner) -> bool:
-    return learner.optimism is not None
-
-
 def _rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
     honest, apparent = learner.risk, value_of(learner.apparent)
-    selected = value_of(learner.selected) if _comparable(learner) else None
+    selected = None if learner.optimism is None else value_of(learner.selected)
     noun = learner.risk.scale.noun
     drawing.row(y, name)
     risks = [v for v in (honest.value, selected, apparent) if v is not None]
@@ -112,10 +108,8 @@ def _honest(drawing: Drawing, estimate: WithInterval, y: float, tip: str) -> Non
     if estimate.value is None:
         return
     tip += f" {number(estimate.value)}"
-    if estimate.interval:
-        drawing.span(estimate.interval.low, estimate.interval.high, y, "s0")
-        tip += f", interval {estimate.interval}"
-    drawing.point(estimate.value, y, "s0", tip, size=5.6)
+    tip += f", interval {estimate.interval}" if estimate.interval else ""
+    drawing.estimate(estimate.value, estimate.interval, y, tip, size=5.6)
 
 
 def _about(document: Assessment) -> str:
@@ -132,7 +126,7 @@ def _keys(document: Assessment, shown: Collection[TunedLearner], near: bool) -> 
     keys = []
     if any(each.apparent for each in shown):
         keys.append(Key("hollow muted", "apparent"))
-    if any(_comparable(each) for each in shown):
+    if any(each.optimism is not None for each in shown):
         keys.append(Key("hollow s1", "selected", "diamond"))
     level = f"{100 * document.confidence_level:.15g} %"
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))

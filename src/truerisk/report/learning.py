@@ -28,12 +28,13 @@ def draw_learning(
     shown, last = clean(name, 60), curve.estimates[-1]
     scale, n_rows, promise = last.scale, last.n_rows, _promise(curve, expected)
     sizes = [*curve.sizes, *(own.n_train for own in expected[-1:])]
+    heights = [end for each in (*expected, *curve.estimates) for end in each.ends]
     drawing = Drawing(
         title=f"Learning curve of {shown}",
         about=promise,
         height=HEIGHT,
         x=PixelScale.around([*sizes, n_rows], LEFT, WIDTH - 12, log=True, margin=0.03),
-        y=PixelScale.around(_heights(curve, expected), BOTTOM, TOP),
+        y=PixelScale.around(heights, BOTTOM, TOP),
     )
     drawing.left_axis(scale.axis(last.named_scoring))
     # as many of the sizes as have room for their numbers, the largest first
@@ -71,32 +72,15 @@ def _promise(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> str:
 
 
 def _ends(risk: ExpectedRisk) -> str:
-    low, high = ends_of(risk)
-    return f"[{number(low)}, {number(high)}]"
-
-
-def ends_of(expected: ExpectedRisk) -> tuple[float, float]:
-    """The ends of the interval."""
-    interval = expected.interval
-    assert interval is not None
-    return interval.low, interval.high
-
-
-def _heights(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> list[float]:
-    """Every risk that is drawn, and every end of an interval."""
-    heights = [end for each in expected for end in ends_of(each)]
-    for each in curve.estimates:
-        heights += [] if each.value is None else [each.value]
-        heights += [] if each.interval is None else [each.interval.low, each.interval.high]
-    return heights
+    return f"[{number(risk.interval.low)}, {number(risk.interval.high)}]"
 
 
 def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
     if not expected:
         return
     xs = [each.n_train for each in expected]
-    lows, highs = zip(*map(ends_of, expected), strict=True)
-    drawing.band(xs, lows, highs, "s0")
+    bands = [each.interval for each in expected]
+    drawing.band(xs, [band.low for band in bands], [band.high for band in bands], "s0")
     heights = [each.value for each in expected]
     n_within = sum(not each.extrapolated for each in expected)
     drawing.line(xs[:n_within], heights[:n_within], "s0")

@@ -189,10 +189,8 @@ def draw_effects(many: ManyComparison) -> Figure:
         y = i + 0.5
         name = " − ".join(columns_of(clean(name, 60), 12) for name in (pair.a, pair.b))
         drawing.row(y, name, len(name), "tick")
-        if pair.interval is not None:
-            drawing.span(pair.interval.low, pair.interval.high, y, "s0")
         tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
-        drawing.point(pair.difference, y, "s0", tip)
+        drawing.estimate(pair.difference, pair.interval, y, tip)
     level = f"{100 * many.terms.confidence_level:.15g} % interval"
     keys = [Key("s0", f"difference and {level}", "span")]
     if many.terms.rope:

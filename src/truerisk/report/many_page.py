@@ -48,6 +48,13 @@ SPLITS = (
 )
 
 
+PAIRS_CAPTION = (
+    "Data sets on which a is better, tied and worse; the difference; the p-value and Holm's "
+    "correction of it; probabilities that on most data sets a or b is better by more than "
+    "{:.15g}, or neither"
+)
+
+
 def draw_many(many: ManyComparison) -> Page:
     """The page of a comparison."""
     n, k = len(many.data_sets), len(many.methods)
@@ -66,7 +73,7 @@ def draw_many(many: ManyComparison) -> Page:
         "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
         "sections": tuple(_sections(many)),
         "pairs": FigureTable.of(*pairs_table(many.pairs)),
-        "pairs_caption": _caption(many),
+        "pairs_caption": PAIRS_CAPTION.format(many.terms.rope),
         "splits": FigureTable.of(*splits_table(many.pairs)) if _knows_splits(many) else None,
         "splits_caption": (
             "From single splits (hierarchical correlated t test), for another data set: the "
@@ -108,14 +115,6 @@ def _sections(many: ManyComparison) -> Iterator[Section]:
 def _knows_splits(many: ManyComparison) -> bool:
     """Whether single splits were looked at."""
     return any(pair.hierarchical is not None for pair in many.pairs)
-
-
-def _caption(many: ManyComparison) -> str:
-    return (
-        "Data sets on which a is better, tied and worse; the difference; the p-value and Holm's "
-        "correction of it; probabilities that on most data sets a or b is better by more than "
-        f"{many.terms.rope:.15g}, or neither"
-    )
 
 
 # ---------------------------------------------------------------- what was done, in words

@@ -10,7 +10,6 @@ from truerisk.assessment.assessment import Assessment
 from truerisk.core.present import clean, listed, number, setting_text
 from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import value_of
-from truerisk.report.learning import ends_of
 from truerisk.results.interval import Interval, WithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.checklists.study_words import cautions
@@ -38,19 +37,15 @@ class Repeat:
 
 def described(document: Assessment) -> str:
     """The methods paragraph."""
-    scale = document.scale
+    what = document.scale.short(document.named_scoring)
     sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
-        risk, what = (
-            value_and_interval(document.choice),
-            scale.short(document.named_scoring),
-        )
         sentences.append(
-            f"With the choice among learners repeated in every split, the {what} was {risk}."
+            f"With the choice among learners repeated in every split, the {what} was "
+            f"{value_and_interval(document.choice)}."
         )
     if document.baseline is not None:
-        rule, what = clean(document.baseline_rule or "", 80), scale.short(document.named_scoring)
-        rule = rule or "the best constant answer"
+        rule = clean(document.baseline_rule or "", 80) or "the best constant answer"
         sentences.append(f"The {what} of {rule} was {number(document.baseline)}.")
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if area is not None and area.value is not None and name != document.named_scoring:
@@ -69,11 +64,11 @@ def _learned(document: Assessment) -> list[str]:
     expected = document.best_learner.expected
     if not expected:
         return [text]
-    last, (low, high) = expected[-1], ends_of(expected[-1])
+    last, band = expected[-1], expected[-1].interval
     what = "a risk of" if document.scale.perfect is None else clean(document.named_scoring, 40)
     more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
-    more += f"{number(last.value)} ({100 * last.interval.confidence_level:.15g} % band "
-    return [text, f"{more}{number(low)} to {number(high)})."]
+    more += f"{number(last.value)} ({100 * band.confidence_level:.15g} % band "
+    return [text, f"{more}{number(band.low)} to {number(band.high)})."]
 
 
 def _compared(document: Assessment) -> str:

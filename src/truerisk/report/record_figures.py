@@ -107,9 +107,7 @@ def draw_estimates(
         drawing.upright(place, looks[name])
     for i, (name, (value, each)) in enumerate(rows.items()):
         drawing.row(i + 0.5, name)
-        if each.interval is not None:
-            drawing.span(each.interval.low, each.interval.high, i + 0.5, "s0")
-        drawing.point(value, i + 0.5, "s0", texts[i], size=5.6)
+        drawing.estimate(value, each.interval, i + 0.5, texts[i], size=5.6)
     table = FigureTable.of(("", "value", "interval"), cells)
     keys = tuple(Key(looks[name], name, "line") for name in beside if name)
     return Figure("value", title, drawing, drawing.about, table, keys)

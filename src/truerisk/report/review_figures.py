@@ -70,9 +70,7 @@ def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
         return
     ends = "" if level.interval is None else f" {level.interval}"
     tip = f"{name}, {level.subgroup.n_rows} rows: {number(level.value)}{ends}"
-    if level.interval is not None:
-        drawing.span(level.interval.low, level.interval.high, at, "s0")
-    drawing.point(level.value, at, "s0", tip)
+    drawing.estimate(level.value, level.interval, at, tip)
     if level.shrunken is not None:
         shrunken = f"{name}, shrunken: {number(level.shrunken)}"
         drawing.point(level.shrunken, at, "s1", shrunken, shape="diamond")

@@ -12,6 +12,8 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from truerisk.results.interval import Interval
+
 
 @dataclass(frozen=True)
 class PixelScale:
@@ -187,6 +189,22 @@ class Drawing:
     def span(self, x0: float, x1: float, y: float, look: str) -> None:
         """An interval with its ends, lying at y."""
         self.marks.append(Mark("span", (x0, x1), (y, y), look))
+
+    def estimate(
+        self,
+        value: float,
+        interval: Interval | None,
+        y: float,
+        tip: str,
+        look: str = "s0",
+        *,
+        shape: str = "dot",
+        size: float = 4,
+    ) -> None:
+        """A value at y, on its interval where there is one."""
+        if interval is not None:
+            self.span(interval.low, interval.high, y, "s0")
+        self.point(value, y, look, tip, shape=shape, size=size)
 
     def upright(self, x: float, look: str) -> None:
         """A vertical line over the whole height."""

@@ -193,11 +193,11 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
     columns = [("threshold", t), ("held out", benefit.honest)]
     keys = [Key("s0", "held-out rows", "line")]
     if benefit.treat_all_low is not None and benefit.treat_all_high is not None:
-        _band(drawing, t, benefit.treat_all_low, benefit.treat_all_high, floor, "s3")
+        _band(drawing, t, (benefit.treat_all_low, benefit.treat_all_high), floor, "s3")
     if benefit.low is not None and benefit.high is not None:
         final = benefit.of_final_model
         look = "s0" if final is None else "s2"
-        _band(drawing, t, benefit.low, benefit.high, floor, look)
+        _band(drawing, t, (benefit.low, benefit.high), floor, look)
         keys = [Key("s0", "held-out rows, with their band", "line")]
         if final is not None:
             _line(drawing, t, final, floor, f"{look} thin")
@@ -247,33 +247,21 @@ def _drawing(
 
 def _line(drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, look: str) -> None:
     """The pieces of a line above the floor."""
-    piece: list[int] = []
-    for i, y in enumerate(ys):
-        if y >= floor:
-            piece.append(i)
-        if (y < floor or i == len(ys) - 1) and piece:
-            drawing.line([xs[j] for j in piece], [ys[j] for j in piece], look)
-            piece = []
+    above = ys >= floor
+    for piece in np.split(np.arange(len(ys)), np.flatnonzero(np.diff(above)) + 1):
+        if above[piece[0]]:
+            drawing.line(xs[piece], ys[piece], look)
 
 
 def _band(
-    drawing: Drawing,
-    xs: np.ndarray,
-    lows: np.ndarray,
-    highs: np.ndarray,
-    floor: float,
-    look: str,
+    drawing: Drawing, xs: np.ndarray, ends: Sequence[np.ndarray], floor: float, look: str
 ) -> None:
     """The part of a band above the floor; it falls to the right, and is cut where it leaves."""
-    drawn = [i for i, high in enumerate(highs) if high >= floor]
-    if drawn:
-        some = range(drawn[0], drawn[-1] + 1)
-        drawing.band(
-            [xs[i] for i in some],
-            [max(lows[i], floor) for i in some],
-            [max(highs[i], floor) for i in some],
-            look,
-        )
+    above = np.flatnonzero(ends[1] >= floor)
+    if len(above):
+        some = slice(above[0], above[-1] + 1)
+        low, high = (np.maximum(end[some], floor) for end in ends)
+        drawing.band(xs[some], low, high, look)
 
 
 def _table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
