@@ -20,7 +20,7 @@ from truerisk.core.progress import stage, tell
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, compute, curve_of
-from truerisk.intervals.bootstrapped_choice import Corrected, corrected_by_bootstrap
+from truerisk.intervals.bootstrapped_choice import Corrected, corrected_by_bootstrap, drawn_counts
 from truerisk.intervals.form import NO_SPREAD, dependence
 from truerisk.losses.loss import RowLoss
 from truerisk.methods.parts.averages import row_losses
@@ -269,9 +269,6 @@ def _compared(
     return np.array([claim.score]), scale.score(means[[claim.best]]), "the claimed score"
 
 
-CELLS = 1 << 22  # of a block of samples
-
-
 def corrected_ranks(
     answers: Answers, data: Data, rng: np.random.Generator, replicates: int
 ) -> Corrected:
@@ -280,11 +277,11 @@ def corrected_ranks(
     sets = [slice(a, b) for a, b in pairwise(answers.plan.test_offsets)]
     positive = data.codes_of(rows) == 1
     whole = _risks(answers.values, positive, sets, np.ones((1, len(rows))))[0]
-    tested, chosen = [], []
-    block = max(1, CELLS // len(rows))
-    for start in range(0, replicates, block):
-        tell(start, replicates, "samples")
-        counts = _copies(data, min(block, replicates - start), rng)[:, rows]
+    tested, chosen, done = [], [], 0
+    for drawn in drawn_counts(data.n_rows, data.groups, replicates, len(rows), rng):
+        tell(done, replicates, "samples")
+        done += len(drawn)
+        counts = drawn[:, rows]
         choice = _smallest(_risks(answers.values, positive, sets, counts))
         chosen.append(choice)
         outside = (counts == 0).astype(np.float64)
@@ -349,13 +346,3 @@ def _smallest(risks: np.ndarray) -> np.ndarray:
     filled = np.where(np.isnan(risks), np.inf, risks)
     least = filled.min(axis=1, keepdims=True)
     return np.where(lost, -1, tied(filled, least).argmax(axis=1))
-
-
-def _copies(data: Data, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Copies of every row in so many samples of rows, or of whole groups."""
-    member = data.groups
-    n_units = data.n_rows if member is None else int(member.max()) + 1
-    drawn = rng.integers(n_units, size=(size, n_units))
-    drawn += n_units * np.arange(size)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=size * n_units).reshape(size, n_units)
-    return np.asarray(counts if member is None else counts[:, member], dtype=np.float64)

@@ -93,7 +93,7 @@ def corrected_by_bootstrap(
     known = np.isfinite(losses).all(axis=1)
     finite = np.where(known[:, None], losses, 0.0)
     tested, chosen = [], []
-    for counts in _samples(n_rows, member, replicates, len(losses), rng):
+    for counts in drawn_counts(n_rows, member, replicates, len(losses), rng):
         usable = counts[((counts == 0) * share).sum(axis=1) > 0]
         usable = usable[(usable * share).sum(axis=1) > 0]
         choice = _choices(finite, known, usable * share, rule)
@@ -138,7 +138,7 @@ def corrected_in_any_order(
     )
 
 
-def _samples(
+def drawn_counts(
     n_rows: int, member: np.ndarray | None, replicates: int, width: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
     """Copies of every row in each bootstrap sample, a block of samples at a time."""

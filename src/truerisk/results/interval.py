@@ -122,6 +122,11 @@ class Interval:
         return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
 
 
+def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Return the ends of an interval, None for both where there is none."""
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
 @dataclass(frozen=True)
 class Breakdown(Mapping[str, float], Shown):
     """A mapping that prints as a table of one line.
@@ -175,8 +180,7 @@ class WithInterval:
     @property
     def ends(self) -> list[float]:
         """All that an axis must show: the value and the ends of its interval, where they are."""
-        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
-        return [place for place in (self.value, low, high) if place is not None]
+        return [end for end in (self.value, *ends_of(self.interval)) if end is not None]
 
     def named(self, name: str) -> dict[str, float | None]:
         """The value under its name, and the ends of its interval beside it.
@@ -184,7 +188,7 @@ class WithInterval:
         >>> Reported(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
         {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
         """
-        low, high = (self.interval.low, self.interval.high) if self.interval else (None, None)
+        low, high = ends_of(self.interval)
         return {name: self.value, f"{name}.low": low, f"{name}.high": high}
 
 

@@ -19,6 +19,7 @@ from truerisk.core.errors import Refusal
 from truerisk.engines.workers.processes import reusable_workers
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target
+from truerisk.results.interval import ends_of
 from truerisk.results.results import RiskEstimate
 from truerisk.testing.cases import (
     Case,
@@ -358,9 +359,7 @@ CHECKS = (
 
 def _numbers(tested: Any) -> list[float]:
     """Value, standard error and interval, NaN for what is not there."""
-    interval = tested.read_interval()
-    ends = (None, None) if interval is None else (interval.low, interval.high)
-    numbers = [tested.value, tested.read_std_error(), *ends]
+    numbers = [tested.value, tested.read_std_error(), *ends_of(tested.read_interval())]
     return [np.nan if number is None else number for number in numbers]
 
 

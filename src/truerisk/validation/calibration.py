@@ -156,10 +156,7 @@ class CalibrationFit:
     @classmethod
     def of(cls, outcomes: Outcomes) -> CalibrationFit:
         """Refused where there is no line, or where either class has fewer than 10 rows."""
-        why = why_no_line(outcomes)
-        if why is not None:
-            raise Refusal(why)
-        why = _too_few(outcomes)
+        why = why_no_line(outcomes) or _too_few(outcomes)
         if why is not None:
             raise Refusal(why)
         shares = knot_shares(outcomes.n_rows)

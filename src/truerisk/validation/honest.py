@@ -110,19 +110,19 @@ class HonestRun:
         asking = self.problem.asking_winners()
         return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))
 
-    def with_pair_answers(self, answers: Answers) -> HonestRun:
-        """With answers by models that lack a further fold, which were asked for again."""
-        if self.pair_answers is None or answers.response in self.pairs_by_response:
-            return replace(self, pair_answers=self.pair_answers or answers)
-        also = (*self.pair_answers.also, answers)
-        return replace(self, pair_answers=replace(self.pair_answers, also=also))
-
     def with_answers(self, answers: Answers) -> HonestRun:
         """With further answers of the same models to the same questions."""
         others = tuple(a for a in self.answered.answers if a.response != answers.response)
         horizons = self.problem.data.horizons
         answered = replace(self.answered, answers=(answers, *others), horizons=horizons)
         return replace(self, answered=answered)
+
+    def with_pair_answers(self, answers: Answers) -> HonestRun:
+        """With answers by models that lack a further fold, which were asked for again."""
+        if self.pair_answers is None or answers.response in self.pairs_by_response:
+            return replace(self, pair_answers=self.pair_answers or answers)
+        also = (*self.pair_answers.also, answers)
+        return replace(self, pair_answers=replace(self.pair_answers, also=also))
 
 
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
@@ -283,13 +283,11 @@ ALSO_RATED = ("auc", "brier")  # told of classes where the answers allow it
 
 def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | None]]:
     """Every loss whose answers there are, with losses by models that lack a further fold."""
-    by_response = run.answers
     for loss, estimate in _losses(run):
-        if loss.response in by_response:
-            yield loss, by_response[loss.response], _shaken(run, loss, estimate)
-        elif loss.response == "score" and "probability" in by_response:
-            answers = by_response["probability"]  # which put the rows in an order as well
-            yield loss, replace(answers, response="score", values=answers.values[..., 1]), None
+        answers = _with_response(run.answered.answers, loss.response)
+        if answers is not None:
+            has_own = loss.response in run.answers
+            yield loss, answers, _shaken(run, loss, estimate) if has_own else None
 
 
 def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:

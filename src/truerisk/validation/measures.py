@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from truerisk.core import present
 from truerisk.core.registry import of_word
-from truerisk.results.interval import Interval
+from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Count, Finite, Record, Size
 
 OVERLAP = (
@@ -124,13 +124,9 @@ class Measured(Record):
     @property
     def cells(self) -> list[str]:
         """One line of a table."""
-        low, high = (
-            (None, None) if self.interval is None else (self.interval.low, self.interval.high)
-        )
-        numbers = (
-            self.honest, low, high, self.apparent, self.training, self.test, self.optimism,
-            self.corrected,
-        )  # fmt: skip
+        honest = (self.honest, *ends_of(self.interval))
+        fitted = (self.apparent, self.training, self.test, self.optimism, self.corrected)
+        numbers = (*honest, *fitted)
         return [self.title, *map(present.number, numbers), str(self.n) if self.n else "–"]
 
 

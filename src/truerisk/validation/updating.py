@@ -10,7 +10,6 @@ p, or f, as its only column.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -24,7 +23,7 @@ from truerisk.core.present import Block, number, text_table
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, procedure_of
 from truerisk.methods.pairs import Pairs
-from truerisk.results.interval import Interval
+from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Column, Finite, Record, Share, Size
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import Recalibration
@@ -187,16 +186,14 @@ class Updating(Record):
         ends = f"from {rounded(before, after)} to {rounded(after, before)}"
         return f"{what} would {verb} the {self.named_scoring} {ends} ({by})"
 
-    def _rows(self) -> Iterator[tuple[str, ...]]:
+    def _rows(self) -> list[list[str]]:
+        rows = []
         for one in self.updates:
-            sure = one.interval
-            low, high = (None, None) if sure is None else (sure.low, sure.high)
-            brier = () if one.brier is None else (number(one.brier),)
-            numbers = (one.intercept, one.slope, one.risk)
-            yield (
-                *(one.fits, *map(number, numbers), *brier),
-                *map(number, (one.change, low, high)),
-            )
+            brier = [] if one.brier is None else [one.brier]
+            change = (one.change, *ends_of(one.interval))
+            numbers = (one.intercept, one.slope, one.risk, *brier, *change)
+            rows.append([one.fits, *map(number, numbers)])
+        return rows
 
     @property
     def head(self) -> list[str]:
@@ -205,10 +202,10 @@ class Updating(Record):
         return [*HEAD, self.named_scoring, *brier, "change", "low", "high"]
 
     def __str__(self) -> str:
-        return f"{text_table(self.head, [list(row) for row in self._rows()])}\n{self.sentence}"
+        return f"{text_table(self.head, self._rows())}\n{self.sentence}"
 
     def blocks(self) -> list[Block]:
-        return [Block("Updating", self.head, [list(row) for row in self._rows()])]
+        return [Block("Updating", self.head, self._rows())]
 
 
 def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bool) -> RiskEstimate:

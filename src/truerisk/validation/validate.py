@@ -152,26 +152,22 @@ def validate(
     if finished:
         refuse_refits(replicates=replicates or None, samples=samples)
     replicates = (0 if finished else USUAL) if replicates is None else replicates
-    of_a_search = not finished and isinstance(search_or_model, HonestSearchCV)
+    if confidence_level is not None:
+        check_level("confidence_level", confidence_level)
+    if not finished and isinstance(search_or_model, HonestSearchCV):
+        for name, value in {"scoring": scoring, "confidence_level": confidence_level}.items():
+            if value is not None:
+                raise Refusal(
+                    f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and "
+                    "leave it out here."
+                )
     words = {} if scoring is None else {"scoring": scoring}
-    given_words = dict(words)
-    for name, value in words.items() if of_a_search else ():
-        raise Refusal(
-            f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and leave it "
-            "out here."
-        )
     if positive is not None and scoring is not None:
         words["positive"] = positive  # the event, of which scores of one class are, too
     pose_model = problem_of_finished if finished else problem_to_validate
     problem = pose_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
     problem = problem.by(n_jobs)
     if confidence_level is not None:
-        check_level("confidence_level", confidence_level)
-        if of_a_search:
-            raise Refusal(
-                f"confidence_level={confidence_level:.15g} is that of the search: give it to "
-                "HonestSearchCV, and leave it out here."
-            )
         problem = replace(problem, confidence_level=confidence_level)
     wishes = Wishes.of(
         X,
@@ -197,13 +193,12 @@ def validate(
         samples=samples,
         confidence_level=confidence_level,
         horizon=horizon,
-        **given_words,
+        scoring=scoring,
         random_state=seed or None,
     )
     found = validation_of(honest_run(problem, search_or_model), wishes)
-    columns = columns_of(data.X)
     notes = [*found.notes]
-    if columns is not None:
+    if (columns := columns_of(data.X)) is not None:
         told = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
         notes += [f"{each.sentence} {each.remedy}" for each in told]
     if positive is None:
@@ -307,9 +302,7 @@ def problem_of_finished(
     X, rows, _ = take_named_columns(X, given, keep=seen)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
     told = data.classes is not None and hasattr(frozen, "predict_proba")
-    asked: dict[str, Any] = {
-        "scoring": "log" if told else None
-    }  # of probabilities, where it has some
+    asked: dict[str, Any] = {"scoring": "log" if told else None}
     if isinstance(frozen.estimator, HonestSearchCV):
         search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
         if risk is not None and risk.data_fingerprint == data.fingerprint:
