@@ -15,7 +15,7 @@ machine learning methods. Biometrical Journal 65:2200302.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from truerisk.results.door import load_from_above
 from truerisk.results.records import FINITE, UNWRITTEN, Column, Count, Record
 from truerisk.validation.honest import HonestRun, pair_answers
 from truerisk.validation.outcomes import Event
-from truerisk.validation.resampled import Resampled
+
+if TYPE_CHECKING:  # samples are a branch
+    from truerisk.validation.resampled import Resampled
 
 RANGE = (0.025, 0.975)
 BY: tuple[Response, ...] = ("probability", "value", "label")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.engines.running.answering import answers_of
@@ -46,9 +47,11 @@ from truerisk.validation.measures import (
 )
 from truerisk.validation.outcomes import Event, HeldOut, Outcomes, clipped
 from truerisk.validation.profile import FoldJackknife, Optimism, Profile
-from truerisk.validation.resampled import Resampled, resampled
 from truerisk.validation.updating import Updating
 from truerisk.validation.wishes import Wishes
+
+if TYPE_CHECKING:  # samples are a branch
+    from truerisk.validation.resampled import Resampled
 
 SCORED = ("auc", "average-precision", "brier", "squared")
 OF_THE_LINE = ("r2", "d", "intercept", "slope", "in-the-large", "u", "q", "explained")
@@ -145,6 +148,9 @@ class Rating:
         training, test, wishes = [], [], self.wishes
         apparent = self.profile.nothing if own is None else self.profile.of(own)
         if wishes.replicates or wishes.samples is not None:
+            check_present("truerisk.methods.bootstrap")
+            from truerisk.validation.resampled import resampled
+
             try:
                 request = Request(self.held_out.response)
                 drawn = resampled(self.run, request, wishes.replicates, wishes.samples, wishes.seed)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -49,7 +49,9 @@ from truerisk.validation.prediction_stability import (
     moves_of_pairs,
     moves_of_samples,
 )
-from truerisk.validation.resampled import Resampled
+
+if TYPE_CHECKING:  # samples are a branch
+    from truerisk.validation.resampled import Resampled
 
 MOST_SHOWN = 20
 SHARED = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -35,10 +35,12 @@ from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import rounded
 from truerisk.validation.outcomes import BEST_FIRST, HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
-from truerisk.validation.resampled import Resampled
 from truerisk.validation.stability import ModelStability
 from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.updating import Updated
+
+if TYPE_CHECKING:  # samples are a branch
+    from truerisk.validation.resampled import Resampled
 
 SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
 GIVEN = ("predictions as given",)  # the steps of a model of which only predictions are known
