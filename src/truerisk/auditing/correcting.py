@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -97,6 +97,7 @@ def corrected(
     if level == "pairs":
         known = None if replayed is None else replayed.answers
         chosen = tested_in_pairs(search, claim, scale, problem.data, terms, known)
+    nested = partial(_nested, search, claim, scale, problem, terms)
     mixed = None if plan is None else mixed_splits(problem.data, plan, wanted.order)
     apart: RiskEstimate | str = ""
     if mixed is not None:
@@ -105,11 +106,13 @@ def corrected(
         if not mixed.by_user and not (more and mixed.are_times):
             mixed = None
         elif level == "pairs" and not isinstance(apart, str):
-            apart = _searched_apart(search, claim, scale, problem, mixed, terms)
+            # The losses that the search compared cannot choose for a test set of these splits: the
+            # models that they come from have seen its rows and labels, which flatters the choice.
+            apart = _or_why(partial(nested, mixed))
             more = list(apart_findings(mixed, apart, claim, scale))
         seen += more
     if level == "nested":
-        chosen = _nested(search, claim, scale, problem, mixed, outer, terms)
+        chosen = nested(mixed, outer)
         if mixed is not None and (outer is None or not _mixes(outer, mixed, problem)):
             return Corrected(chosen, mixes=mixed.kind, findings=tuple(seen))
     if mixed is None:
@@ -139,34 +142,14 @@ def _replayed(
     return replayed, replay_findings(claim, scale, replayed, again)
 
 
-def _searched_apart(
-    search: Any,
-    claim: Claim,
-    scale: ScoreScale,
-    problem: Problem,
-    mixed: Mixed,
-    terms: Mapping[str, Any],
-) -> RiskEstimate | str:
-    """Repeat the whole search in splits that keep apart what its own splits mix.
-
-    The losses that the search compared cannot choose for a test set of these splits: the models
-    that they come from have seen its rows and labels, so that the choice is optimistic for it.
-    """
-    try:
-        estimate = _nested(search, claim, scale, problem, mixed, None, terms)
-    except (BadData, FitFailed, Refusal) as error:
-        return str(error)
-    return " ".join(estimate.notes) if estimate.value is None else estimate
-
-
 def _nested(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
     problem: Problem,
-    mixed: Mixed | None,
-    outer: Any,
     terms: Mapping[str, Any],
+    mixed: Mixed | None,
+    outer: Any = None,
 ) -> RiskEstimate:
     """The whole search repeated, by outer splits that keep apart what its own splits mix."""
     claim.refuse_other_rows(problem.data)
@@ -267,25 +250,32 @@ def risk_apart(
         return "the score of the search is the model's own: give the search scoring=."
     if replayed is not None and not replayed.tells_rows:
         replayed = None
-    data = mixed.data
+    data, family = mixed.data, Family(claim.estimator, claim.candidates)
     method = ChosenWithout(mixed.method, claim.best, replayed, data)
-    try:
-        problem = pose(
-            Family(claim.estimator, claim.candidates),
-            data.X,
-            data.y,
-            **{**terms, "time": data.time, "scoring": scale.whole},
-        )
-        estimate = procedure_of(compute(replace(problem, calibrated=True), method))
-    except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone
-        return str(error)
-    assert estimate is not None
-    if estimate.value is None:
-        return " ".join(estimate.notes)
+    asked = {**terms, "time": data.time, "scoring": scale.whole}
+
+    def tested() -> RiskEstimate:
+        problem = replace(pose(family, data.X, data.y, **asked), calibrated=True)
+        estimate = procedure_of(compute(problem, method))
+        assert estimate is not None
+        return estimate
+
+    estimate = _or_why(tested)
+    if isinstance(estimate, str):
+        return estimate
     notes = estimate.notes
     if replayed is None and len(claim.candidates) > 1:
         notes = (*notes, ONE_CHOICE)
     return replace(estimate, scoring=scale.word, notes=(*notes, *claim.notes))
+
+
+def _or_why(tested: Callable[[], RiskEstimate]) -> RiskEstimate | str:
+    """Return the risk of a test, or why it has none: a class may lie in one stretch alone."""
+    try:
+        estimate = tested()
+    except (BadData, FitFailed, Refusal) as error:
+        return str(error)
+    return " ".join(estimate.notes) if estimate.value is None else estimate
 
 
 def apart_findings(

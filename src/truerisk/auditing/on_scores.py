@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import is_number
 from truerisk.core.present import clean, number
 from truerisk.intervals.bootstrapped_choice import corrected_by_splits
 from truerisk.results.finding import Finding
@@ -120,13 +121,15 @@ def _curse(claim: Claim, scale: ScoreScale) -> Iterator[Finding]:
 
 def _edges(claim: Claim) -> Iterator[Finding]:
     for name in dict.fromkeys(n for params in claim.candidates for n in params):
-        tried = {p[name] for p in claim.candidates if _is_number(p.get(name))}
+        tried = {p[name] for p in claim.candidates if is_number(p.get(name))}
         value = claim.best_params.get(name)
-        if len(tried) < FEWEST_VALUES or not _is_number(value):
+        if len(tried) < FEWEST_VALUES or not is_number(value):
             continue
         low, high = value == min(tried), value == max(tried)
-        may_end_above = value == 1 and name.endswith(SHARES)  # nothing lies above a whole
-        if (low and not _ends_below(value, tried)) or (high and not may_end_above):
+        are_whole = all(isinstance(v, int | np.integer) for v in tried)
+        ends_below = value == 0 or (are_whole and value == 1)  # nothing lies below
+        ends_above = value == 1 and name.endswith(SHARES)  # nothing lies above a whole
+        if (low and not ends_below) or (high and not ends_above):
             side = "smallest" if low else "largest"
             yield Finding(
                 "edge-of-grid",
@@ -134,16 +137,6 @@ def _edges(claim: Claim) -> Iterator[Finding]:
                 "the best one may lie outside.",
                 f"Try {'smaller' if low else 'larger'} values.",
             )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _ends_below(value: Any, tried: set[Any]) -> bool:
-    """Whether nothing can lie below: 0, or 1 for a parameter of whole numbers."""
-    whole = all(isinstance(v, int | np.integer) for v in tried)
-    return bool(value == 0 or (whole and value == 1))
 
 
 def _flat(claim: Claim) -> Iterator[Finding]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, log10
-from numbers import Real
+from typing import Any
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
+from truerisk.core.arguments import is_number
 from truerisk.core.present import clean, number, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, known, thinned
 from truerisk.report.svg import (
@@ -49,7 +50,7 @@ class Axis:
         if len(varying) != 1:
             return in_order
         values = [setting.get(varying[0]) for setting in settings]
-        numbers = [float(v) for v in values if _is_number(v)]  # type: ignore[arg-type]
+        numbers = [float(v) for v in values if is_number(v)]  # type: ignore[arg-type]
         if len(numbers) < len(values):
             return in_order
         low, high = min(numbers), max(numbers)
@@ -219,10 +220,6 @@ def _cell(curve: RiskCurve, candidate: int) -> str:
     return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True)
 class SettingGrid:
     """A full grid of two parameters; `at[row, column]` is the number of the setting."""
@@ -308,10 +305,8 @@ def _short(name: str) -> str:
     return clean(name.rpartition("__")[2], 40)
 
 
-def _cell_text(value: object) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return tick_text(value)
-    return clean(str(value), 40)
+def _cell_text(value: Any) -> str:
+    return tick_text(value) if is_number(value) else clean(str(value), 40)
 
 
 def _grid_table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:

@@ -77,11 +77,11 @@ def _is_number(cell: str) -> bool:
 MOST_CORNERS = 4_000  # of a line whose corners are all drawn, where there are no more
 
 
-def corners(xs: np.ndarray, ys: np.ndarray, most: int = MOST_CORNERS) -> list[int]:
+def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
     """Return the positions without which the line through all points would look different.
 
-    Points on a straight piece of the line are left out. Of more corners than `most`, so many are
-    taken, evenly spread.
+    Points on a straight piece of the line are left out. Of more corners than `MOST_CORNERS`, so
+    many are taken, evenly spread.
 
     >>> corners(np.array([0, 0, 0, 0.5, 1]), np.array([0, 0.2, 0.4, 0.4, 1]))
     [0, 2, 3, 4]
@@ -92,7 +92,7 @@ def corners(xs: np.ndarray, ys: np.ndarray, most: int = MOST_CORNERS) -> list[in
     lengths = np.abs(dx) + np.abs(dy)
     turns = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * lengths[:-1] * lengths[1:]
     kept = [0, *(moves[1:][turns]).tolist(), *([len(xs) - 1] if len(xs) > 1 else [])]
-    return [kept[i] for i in thinned(len(kept), most)]
+    return [kept[i] for i in thinned(len(kept), MOST_CORNERS)]
 
 
 def thinned(n: int, most: int = MOST_POINTS) -> list[int]:

@@ -35,7 +35,6 @@ class PixelScale:
         log: bool = False,
         margin: float = 0.06,
         floor_at: float | None = None,
-        ceiling: float | None = None,
     ) -> PixelScale:
         """A scale that shows all values with some air, not below `floor_at`."""
         low, high = min(values), max(values)
@@ -46,8 +45,6 @@ class PixelScale:
         low, high = low - air, high + air
         if floor_at is not None:
             low = max(low, floor_at)
-        if ceiling is not None:
-            high = min(high, ceiling)
         return cls(low, high, start, end)
 
     def __call__(self, value: float) -> float:
@@ -218,9 +215,9 @@ class Drawing:
         """A straight line between two points."""
         self.marks.append(Mark("slope", (x0, x1), (y0, y1), look))
 
-    def note(self, y: float, text: str, look: str = "tick") -> None:
+    def note(self, y: float, text: str) -> None:
         """A text in the row at y, where it has no value."""
-        self.marks.append(Mark("note", (self.x.low,), (y,), look, text))
+        self.marks.append(Mark("note", (self.x.low,), (y,), "tick", text))
 
     def cell(self, column: int, row: int, shade: int, tip: str) -> None:
         """A cell of a heat grid, one wide and one high; shades go from 0 to `N_SHADES`."""
