@@ -218,10 +218,4 @@ def _repeat(audit: Audit) -> Repeat:
         f"tr.audit(search, {rows}{argument}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:.15g})"
     )
-    return Repeat(
-        call or clean(usual, 1000),
-        (
-            *((name, clean(value, 80)) for name, value in made.items() if value),
-            *((clean(name, 40), clean(v, 40)) for name, v in audit.versions.items()),
-        ),
-    )
+    return Repeat.of(call or clean(usual, 1000), made, audit.versions)

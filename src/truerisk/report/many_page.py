@@ -199,4 +199,4 @@ def _repeat(many: ManyComparison) -> Repeat:
     if _knows_splits(many):
         given.insert(0, "correlation=...")
     call = "\n".join(["tr.compare_many(", "    scores,", *(f"    {one}," for one in given), ")"])
-    return Repeat(call, tuple((clean(n, 40), clean(v, 40)) for n, v in many.versions.items()))
+    return Repeat.of(call, {}, many.versions)

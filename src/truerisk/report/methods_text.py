@@ -34,6 +34,12 @@ class Repeat:
     call: str
     facts: tuple[tuple[str, str], ...]
 
+    @classmethod
+    def of(cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]) -> Repeat:
+        """The call, what it depends on, and the versions that made it."""
+        every = {**facts, **{clean(name, 40): version for name, version in versions.items()}}
+        return cls(call, tuple((name, clean(value, 400)) for name, value in every.items() if value))
+
 
 def described(document: Assessment) -> str:
     """The methods paragraph."""
@@ -167,14 +173,13 @@ def repeat(document: Assessment) -> Repeat:
     """The command or call, the seed, the fingerprints and the versions."""
     risk, learners = document.best_learner.risk, document.ranked_learners.values()
     call = "\n".join(clean(line, 1000) for line in document.command.splitlines())
-    facts = [
-        ("seed", str(document.seed)),
-        ("data fingerprint", clean(risk.data_fingerprint, 80)),
-        ("plan fingerprint", clean(risk.plan_fingerprint, 80)),
-        ("engines", ", ".join(sorted({clean(learner.risk.engine, 40) for learner in learners}))),
-        *((clean(name, 40), clean(version, 40)) for name, version in risk.versions.items()),
-    ]
-    return Repeat(call or _call(document), tuple(facts))
+    facts = {
+        "seed": str(document.seed),
+        "data fingerprint": risk.data_fingerprint,
+        "plan fingerprint": risk.plan_fingerprint,
+        "engines": ", ".join(sorted({learner.risk.engine for learner in learners})),
+    }
+    return Repeat.of(call or _call(document), facts, risk.versions)
 
 
 def _call(document: Assessment) -> str:

@@ -143,10 +143,6 @@ def validated_again(document: Validation) -> Repeat:
         del typed["replicates"]
     what = "model" if document.finished else "search"
     call = document.command or f"tr.validate({what}, X, y, {', '.join(arguments(typed))})"
-    facts = [
-        ("seed", str(document.risk.seed)),
-        ("data fingerprint", clean(document.risk.data_fingerprint, 80)),
-        ("engine", clean(document.risk.engine, 60)),
-        *((clean(name, 40), clean(one, 40)) for name, one in document.risk.versions.items()),
-    ]
-    return Repeat(clean(call, 1000), tuple(facts))
+    risk = document.risk
+    facts = {"seed": str(risk.seed), "data fingerprint": risk.data_fingerprint}
+    return Repeat.of(clean(call, 1000), {**facts, "engine": risk.engine}, risk.versions)
