@@ -12,7 +12,7 @@ from truerisk.core.arguments import as_array
 from truerisk.core.present import clean
 from truerisk.data.columns import kinds_of_columns
 from truerisk.data.data import Data
-from truerisk.data.rows import codes_of_cells, column_names, n_columns, n_rows
+from truerisk.data.rows import codes_of_cells, column_arrays, column_names, n_columns, n_rows
 from truerisk.results.finding import Finding
 
 LARGEST = 20_000_000  # cells
@@ -37,12 +37,7 @@ def columns_of(X: Any) -> ColumnView | None:
     names = column_names(X)
     if hasattr(X, "toarray"):
         X = X.toarray()
-    if names is None:
-        arrays = list(np.asarray(X).T)
-    elif hasattr(X, "iloc"):
-        arrays = [np.asarray(X.iloc[:, j]) for j in range(len(names))]
-    else:
-        arrays = [np.asarray(X[name]) for name in names]
+    arrays = list(np.asarray(X).T) if names is None else column_arrays(X)
     shown = [clean(name, 60) for name in names or (f"column {j}" for j in range(len(arrays)))]
     numbers = {
         name: values

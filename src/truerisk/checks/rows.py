@@ -172,8 +172,7 @@ def _read_numbers(
 
 def _cells(X: Any, position: int, rows: np.ndarray) -> np.ndarray:
     """Return the cells of a column in these rows."""
-    whole = X[:, position] if isinstance(X, np.ndarray) else column_at(X, position)
-    return np.asarray(whole)[rows]
+    return np.asarray(column_at(X, position))[rows]
 
 
 def _codes_of_texts(cells: np.ndarray) -> np.ndarray:

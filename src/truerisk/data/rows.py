@@ -147,9 +147,13 @@ def column_arrays(table: Any) -> list[np.ndarray]:
 
 
 def column_at(table: Any, place: int) -> Any:
-    """Return a column of a frame as the frame's own library holds it."""
+    """Return a column of a table; of a frame as the frame's own library holds it."""
     if hasattr(table, "iloc"):  # by position: pandas allows equal names
         return table.iloc[:, place]
+    if hasattr(table, "tocsc"):
+        return table.tocsc()[:, [place]].toarray()[:, 0]
+    if not hasattr(table, "columns"):
+        return np.asarray(table)[:, place]
     names = getattr(table, "column_names", None)  # pyarrow
     return table[(table.columns if names is None else names)[place]]
 

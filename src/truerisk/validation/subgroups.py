@@ -23,7 +23,6 @@ from truerisk.data.rows import (
     column_names,
     is_missing,
     n_columns,
-    take_columns,
 )
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnScale
@@ -307,20 +306,12 @@ def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
         elif isinstance(key, Integral) and count is not None:
             if not 0 <= int(key) < count:
                 raise UnknownName(f"subgroups: X has no column {key}; it has {count}, from 0 on.")
-            yield names[int(key)] if names else f"column {key}", _number(X, int(key))
+            yield names[int(key)] if names else f"column {key}", column_at(X, int(key))
         else:
             raise BadArgument(
                 f"subgroups names {shown(key)}, and X has columns without names: give their "
                 "numbers, or arrays with one level for each row, as a dict {name: array}."
             )
-
-
-def _number(X: Any, column: int) -> Any:
-    if column_names(X) is not None:
-        return column_at(X, column)
-    cells = take_columns(X, np.array([column]))
-    cells = cells.toarray() if hasattr(cells, "toarray") else np.asarray(cells)
-    return np.asarray(cells[:, 0])
 
 
 def _text(cell: Any) -> str:
