@@ -252,21 +252,17 @@ def _agrees(claim: Claim, scale: ScoreScale, replayed: Replayed) -> bool:
 
 def _gap(claim: Claim, scale: ScoreScale, replayed: Replayed) -> tuple[float, float, str]:
     """The largest difference between kept and replayed scores, their size, and which scores."""
-    own, again, what = _compared(claim, scale, replayed)
+    means = replayed.risks.mean(axis=1)
+    if claim.scores is None:
+        own, again = np.array([claim.score]), scale.score(means[[claim.best]])
+        what = "the claimed score"
+    elif claim.pooled or not claim.exact:
+        own, again, what = claim.scores.mean(axis=1), scale.score(means), "mean score of a setting"
+    else:
+        own, again, what = claim.scores, scale.score(replayed.risks), "score of a split"
     scored = np.isfinite(own) & np.isfinite(again)
     gap = float(np.abs(own - again)[scored].max(initial=0.0))
     return gap, max(1.0, float(np.abs(own[scored]).max(initial=0.0))), what
-
-
-def _compared(
-    claim: Claim, scale: ScoreScale, replayed: Replayed
-) -> tuple[np.ndarray, np.ndarray, str]:
-    if claim.scores is not None and not claim.pooled and claim.exact:
-        return claim.scores, scale.score(replayed.risks), "score of a split"
-    means = replayed.risks.mean(axis=1)
-    if claim.scores is not None:
-        return claim.scores.mean(axis=1), scale.score(means), "mean score of a setting"
-    return np.array([claim.score]), scale.score(means[[claim.best]]), "the claimed score"
 
 
 def corrected_ranks(

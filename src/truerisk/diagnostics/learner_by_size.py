@@ -206,25 +206,19 @@ def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None)
         )
     covariance, why = _covariance(learner, runs, estimates)
     loss = learner.problem.loss
-    return _with_law(
-        LearningCurve(
-            sizes=rows,
-            estimates=tuple(estimates),
-            covariance=covariance,
-            confidence_level=learner.problem.confidence_level,
-            lower=loss.lower,
-            upper=loss.upper,
-            lacking=None if why is None else f"{why}: there is no band.",
-        )
+    curve = LearningCurve(
+        sizes=rows,
+        estimates=tuple(estimates),
+        covariance=covariance,
+        confidence_level=learner.problem.confidence_level,
+        lower=loss.lower,
+        upper=loss.upper,
+        lacking=None if why is None else f"{why}: there is no band.",
     )
-
-
-def _with_law(curve: LearningCurve) -> LearningCurve:
-    """The curve, whose law is left out where it does not fit."""
     try:
         if curve.law is not None:
             curve.law.check()
-    except Refusal as refusal:
+    except Refusal as refusal:  # a law that does not fit is left out
         return replace(curve, lacking=str(refusal))
     return curve
 

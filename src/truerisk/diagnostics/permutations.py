@@ -45,7 +45,15 @@ class Orders:
     @classmethod
     def of(cls, data: Data, seed: int) -> Orders:
         """The orders that the data allow; refused where no label can change its place."""
-        _refuse_one_value(data)
+        if data.task == "other":
+            raise BadData(
+                "there is no target to permute: give a classifier or a regressor and its y."
+            )
+        if (data.y == data.y[:1]).all():
+            raise BadData(
+                "y has one value only: every permutation of it is y itself, and nothing can be "
+                "tested."
+            )
         if data.time is not None:
             return cls._in_time(data, seed)
         if data.groups is None:
@@ -119,15 +127,6 @@ class Orders:
         inside = np.empty(len(self.labels), dtype=np.int64)  # the place of a row in its group
         inside[self.first] = np.arange(len(self.labels)) - starts[self.labels[self.first]]
         return np.asarray(self.first[starts[taken[self.labels]] + inside])
-
-
-def _refuse_one_value(data: Data) -> None:
-    if data.task == "other":
-        raise BadData("there is no target to permute: give a classifier or a regressor and its y.")
-    if (data.y == data.y[:1]).all():
-        raise BadData(
-            "y has one value only: every permutation of it is y itself, and nothing can be tested."
-        )
 
 
 BATCHES = 4  # batches that each worker gets

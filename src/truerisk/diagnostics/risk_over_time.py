@@ -188,10 +188,11 @@ def risk_over_time(
     stretch = np.repeat(np.arange(len(parts)), sizes)[member]
     n_rows = np.bincount(stretch)
     values = np.bincount(stretch, losses) / n_rows
-    half = None if p_value is None else _half_widths(distinct, means, sizes, confidence_level)
-    least, scale = 0.0 if losses.min() >= 0 else -np.inf, estimate.scale
-    low, high = None, None
-    if half is not None:
+    scale, low, high = estimate.scale, None, None
+    noise = None if p_value is None else long_run(_line(distinct, means)[2])
+    if noise is not None and noise.std_error > 0:
+        half = noise.factor(confidence_level) * noise.std_error * np.sqrt(len(distinct) / sizes)
+        least = 0.0 if losses.min() >= 0 else -np.inf
         ends = scale.values(np.maximum(values - half, least)), scale.values(values + half)
         low, high = np.minimum(*ends), np.maximum(*ends)
     return RiskOverTime(
@@ -229,16 +230,6 @@ def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.
     x = x - x.mean()
     slope = float(x @ losses) / float(x @ x)
     return x, slope, losses - losses.mean() - slope * x
-
-
-def _half_widths(
-    times: np.ndarray, losses: np.ndarray, sizes: np.ndarray, level: float
-) -> np.ndarray | None:
-    """Of the band around the mean of each stretch; None where nothing is left to vary."""
-    noise = long_run(_line(times, losses)[2])
-    if noise is None or noise.std_error == 0:
-        return None
-    return np.asarray(noise.factor(level) * noise.std_error * np.sqrt(len(times) / sizes))
 
 
 def trend_of(
