@@ -18,7 +18,7 @@ from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.errors import Refusal
-from truerisk.core.present import frame_of_rows, signed
+from truerisk.core.present import frame_of_rows, percent, signed
 from truerisk.estimation.problem import Problem
 from truerisk.results.door import load_from_above
 from truerisk.results.finding import Finding
@@ -145,7 +145,7 @@ class Assessment(Bounded, TestedLearners):
     def legend(self) -> tuple[str, ...]:
         """What the columns mean."""
         kinds = {each.risk.interval.method for each in self.learners.values() if each.risk.interval}
-        level = f"{100 * self.confidence_level:.15g} %"
+        level = percent(self.confidence_level)
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
         tested = f"({present.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.rule}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from truerisk.assessment.tested_learners import TestedLearners
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core import present
-from truerisk.core.present import clean, params_text, signed
+from truerisk.core.present import clean, params_text, percent, signed
 from truerisk.results.finding import Finding
 from truerisk.results.results import RiskEstimate, all_findings
 
@@ -118,7 +118,7 @@ def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     interval = risk.interval
     if interval is not None:
         low, high = present.risk(interval.low, interval.high), present.risk(interval.high)
-        return f"{100 * interval.confidence_level:.15g} % interval {low} to {high}"
+        return f"{percent(interval.confidence_level)} interval {low} to {high}"
     if not why or not risk.notes:
         return "no interval"
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import is_number
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, number, percent
 from truerisk.intervals.bootstrapped_choice import corrected_by_splits
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Scale
@@ -165,7 +165,7 @@ def risk_findings(
         yield Finding(
             "claim-refuted",
             f"The claimed {noun} {number(scale.value(claimed))} is {side} than anything in the "
-            f"{100 * interval.confidence_level:.15g} % interval {scale.interval(interval)}.",
+            f"{percent(interval.confidence_level)} interval {scale.interval(interval)}.",
             f"Report the honest {noun} with its interval.",
         )
     noise = honest.std_error or (0.0 if interval is None else interval.width / 4)

@@ -107,6 +107,15 @@ def risk(value: float | None, beside: float = 0.0) -> str:
     return f"{value:.4g}" if tiny else number(value)
 
 
+def percent(level: float) -> str:
+    """A confidence level in percent, as it is printed.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * level:.15g} %"
+
+
 def rows_counted(
     n_rows: int | None, class_counts: Mapping[str, int], n_groups: int | None = None
 ) -> str:

@@ -119,7 +119,7 @@ class SamplePlan(Record):
         said = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
             return said
-        level = f"{100 * self.confidence_level:.15g} %"
+        level = present.percent(self.confidence_level)
         return [
             *said,
             (

@@ -13,6 +13,7 @@ from truerisk.core.present import (
     honest_risk,
     may_be_best,
     number,
+    percent,
     rows_counted,
     setting_text,
     signed,
@@ -184,7 +185,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
 
 def _legend(document: Assessment) -> list[str]:
     named = {clean(o.interval.method, 40) for o in document.risks.values() if o.interval}
-    level = f"{100 * document.confidence_level:.15g} %"
+    level = percent(document.confidence_level)
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
     testing = f"{tested_by(document.tested_by)}{how}"

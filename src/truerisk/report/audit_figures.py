@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.auditing.outcome import Audit, Stated
-from truerisk.core.present import number, setting_text
+from truerisk.core.present import number, percent, setting_text
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
 from truerisk.results.interval import WithInterval
@@ -78,7 +78,7 @@ def _label(name: str, own: WithInterval, noun: str) -> str:
 
 def _key(name: str, audit: Audit) -> Key:
     if name == "honest":
-        ends = f", with its {100 * audit.confidence_level:.15g} % interval"
+        ends = f", with its {percent(audit.confidence_level)} interval"
         has = audit.honest is not None and audit.honest.interval is not None
         return Key("s0", f"honest{ends if has else ''}", "span" if has else "point")
     look, shape = LOOKS[name]

@@ -15,6 +15,7 @@ from truerisk.core.present import (
     five_numbers,
     honest_risk,
     number,
+    percent,
     setting_text,
     signed,
 )
@@ -128,7 +129,7 @@ def _keys(document: Assessment, shown: Collection[TunedLearner], near: bool) -> 
         keys.append(Key("hollow muted", "apparent"))
     if any(each.optimism is not None for each in shown):
         keys.append(Key("hollow s1", "selected", "diamond"))
-    level = f"{100 * document.confidence_level:.15g} %"
+    level = percent(document.confidence_level)
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))
     if document.baseline is not None:
         text = f"{clean(document.baseline_rule or '', 60)}: {number(document.baseline)}"

@@ -6,7 +6,7 @@ import numpy as np
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.present import clean, dates_text, number
+from truerisk.core.present import clean, dates_text, number, percent
 from truerisk.diagnostics.risk_over_time import RiskOverTime
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
@@ -102,7 +102,7 @@ def _table(curve: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) 
 
 
 def _keys(curve: LearningCurve, carried_on: bool) -> tuple[Key, ...]:
-    level = f"{100 * curve.confidence_level:.15g} %"
+    level = percent(curve.confidence_level)
     law = (
         [Key("s0", f"power law, with its {level} band; dashed: extrapolated", "band")]
         if carried_on
@@ -151,7 +151,7 @@ def draw_over_time(
     mean = "loss" if scale.perfect is None else "score"
     keys = [Key("s0", f"mean {mean} of a stretch of time")]
     if course.low is not None:
-        level = f"{100 * course.confidence_level:.15g} %"
+        level = percent(course.confidence_level)
         keys.append(Key("s0", f"{level} band of each stretch by itself", "band"))
     if honest is not None:
         keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))

@@ -6,7 +6,7 @@ from math import ceil, floor
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.comparison.method_pairs import MethodPair
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, number, percent
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
     N_SHADES,
@@ -191,7 +191,7 @@ def draw_effects(many: ManyComparison) -> Figure:
         drawing.row(y, name, len(name), "tick")
         tip = f"{_named(pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
         drawing.estimate(pair.difference, pair.interval, y, tip)
-    level = f"{100 * many.terms.confidence_level:.15g} % interval"
+    level = f"{percent(many.terms.confidence_level)} interval"
     keys = [Key("s0", f"difference and {level}", "span")]
     if many.terms.rope:
         keys.append(Key("s5", f"within {tick_text(many.terms.rope)}: practically the same", "band"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.assessment.assessment import Assessment
-from truerisk.core.present import clean, listed, number, setting_text
+from truerisk.core.present import clean, listed, number, percent, setting_text
 from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import value_of
 from truerisk.results.interval import Interval, WithInterval
@@ -73,7 +73,7 @@ def _learned(document: Assessment) -> list[str]:
     last, band = expected[-1], expected[-1].interval
     what = "a risk of" if document.scale.perfect is None else clean(document.named_scoring, 40)
     more = f"With {last.n_train:g} rows, {clean(document.best, 60)} is expected to have {what} "
-    more += f"{number(last.value)} ({100 * band.confidence_level:.15g} % band "
+    more += f"{number(last.value)} ({percent(band.confidence_level)} band "
     return [text, f"{more}{number(band.low)} to {number(band.high)})."]
 
 
@@ -229,5 +229,5 @@ def level_and_ends(interval: Interval | None) -> str:
     """An interval in a sentence, or that there is none."""
     if interval is None:
         return "no interval"
-    level = f"{100 * interval.confidence_level:.15g} %"
+    level = percent(interval.confidence_level)
     return f"{level} interval {number(interval.low)} to {number(interval.high)}"

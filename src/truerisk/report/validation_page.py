@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, number, percent
 from truerisk.report.layout import CLOSING, Headline, Page
 from truerisk.report.methods_text import Repeat, arguments
 from truerisk.report.validation_parts import parts_of, rows_text
@@ -84,7 +84,7 @@ def verdict(document: Validation) -> list[str]:
             continue
         ends, judged = "", one.honest
         if one.interval is not None:
-            ends = f"{100 * one.interval.confidence_level:.15g} % interval {one.interval}"
+            ends = f"{percent(one.interval.confidence_level)} interval {one.interval}"
             ends = f" ({ends})"
         if one.of_final_model is not None:  # around which the interval is, and not the honest value
             judged = one.of_final_model

@@ -193,7 +193,7 @@ class NetBenefit(Record):
         """Where deciding by the model is shown to gain more than treating everybody or nobody."""
         if len(self.thresholds) == 1:
             return self._sentence_of_one
-        level = f"{100 * self.confidence_level:.15g} %"
+        level = present.percent(self.confidence_level)
         if self.gain_low is None:
             above = self.honest > np.maximum(self.treat_all, 0)
             if not above.any():
@@ -227,7 +227,7 @@ class NetBenefit(Record):
         final = self.of_final_model
         gain = (self.honest if final is None else final)[0] - max(self.treat_all[0], 0.0)
         value, low, high = map(present.number, (gain, self.gain_low[0], self.gain_high[0]))
-        level = f"{100 * self.confidence_level:.15g} %"
+        level = present.percent(self.confidence_level)
         whose = "The gain" if final is None else "The gain of the final model"
         return f"{told} {whose} over the better of these is {value} ({level} {low} to {high})."
 
