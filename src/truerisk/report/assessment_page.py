@@ -56,9 +56,10 @@ def draw_page(document: Assessment) -> Page:
     learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
     scale, loss = document.scale, clean(document.named_scoring, 40)
     what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
-    papers = references(document)
+    papers, parts = references(document), list[PagePart]()
     if document.validation is not None:
-        papers = [*papers, *validated_by(document.validation)]
+        papers += validated_by(document.validation)
+        parts += parts_of(document.validation)
     named = {"columns": document.columns, "classes": document.classes}
     values = {
         "eyebrow": "assessment",
@@ -73,7 +74,7 @@ def draw_page(document: Assessment) -> Page:
         "legend": _legend(document),
         "differences": _differences(document),
         "sections": tuple(_sections(document, rates)),
-        "validation": _validation(document),
+        "validation": tuple(part.inside("validation") for part in parts),
         "rates": rates,
         "rates_data": None if rates is None else rates.data(),
         "now": {} if rates is None else rates.numbers(rates.start),
@@ -298,12 +299,6 @@ def _areas(document: Assessment) -> dict[str, str]:
         for word, area in every.items()
         if area is not None and area.value is not None
     }
-
-
-def _validation(document: Assessment) -> tuple[PagePart, ...]:
-    if document.validation is None:
-        return ()
-    return tuple(part.inside("validation") for part in parts_of(document.validation))
 
 
 def _notes(document: Assessment) -> list[str]:

@@ -194,6 +194,12 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
             said = f"{clean(name, 60)}: {number(value)}"
             drawing.point(value, i + 0.5, "hollow s0", said, size=2.5)
     n = max(len(values) for values in risks.values())
+    rows = []
+    for name in order:
+        values = np.array(risks[name])
+        quartiles = [number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
+        rows.append([clean(name, 60), str(len(values)), *quartiles, number(float(values.mean()))])
+    head = ("learner", "splits", "least", "first quartile", "median", "third quartile", "largest")
     return Figure(
         name="boxes",
         title="How much single splits differ",
@@ -203,7 +209,7 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
             "to the last value within 1.5 interquartile ranges of the box. The spread is that of "
             "single test sets, not the standard error of their mean."
         ),
-        table=_table_of_boxes(order, risks),
+        table=FigureTable.of((*head, "mean"), rows),
         keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),
     )
 
@@ -214,16 +220,6 @@ def _summary(name: str, values: Sequence[float]) -> str:
         f"{clean(name, 60)}: median {number(middle)}, quartiles {number(first)} and "
         f"{number(third)}, whiskers {number(low)} and {number(high)}"
     )
-
-
-def _table_of_boxes(order: list[str], risks: dict[str, tuple[float, ...]]) -> FigureTable:
-    rows = []
-    for name in order:
-        values = np.array(risks[name])
-        quartiles = [number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
-        rows.append([clean(name, 60), str(len(values)), *quartiles, number(float(values.mean()))])
-    head = ("learner", "splits", "least", "first quartile", "median", "third quartile", "largest")
-    return FigureTable.of((*head, "mean"), rows)
 
 
 BAR_ROW, BAR_TOP = 30, 8

@@ -86,18 +86,18 @@ def draw_values(many: ManyComparison) -> Figure:
     rows = range(min(len(many.data_sets), MOST_DRAWN))
     top, high = 20, 24
     bottom = top + high * len(rows)
+    # Many names would overlap: every other one stands a line lower.
+    lines = 1 + (len(order) > 3)
     drawing = Drawing(
         title=f"{clean(many.quantity, 60)} by data set and method",
         about="Within each data set the best method is framed; a stronger shade is worse.",
-        height=bottom + 14 * _name_lines(order) + 8,
+        height=bottom + 14 * lines + 8,
         x=PixelScale(0, len(order), MARGIN, WIDTH - 8),
         y=PixelScale(0, len(rows), top, bottom),
     )
     width = (WIDTH - 8 - MARGIN) / len(order)
     for i in rows:
         _row(drawing, many, i, order, is_wide=width > 38)
-    # Many names would overlap: every other one stands a line lower.
-    lines = _name_lines(order)
     room = max(3, int(lines * width / 7.5))
     names = [columns_of(clean(many.methods[method], 60), room) for method in order]
     drawing.bottom_names({j + 0.5: name for j, name in enumerate(names)}, n_lines=lines)
@@ -111,7 +111,13 @@ def draw_values(many: ManyComparison) -> Figure:
             "relative within each data set, from the best (faint, framed) to the worst (strong). "
             f"– is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
         ),
-        table=_value_table(many, order),
+        table=FigureTable.of(
+            ["data set", *(clean(many.methods[j], 40) for j in order)],
+            [
+                [clean(name, 60), *(number(values[j]) for j in order)]
+                for name, values in zip(many.data_sets, many.values, strict=True)
+            ],
+        ),
         keys=(Key("h0", "best of its data set", "cell"), Key("h8", "worst", "cell")),
     )
 
@@ -130,43 +136,25 @@ def _row(
 ) -> None:
     values = many.values[i]
     there = [v for v in values if v is not None]
+    # From 0, the best of the data set, to `N_SHADES`, its worst.
+    worst, best = max(there, default=0.0), min(there, default=0.0)
+    if many.terms.better != "lower":
+        worst, best = best, worst
     star = "*" if many.data_sets[i] in many.left_out else ""
     name = columns_of(clean(many.data_sets[i], 60), 17) + star
     drawing.row(i + 0.5, name, 18, "tick")
     for j, method in enumerate(order):
         value = values[method]
-        shade = _shade(many, value, there)
+        shade = 0
+        if value is not None and worst != best:
+            shade = round(N_SHADES * abs(value - best) / abs(worst - best))
         tip = f"{clean(many.data_sets[i], 60)}, {clean(many.methods[method], 60)}: {number(value)}"
         if value is not None:
             drawing.cell(j, i, shade, tip)
         if is_wide or value is None:
             drawing.inscription(j, i, shade, number(value, 3))
-        if value is not None and shade == 0 and value == _best(many, there):
+        if value is not None and shade == 0 and value == best:
             drawing.frame(j, i)
-
-
-def _best(many: ManyComparison, there: list[float]) -> float:
-    return min(there) if many.terms.better == "lower" else max(there)
-
-
-def _shade(many: ManyComparison, value: float | None, there: list[float]) -> int:
-    """From 0, the best of the data set, to `N_SHADES`, its worst."""
-    if value is None or max(there) == min(there):
-        return 0
-    share = abs(value - _best(many, there)) / (max(there) - min(there))
-    return round(N_SHADES * share)
-
-
-def _name_lines(order: list[int]) -> int:
-    return 1 + (len(order) > 3)
-
-
-def _value_table(many: ManyComparison, order: list[int]) -> FigureTable:
-    rows = [
-        [clean(name, 60), *(number(values[j]) for j in order)]
-        for name, values in zip(many.data_sets, many.values, strict=True)
-    ]
-    return FigureTable.of(["data set", *(clean(many.methods[j], 40) for j in order)], rows)
 
 
 # ---------------------------------------------------------------- effects

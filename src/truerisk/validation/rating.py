@@ -344,6 +344,9 @@ class Rating:
             self.honest, label, of("calibration"), self._curve(), notes
         )
         if event is not None:
+            whose = () if self.disagrees is None else (NO_BENEFIT,)
+            if self.model is not None:
+                whose = (OF_SETTING.format("net benefit"),)
             apparent, corrected = (
                 self.profile.net_benefit(each)
                 for each in (self.optimism.apparent, self.optimism.corrected)
@@ -356,16 +359,10 @@ class Rating:
                 corrected=corrected if np.isfinite(corrected).all() else None,
                 confidence_level=self.level,
                 sure=self.independent and (self.disagrees is None or self.model is not None),
-                notes=overlap + self._note_of_benefit(),
+                notes=overlap + whose,
                 of_setting=None if self.model is None else self.model.outcomes,
             )
         return parts
-
-    def _note_of_benefit(self) -> tuple[str, ...]:
-        """Say whose the intervals of net benefit are, or why a model that tunes has none."""
-        if self.model is not None:
-            return (OF_SETTING.format("net benefit"),)
-        return () if self.disagrees is None else (NO_BENEFIT,)
 
     def updating(self) -> Updating:
         """What an update of a finished model would gain."""
