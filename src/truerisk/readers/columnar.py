@@ -236,9 +236,15 @@ def read_column(name: str, cells: Cells, lines: Sequence[int], *, as_text: bool 
         return _text(name, cells.as_words(), _stray_text(name, lines, tally, strays, n_present))
     infinite = [v is not None and math.isinf(v) for v in judged]
     if any(infinite):
-        raise BadData(_infinite(name, lines, tally, infinite))
+        raise BadData(
+            f"column {quoted(name)} has {counted(tally.n_of(infinite), 'infinite value')}, the "
+            f"first on line {lines[tally.first_row(infinite)]}: write a number, or leave the cell "
+            "empty to have it imputed."
+        )
     column = Column(name, "number", cells, np.array(judged, dtype=np.float64))
-    return replace(column, left_out=_idle_numbers(column))
+    least, most = column.range
+    idle = "has no value" if least > most else "is constant" if least == most else None
+    return replace(column, left_out=idle)
 
 
 def numbers_rows(column: Column) -> bool:
@@ -250,37 +256,18 @@ def numbers_rows(column: Column) -> bool:
     return float(values[0]) == least and bool((np.diff(values) == 1).all())
 
 
-def _infinite(name: str, lines: Sequence[int], told: Tally, infinite: Sequence[bool]) -> str:
-    return (
-        f"column {quoted(name)} has {counted(told.n_of(infinite), 'infinite value')}, the first on "
-        f"line {lines[told.first_row(infinite)]}: write a number, or leave the cell empty to have "
-        "it imputed."
-    )
-
-
-def _idle_numbers(column: Column) -> str | None:
-    least, most = column.range
-    if least > most:
-        return "has no value"
-    return "is constant" if least == most else None
-
-
 def _text(name: str, cells: Cells, note: str | None = None) -> Column:
     bare = [word.strip() for word in cells.tally.words]
     levels = tuple(sorted(set(bare) - MISSING))
     code_of_level = {level: float(code) for code, level in enumerate(levels)}
     of_words = np.array([code_of_level.get(word) for word in bare], dtype=np.float64)
     column = Column(name, "text", cells, of_words, levels, note=note)
-    return replace(column, left_out=_idle_text(column))
-
-
-def _idle_text(column: Column) -> str | None:
-    n_levels, n_missing = len(column.levels), column.n_missing
-    if n_levels == 1 and not n_missing:
-        return "is constant"
-    if n_levels == column.n_rows - n_missing and n_missing <= 1:
-        return "has a different value in every row"
-    return None
+    n_missing, idle = column.n_missing, None
+    if len(levels) == 1 and not n_missing:
+        idle = "is constant"
+    elif len(levels) == column.n_rows - n_missing and n_missing <= 1:
+        idle = "has a different value in every row"
+    return replace(column, left_out=idle)
 
 
 def _stray_text(

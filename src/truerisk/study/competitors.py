@@ -66,8 +66,8 @@ def compare_study(
 
 def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: str) -> bool:
     """Return True if larger numbers are better in these cells; refuse losses beside scores."""
-    keys = {_key(cell) for cell in cells}
-    found = {bool(row.get(named)) for row in results.rows if _key(row) in keys}
+    keys = {place_of(cell) for cell in cells}
+    found = {bool(row.get(named)) for row in results.rows if place_of(row) in keys}
     if len(found) > 1:
         raise BadArgument(
             "some of these methods report in a loss of their own and others in the score of the "
@@ -125,7 +125,7 @@ def _scores(
     by_cell: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in results.rows:
         if all(row[name] is not None for name in needed):
-            by_cell.setdefault(_key(row), {})[row["replicate"]] = row
+            by_cell.setdefault(place_of(row), {})[row["replicate"]] = row
     problems = list(dict.fromkeys(cell["problem"] for cell in cells))
     methods = list(dict.fromkeys(cell[competitors] for cell in cells))
     by_place = {(cell["problem"], cell[competitors]): cell for cell in cells}
@@ -134,7 +134,7 @@ def _scores(
     correlation: list[float | None] = []
     unpaired = 0
     for i, problem in enumerate(problems):
-        runs = [by_cell.get(_key(by_place[problem, method]), {}) for method in methods]
+        runs = [by_cell.get(place_of(by_place[problem, method]), {}) for method in methods]
         tested = [j for j, rows in enumerate(runs) if rows]
         shared = sorted(set.intersection(*(set(runs[j]) for j in tested))) if tested else []
         unpaired += sum(len(runs[j]) - len(shared) for j in tested)
@@ -151,7 +151,8 @@ def _scores(
     )
 
 
-def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+def place_of(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells the cells of a study apart: problem, size, learner and method."""
     return tuple(cell[part] for part in ("problem", "size", "learner", "method"))
 
 
@@ -172,7 +173,7 @@ def _notes(
 ) -> list[str]:
     notes = []
     wanted = sum(cell["wanted"] for cell in cells)
-    present = sum(len(by_cell.get(_key(cell), {})) for cell in cells)
+    present = sum(len(by_cell.get(place_of(cell), {})) for cell in cells)
     if present < wanted:
         notes.append(
             f"{wanted - present} of {wanted} replicates have no result (they failed, or the study "

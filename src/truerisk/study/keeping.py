@@ -81,9 +81,9 @@ class Keeping:
         self.n_found = self.n_added = 0
         self._learners = dict(learners)
         self._data: dict[int, tuple[Data, str]] = {}
-        self._cells = {cell.key: cell for cell in store.cells()}
-        self.was_empty = not self._cells
-        self._waiting: list[tuple[_Shelf, int, Mapping[str, Any], float]] = []
+        self.cells = {cell.key: cell for cell in store.cells()}
+        self.was_empty = not self.cells
+        self.waiting: list[tuple[_Shelf, int, Mapping[str, Any], float]] = []
         self._stored_at = time.monotonic()
         self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
 
@@ -118,37 +118,29 @@ class Keeping:
             content["also"] = [[r.response, content_of(r.scorer, "loss")] for r in request.also]
         return _Shelf(self, content, plan.n_fits, len(candidates))
 
-    def stored(self, shelf: _Shelf, fits: Container[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        cell = self._cells.get(shelf.key)
-        for fit, _, _, content in () if cell is None else self.store.results(cell):
-            if fit in fits:
-                self.n_found += shelf.n_candidates
-                yield fit, content
-
-    def keep(self, shelf: _Shelf, fit: int, content: Mapping[str, Any], seconds: float) -> None:
-        self._waiting.append((shelf, fit, content, seconds))
-        self.n_added += shelf.n_candidates
+    def flush_when_due(self) -> None:
+        """Put on the disk what waits for it, if there is enough or the last time is long ago."""
         pause = max(COMMIT_EVERY, COMMIT_PAUSE * self._storing)
         due = time.monotonic() - self._stored_at > pause
-        if due or len(self._waiting) >= COMMIT_SIZE:
+        if due or len(self.waiting) >= COMMIT_SIZE:
             self.flush()
 
     def flush(self) -> None:
         """Put on the disk what waits for it."""
-        if not self._waiting:
+        if not self.waiting:
             return
         started = time.monotonic()
         # A shelf gets its cell in the store with the first fit that is put on it.
-        new = {shelf.key: shelf for shelf, *_ in self._waiting if shelf.key not in self._cells}
+        new = {shelf.key: shelf for shelf, *_ in self.waiting if shelf.key not in self.cells}
         for n_fits in {shelf.n_fits for shelf in new.values()}:
             contents = [shelf.content for shelf in new.values() if shelf.n_fits == n_fits]
-            self._cells |= {cell.key: cell for cell in self.store.want(contents, n_fits)}
+            self.cells |= {cell.key: cell for cell in self.store.want(contents, n_fits)}
         fates = []
-        for shelf, fit, content, seconds in self._waiting:
-            packed, cell = pack(content), self._cells[shelf.key]
+        for shelf, fit, content, seconds in self.waiting:
+            packed, cell = pack(content), self.cells[shelf.key]
             fates.append(Fate(cell.id, fit, State.DONE, seconds, packed.text, packed.npy))
         self.store.save(fates)
-        self._waiting = []
+        self.waiting = []
         self._stored_at = time.monotonic()
         self._storing = self._stored_at - started
 
@@ -170,10 +162,16 @@ class _Shelf:
         self._keeping = keeping
 
     def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        return self._keeping.stored(self, fits)
+        cell = self._keeping.cells.get(self.key)
+        for fit, _, _, content in () if cell is None else self._keeping.store.results(cell):
+            if fit in fits:
+                self._keeping.n_found += self.n_candidates
+                yield fit, content
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
-        self._keeping.keep(self, fit, content, seconds)
+        self._keeping.waiting.append((self, fit, content, seconds))
+        self._keeping.n_added += self.n_candidates
+        self._keeping.flush_when_due()
 
 
 # ---------------------------------------------------------------- learners and data as contents

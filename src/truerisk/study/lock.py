@@ -43,7 +43,7 @@ class Lock:
         holder = _read(file)
         if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
             file.close()  # the kernel's lock may not reach over a network file system
-            raise StoreLocked(self._refusal(holder))
+            raise self._refusal(holder)
         self._file = file
         _held.add(own)
         try:
@@ -87,20 +87,24 @@ class Lock:
             if not _locked(file):
                 holder = _read(file)
                 file.close()
-                raise StoreLocked(self._refusal(holder))
+                raise self._refusal(holder)
             if _is(self.path, file):
                 return file
             file.close()  # it was given back and removed between opening and locking
 
-    def _refusal(self, holder: dict[str, Any]) -> str:
-        who = f"process {holder.get('pid', '?')} on {holder.get('host', 'an unknown machine')}"
-        if isinstance(holder.get("time"), int | float):
-            since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["time"]))
-            who += f" since {since}"
-        return (
-            f"{self.store} is in use by {who}: one run writes to a store. Wait until it ends; if "
-            f"that run is surely over, delete {self.path}."
+    def _refusal(self, holder: dict[str, Any]) -> StoreLocked:
+        return StoreLocked(
+            f"{self.store} is in use by {described(holder)}: one run writes to a store. Wait until "
+            f"it ends; if that run is surely over, delete {self.path}."
         )
+
+
+def described(holder: dict[str, Any]) -> str:
+    """Say which process holds a store, on which machine and since when."""
+    since = ""
+    if isinstance(holder.get("time"), int | float):
+        since = time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(holder["time"]))
+    return f"process {holder.get('pid', '?')} on {holder.get('host', 'an unknown machine')}{since}"
 
 
 def _locked(file: IO[str]) -> bool:

@@ -113,22 +113,15 @@ def _seed(what: str, content: Mapping[str, Any], number: int) -> int:
 def draw(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] = ()) -> Drawn:
     """The data set of a replicate; it depends on problem, size, study seed and number alone."""
     seed = _seed("data", content, number)
-    if arrays:
-        return _without_replacement(content["size"], arrays, seed)
+    if arrays:  # rows of a table without replacement; the truth is measured on all others
+        X, y = arrays
+        rows = np.random.default_rng(seed).permutation(len(y))
+        mine, rest = np.split(rows, [content["size"]])
+        return Drawn(X[mine], y[mine], *((X[rest], y[rest]) if len(rest) else (None, None)))
     make = generator(content["problem"])
     X, y = make(content["size"], random_state=seed)
     fresh = make(content["n_test"], random_state=_seed("test", content, number))
     return Drawn(np.asarray(X), np.asarray(y), np.asarray(fresh[0]), np.asarray(fresh[1]))
-
-
-def _without_replacement(size: int, arrays: Sequence[np.ndarray], seed: int) -> Drawn:
-    """Rows of a fixed table without replacement; the truth is measured on all others."""
-    X, y = arrays
-    rows = np.random.default_rng(seed).permutation(len(y))
-    mine, rest = rows[:size], rows[size:]
-    if not len(rest):
-        return Drawn(X[mine], y[mine], None, None)
-    return Drawn(X[mine], y[mine], X[rest], y[rest])
 
 
 def generator(problem: Mapping[str, Any]) -> Any:

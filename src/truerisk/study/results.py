@@ -28,7 +28,7 @@ from truerisk.core.registry import closest
 from truerisk.results.door import load_from_above
 from truerisk.results.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.results.writing import write_file
-from truerisk.study.competitors import Replicates, compare_study
+from truerisk.study.competitors import Replicates, compare_study, place_of
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 
@@ -38,7 +38,6 @@ FOUND = (
     "truth_is_score",
 )  # fmt: skip
 ROWS_OF_TABLES = "rows of tables"
-PLACE = ("problem", "size", "learner", "method")
 
 
 def rows_of(store: Store) -> Iterator[dict[str, Any]]:
@@ -170,11 +169,11 @@ class StudyResults(Record):
 
     def _lacking(self) -> Iterator[str]:
         """Which cells lack replicates, and which replicates an interval."""
-        replicates = {_place(cell): cell["replicates"] for cell in self.cells}
+        replicates = {place_of(cell): cell["replicates"] for cell in self.cells}
         for design in self.designs:
             if "problem" not in design:
                 continue  # an experiment of the documents
-            done = replicates.get(_place(design), 0)
+            done = replicates.get(place_of(design), 0)
             if done < design["wanted"]:
                 yield f"{_named(design)}: {done} of {design['wanted']} replicates were found."
         for cell in self.cells:
@@ -183,12 +182,8 @@ class StudyResults(Record):
                 yield f"{_named(cell)}: {count} replicates have an interval; coverage is theirs."
 
 
-def _place(cell: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(cell[name] for name in PLACE)
-
-
 def _named(cell: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, _place(cell)))
+    return ", ".join(map(str, place_of(cell)))
 
 
 def collect(store: Store) -> StudyResults:
@@ -196,7 +191,7 @@ def collect(store: Store) -> StudyResults:
     rows = tuple(rows_of(store))
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(_place(row), []).append(row)
+        groups.setdefault(place_of(row), []).append(row)
     cells = tuple(_summed(group) for group in groups.values())
     return StudyResults(store.noted("name") or "study", cells, rows, tuple(_designs(store)))
 

@@ -361,34 +361,18 @@ def line_of(text: str, place: Place) -> int | None:
     lines = text.splitlines()
     whole = 0  # lines that parse by themselves, before the statement that holds the place
     for end in range(1, len(lines) + 1):
-        content = _read_so_far("\n".join(lines[:end]))
-        if content is None:
+        try:
+            value: Any = tomllib.loads("\n".join(lines[:end]))
+        except tomllib.TOMLDecodeError:
             continue
-        if _has(content, place):
-            return _inside(lines, whole, end, _value(content, place), place)
-        whole = end
+        try:
+            for step in place:
+                value = value[step]
+        except (KeyError, IndexError, TypeError):
+            whole = end
+        else:
+            return _inside(lines, whole, end, value, place)
     return None
-
-
-def _read_so_far(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
-
-
-def _has(content: Any, place: Place) -> bool:
-    try:
-        _value(content, place)
-    except (KeyError, IndexError, TypeError):
-        return False
-    return True
-
-
-def _value(content: Any, place: Place) -> Any:
-    for step in place:
-        content = content[step]
-    return content
 
 
 def _inside(lines: list[str], start: int, end: int, value: Any, place: Place) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 from truerisk.core.present import clean
 from truerisk.core.progress_line import duration
 from truerisk.results.records import Count, Record, Size
-from truerisk.study.lock import Lock
+from truerisk.study.lock import Lock, described
 from truerisk.study.results import name_of_method
 from truerisk.study.schema import State
 from truerisk.study.store import Cell, Store, Tally
@@ -97,7 +96,7 @@ def status_of(store: Store) -> Status:
         quarantined=sum(t.quarantined for t in tallies),
         waiting=total - ended - running,
         seconds_left=_left(cells, tallies, runs[-1].workers if runs else 1),
-        held_by=_named(holder),
+        held_by=None if holder is None else described(holder),
         n_runs=len(runs),
         errors=tuple(_errors(store, cells, tallies)),
     )
@@ -114,15 +113,6 @@ def _left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None
         missing = cell.wanted - tally.done - tally.failed - tally.quarantined
         seconds += missing * (tally.seconds / tally.done if tally.done else usual)
     return seconds / max(workers, 1)
-
-
-def _named(holder: dict[str, Any] | None) -> str | None:
-    if holder is None:
-        return None
-    since = ""
-    if isinstance(holder.get("time"), int | float):
-        since = time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(holder["time"]))
-    return f"process {holder.get('pid', '?')} on {holder.get('host', '?')}{since}"
 
 
 def _errors(store: Store, cells: list[Cell], tallies: list[Tally]) -> list[dict[str, Any]]:

@@ -216,8 +216,10 @@ class Store:
                 (time.time(), running, self._run),
             )
 
-    def forget(self, states: Sequence[State]) -> int:
-        """Tasks in these states become untried again; how many there were."""
+    def forget(
+        self, states: Sequence[State] = (State.FAILED, State.QUARANTINED, State.SUSPECT)
+    ) -> int:
+        """Make tasks in these states untried again, and return how many there were."""
         marks = ", ".join("?" * len(states))
         with self._writing() as connection:
             done = connection.execute(f"DELETE FROM task WHERE state IN ({marks})", states)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -40,7 +40,6 @@ from truerisk.study.replicate import (
     replicate,
 )
 from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
-from truerisk.study.schema import State
 from truerisk.study.spec import Entry, Spec, parse_spec, read_spec
 from truerisk.study.status import Status, status_of
 from truerisk.study.store import Store
@@ -137,7 +136,9 @@ class Study:
         contents = cells_of(self.spec, tables)
         with Store.write(self.store) as store:
             n_rows = {name: len(table.y) for name, table in tables.items()}
-            about = {**_about(self.spec), ROWS_OF_TABLES: json.dumps(n_rows)}
+            spec = self.spec  # and its folder: what `Study(None, store)` needs to go on
+            about = {"name": spec.name, "spec": spec.text, ROWS_OF_TABLES: json.dumps(n_rows)}
+            about["folder"] = str(Path(spec.folder).resolve())
             begin(store, KIND, about, mixed_versions=mixed_versions)
             old = [cell for cell in store.cells() if cell.content.get("schema") != SCHEMA]
             if old:
@@ -172,12 +173,7 @@ class Study:
         """Failed and quarantined replicates are tried again by the next `run`; how many."""
         with Store.write(self.store) as store:
             refuse_fits(store)
-            return store.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
-
-
-def _about(spec: Spec) -> dict[str, str]:
-    """What `Study(None, store)` needs to go on."""
-    return {"name": spec.name, "spec": spec.text, "folder": str(Path(spec.folder).resolve())}
+            return store.forget()
 
 
 def _stored(path: Path, allow_import: bool) -> Spec:
@@ -246,7 +242,10 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
     cells = [
         {
             "schema": SCHEMA,
-            "problem": {"name": problem.name, **_problem(problem, tables)},
+            "problem": {
+                "name": problem.name,
+                **(tables[problem.name].about if problem.name in tables else problem.content),
+            },
             "size": size,
             "learner": {"name": learner.name, **learner.content},
             "method": _method(method),
@@ -271,10 +270,6 @@ def _method(entry: Entry) -> Any:
     return entry.name if bare else {"name": entry.name, **entry.content}
 
 
-def _problem(entry: Entry, tables: Mapping[str, FixedTable]) -> Mapping[str, Any]:
-    return tables[entry.name].about if entry.name in tables else entry.content
-
-
 def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, FixedTable]) -> None:
     """Each learner on the smallest data set of each problem: what cannot be is said before."""
     names = [problem.name for problem in spec.problems]
@@ -282,9 +277,12 @@ def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, Fi
         for j, size in enumerate(spec.sizes):
             if size > len(table.y):
                 spec.mistake(f"problem '{name}' has {len(table.y)} rows, not {size}.", "sizes", j)
-    for cell in _smallest(spec, cells):
-        i = names.index(cell["problem"]["name"])
-        arrays = _arrays(cell, tables)
+    smallest = min(spec.sizes), _method(spec.methods[0])
+    for cell in cells:
+        if (cell["size"], cell["method"]) != smallest:
+            continue
+        name = cell["problem"]["name"]
+        i, arrays = names.index(name), [tables[name].X, tables[name].y] if name in tables else []
         try:
             drawn = draw(cell, 0, arrays)
         except (TrueRiskError, TypeError, ValueError) as error:
@@ -312,16 +310,6 @@ def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
                 choose(interval, as_loss(by_scoring(spec.scoring)[0], data), data, method, plan)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "methods", i)
-
-
-def _smallest(spec: Spec, cells: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    size, method = min(spec.sizes), _method(spec.methods[0])
-    return (cell for cell in cells if cell["size"] == size and cell["method"] == method)
-
-
-def _arrays(cell: Mapping[str, Any], tables: Mapping[str, FixedTable]) -> list[np.ndarray]:
-    table = tables.get(cell["problem"]["name"])
-    return [] if table is None else [table.X, table.y]
 
 
 def places_of(tables: Mapping[str, FixedTable]) -> dict[str, int]:

@@ -77,15 +77,7 @@ def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]
         seconds = time.perf_counter() - started
         return failed(batch, number, seconds, worded(error))
     seconds = time.perf_counter() - started
-    return Fate(
-        cell=batch.cell,
-        number=number,
-        state=State.DONE,
-        seconds=seconds,
-        text=packed.text,
-        npy=packed.npy,
-        cost=cost,
-    )
+    return Fate(batch.cell, number, State.DONE, seconds, packed.text, packed.npy, cost)
 
 
 def failed(batch: Batch, number: int, seconds: float, error: str) -> Fate:

@@ -49,17 +49,14 @@ class Draw:
 
     def against_brute_force(self, engine: Engine) -> None:
         """Compare with fitting one by one."""
-        self._each(
-            lambda data, plan, request: _like_brute(engine, self.family, data, plan, request)
-        )
+        self._each(engine, partial(_like_brute, engine, self.family))
 
     def against(self, reference: Engine, engine: Engine) -> None:
         """Compare two engines."""
-        self._each(
-            lambda data, plan, request: _alike(reference, engine, self.family, data, plan, request)
-        )
+        self._each(engine, partial(_alike, reference, engine, self.family))
 
-    def _each(self, compare: Callable[[Data, Plan, Request], None]) -> None:
+    def _each(self, engine: Engine, compare: Callable[[Data, Plan, Request], None]) -> None:
+        """Draw what the engine does not refuse, and compare on it."""
         library = strategies.hypothesis()
         Phase = library.Phase
         weight = weight_of(self.family) if self.weighted else None
@@ -77,7 +74,8 @@ class Draw:
             plan = drawer.draw(self.plans(data))
             request = drawer.draw(library.strategies.sampled_from(requests(self.family, data)))
             with quiet():
-                compare(data, plan, request)
+                if (engine.lacks(plan) or engine.refuse(self.family, data, plan, request)) is None:
+                    compare(data, plan, request)
 
         settings = library.settings(
             max_examples=self.effort.examples,
@@ -91,8 +89,6 @@ class Draw:
 
 
 def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> None:
-    if (engine.lacks(plan) or engine.refuse(family, data, plan, request)) is not None:
-        return
     expected = brute_force(family, data, plan, request, SEED)
     answers = _failing_or(engine, family, data, plan, request)
     if answers is None:
@@ -112,8 +108,6 @@ def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request:
 def _alike(
     reference: Engine, engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> None:
-    if (engine.lacks(plan) or engine.refuse(family, data, plan, request)) is not None:
-        return
     expected = _failing_or(reference, family, data, plan, request)
     found = _failing_or(engine, family, data, plan, request)
     if found is None:

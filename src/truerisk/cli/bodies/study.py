@@ -13,7 +13,6 @@ from truerisk.cli.output import say, show, shown_progress, write_page
 from truerisk.core.errors import NotWritten
 from truerisk.study.results import collect, rows_of
 from truerisk.study.results import export as write
-from truerisk.study.schema import State
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.versions import refuse_fits
@@ -60,7 +59,7 @@ def retry(store: Path, as_json: bool) -> None:
         raise click.UsageError(f"--store {store}: there is no such store.")
     with Store.write(store) as opened:
         refuse_fits(opened)
-        n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
+        n = opened.forget()
     say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
     if as_json:
         show(_document("retry", replicates=n))
