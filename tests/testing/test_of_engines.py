@@ -144,7 +144,10 @@ class MergesEqualRows(Double):
     also = frozenset({GENERIC})
 
     def instead(self, family, data, plan, run):
-        _, first, same = np.unique(row_keys(data.X), return_index=True, return_inverse=True)
+        keys = row_keys(data.X)
+        if keys is None:  # all rows differ
+            return family, data, plan, run
+        _, first, same = np.unique(keys, return_index=True, return_inverse=True)
         return family, replace(data, y=data.y[first][same]), plan, run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -178,7 +178,9 @@ class SharesFingerprints(Double):
     also = frozenset({"plan_survives_json"})
 
     def plan(self, data, streams):
-        return ShortPrint(**vars(super().plan(data, streams)))
+        plan = super().plan(data, streams)
+        given = {each.name: getattr(plan, each.name) for each in fields(plan) if each.init}
+        return ShortPrint(**given)
 
 
 class Leaks(Double):

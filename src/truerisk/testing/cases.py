@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -267,7 +268,7 @@ def altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """The plan with one thing changed, and what that is."""
     yield "the number of rows", replace(plan, n_rows=plan.n_rows + 1)
     yield "the names of parts", replace(plan, parts=(*plan.parts[:-1], "another"))
-    for each in fields(plan):
+    for each in (one for one in fields(plan) if one.init):  # the others are counted from these
         held = getattr(plan, each.name)
         if isinstance(held, np.ndarray) and held.size:
             yield each.name, _with(plan, each.name, _other(held))
@@ -280,7 +281,11 @@ def altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
 
 
 def _with(holder: Any, name: str, value: Any) -> Any:
-    return replace(holder, **{name: value})
+    """Return a copy with another value of a field, also one that no plan would take."""
+    changed = copy(holder)
+    vars(changed)[name] = value
+    vars(changed).pop("fingerprint", None)
+    return changed
 
 
 def _other(array: np.ndarray) -> np.ndarray:
