@@ -12,12 +12,11 @@ from truerisk.contracts import Keeper, Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import tunes_inside
 from truerisk.core.progress import Count
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import USUAL_FOLDS, as_method, usual_word
 from truerisk.plan.plan import Plan
 
 MOST_IN_FOLDS = 10_000

@@ -22,13 +22,12 @@ from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.present import number
 from truerisk.data.data import Data
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, procedure_of
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
-from truerisk.methods.words import as_method
+from truerisk.methods.words import as_method, usual_word
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested

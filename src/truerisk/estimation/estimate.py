@@ -8,11 +8,10 @@ from typing import Any
 from truerisk.core.arguments import refuses_old_names
 from truerisk.core.family import Family
 from truerisk.core.progress import shows_progress
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, pose, with_checks
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import as_method
+from truerisk.methods.words import as_method, usual_word
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 

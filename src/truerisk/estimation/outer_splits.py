@@ -9,27 +9,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.present import params_text
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import as_method, usual_word
 from truerisk.results.records import Count, Share
 
 if TYPE_CHECKING:
     from truerisk.core.family import Family
     from truerisk.estimation.problem import Problem
     from truerisk.results.evaluation import Evaluation
-
-
-def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
-    """The word of the usual method for `rows`, anything with a `time` and a `block`.
-
-    Where both are given, time decides: a model is used after the rows it learned from.
-
-    >>> from types import SimpleNamespace
-    >>> usual_word(SimpleNamespace(time=[1, 2, 3], block=None))
-    'forward-5'
-    """
-    if rows.time is not None:
-        return "forward-5"
-    return otherwise if rows.block is None else "blocks-5"
 
 
 def n_parts(rows: Any, methods: Iterable[Any]) -> int:

@@ -85,6 +85,20 @@ _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
 _NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
+def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
+    """The word of the usual method for `rows`, anything with a `time` and a `block`.
+
+    Where both are given, time decides: a model is used after the rows it learned from.
+
+    >>> from types import SimpleNamespace
+    >>> usual_word(SimpleNamespace(time=[1, 2, 3], block=None))
+    'forward-5'
+    """
+    if rows.time is not None:
+        return "forward-5"
+    return otherwise if rows.block is None else "blocks-5"
+
+
 def as_method(given: Any) -> Method:
     """The method a user asked for."""
     if isinstance(given, Method):

@@ -8,11 +8,10 @@ from typing import Any
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.identity import is_honest_search
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import Problem, pose
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import as_method
+from truerisk.methods.words import as_method, usual_word
 from truerisk.search.search_problem import problem_of_search, route
 
 

@@ -26,7 +26,6 @@ from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.data.data import Data, TaskWord
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import (
     Problem,
     as_seed,
@@ -39,7 +38,7 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss, by_scoring
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import USUAL_FOLDS, as_method, usual_word
 from truerisk.results.results import RiskEstimate, all_findings, with_findings
 from truerisk.search.claim import Claim, known_word
 from truerisk.search.own_claim import as_risk, claim_of

@@ -14,12 +14,11 @@ from truerisk.core.present import clean
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, curve_of, procedure_of
 from truerisk.methods.pairs import Pairs, testing_method
 from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter
+from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter, usual_word
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding, without_checks
 from truerisk.results.results import RiskCurve, RiskEstimate

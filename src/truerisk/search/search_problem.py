@@ -15,7 +15,6 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.data.data import Data, TaskWord, take_named_columns
 from truerisk.engines.generic import Generic
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.problem import (
     Problem,
     as_seed,
@@ -27,7 +26,7 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn
+from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn, usual_word
 from truerisk.search.claim import usual_score
 from truerisk.search.door import check_store, load_part
 

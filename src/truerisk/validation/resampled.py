@@ -14,10 +14,10 @@ from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
-from truerisk.estimation.outer_splits import usual_word
 from truerisk.estimation.run import compute
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.pairs import testing_method
+from truerisk.methods.words import usual_word
 from truerisk.plan.partitions import times_drawn
 from truerisk.plan.plan import Plan
 from truerisk.validation.honest import HonestRun, asking_besides

@@ -31,9 +31,9 @@ from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.cli.source import Source, label_written, source_of
 from truerisk.core.present import seconds, text_table
 from truerisk.data.data import Data
-from truerisk.estimation.outer_splits import n_parts, usual_word
+from truerisk.estimation.outer_splits import n_parts
 from truerisk.estimation.problem import Problem, problem_on
-from truerisk.methods.words import USUAL_FOLDS
+from truerisk.methods.words import USUAL_FOLDS, usual_word
 
 Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
 """The methods that choose settings, the one that tests, and whose learning curves are measured."""
