@@ -124,7 +124,6 @@ NO_PICTURE = {
     "RowsNeeded",
     "Stated",
     "Status",
-    "TestedLearners",
     "TunedLearner",
     "Updating",
 }

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from truerisk.assessment.assessment import Assessment, assessment_of
+from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.conclusion import conclude
+from truerisk.assessment.constant_risk import constant_risk
 from truerisk.assessment.door import load_part
-from truerisk.assessment.families import problems_of, read_learners, task_of
+from truerisk.assessment.families import by_text, problems_of, ranked, read_learners, task_of
 from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
+from truerisk.contracts import Fits
 from truerisk.core.arguments import as_typed, check_flag, refuses_old_names
 from truerisk.core.errors import UnknownName
 from truerisk.core.present import named
@@ -230,3 +233,50 @@ def _assess_each(
     if missing is not None or whole is None:
         raise Interrupted(whole, missing or ()) from None
     return whole
+
+
+def assessment_of(
+    learners: Mapping[str, TunedLearner],
+    problems: Mapping[str, Problem],
+    schedule: Schedule,
+    fits: Fits | None,
+    typed: Mapping[str, str],
+    missing: Sequence[str] = (),
+) -> Assessment:
+    """What was found of these learners, and the conclusion."""
+    order = by_text({name: problems[name].family for name in learners})
+    best = ranked({name: learner.risk.loss_value for name, learner in learners.items()}, order)[0]
+    problem, choice = problems[best], None
+    if len(learners) > 1:
+        choice = load_part("choice")(learners, order, problem, schedule.nested)
+    data, constant = problem.data, constant_risk(problem)
+    assessment = Assessment(
+        learners=learners,
+        best=best,
+        conclusion="",
+        scoring=problem.loss.word,
+        positive=problem.loss.label(data),
+        task=data.task,
+        tuned_by=schedule.methods[0].word,
+        tested_by=schedule.nested.tested_by,
+        rule=problem.rule.word,
+        interval=problem.interval,
+        confidence_level=problem.confidence_level,
+        n_rows=data.n_rows,
+        classes=tuple(str(data.label(code)) for code in range(data.n_classes)),
+        class_sizes=tuple(problem.class_counts.values()),
+        seed=problem.seed,
+        source="",
+        command="",
+        baseline=None if constant is None else problem.loss.scale.value(constant.risk),
+        baseline_rule=None if constant is None else constant.rule,
+        missing=tuple(missing),
+        choice=choice,
+        given=typed,
+        order=tuple(order),
+        problem=problem,
+        testing=schedule.nested,
+        constant=constant,
+        kept=fits,
+    )
+    return replace(assessment, conclusion=conclude(assessment))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from truerisk.assessment.tested_learners import TestedLearners
+from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core import present
 from truerisk.core.present import clean, params_text, percent, signed
-from truerisk.results.finding import Finding
-from truerisk.results.results import RiskEstimate, all_findings
+from truerisk.results.results import RiskEstimate
 
 _NAME = 40
 _SETTING = 80
 
 
-def conclude(tested: TestedLearners) -> str:
+def conclude(tested: Assessment) -> str:
     """The number to report, which learner, how wrong it is, and whether others differ."""
     if tested.learners[tested.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
@@ -38,7 +37,7 @@ def conclude(tested: TestedLearners) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _is_useful(tested: TestedLearners) -> bool | None:
+def _is_useful(tested: Assessment) -> bool | None:
     """Whether learning beats the best constant answer by more than its noise; None if unknown."""
     gain = tested.gain()
     if gain is not None:
@@ -50,13 +49,13 @@ def _is_useful(tested: TestedLearners) -> bool | None:
     return None if worst < tested.scale.value(tested.baseline) else False
 
 
-def _best(tested: TestedLearners) -> float:
+def _best(tested: Assessment) -> float:
     value = tested.learners[tested.best].risk.value
     assert value is not None
     return value
 
 
-def _winner(tested: TestedLearners) -> str:
+def _winner(tested: Assessment) -> str:
     best = tested.learners[tested.best]
     text = f"Use {_label(tested, tested.best)}"
     if tested.choice is None or tested.choice.value is None:
@@ -74,7 +73,7 @@ def _winner(tested: TestedLearners) -> str:
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
 
-def _none_is_better(tested: TestedLearners) -> str:
+def _none_is_better(tested: Assessment) -> str:
     assert tested.constant is not None
     best = tested.learners[tested.best]
     n = len(tested.learners)
@@ -92,12 +91,12 @@ def _claim(learner: TunedLearner) -> str:
     return f"; the {own.scale.noun} that tuned it was {present.risk(own.value)}"
 
 
-def _label(tested: TestedLearners, name: str) -> str:
+def _label(tested: Assessment, name: str) -> str:
     setting = params_text(tested.learners[name].curve.best_params)
     return f"{clean(name, _NAME)} ({clean(setting, _SETTING)})"
 
 
-def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
+def _risk_text(tested: Assessment, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
     value = present.risk(risk.value)
     if risk.scale.perfect is None:
@@ -105,7 +104,7 @@ def _risk_text(tested: TestedLearners, risk: RiskEstimate) -> str:
     return f"{clean(risk.named_scoring, _NAME)} {value} ({_interval(risk)})"
 
 
-def _meaning(tested: TestedLearners, risk: RiskEstimate, *, why: bool = True) -> str:
+def _meaning(tested: Assessment, risk: RiskEstimate, *, why: bool = True) -> str:
     """What a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
     problem, what = tested.problem, clean(risk.named_scoring, _NAME)
@@ -124,7 +123,7 @@ def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
 
 
-def _others(tested: TestedLearners) -> str:
+def _others(tested: Assessment) -> str:
     """Which learners may be the best besides, or that no other one may."""
     best_set, level = tested.usual_best_set, 100 * tested.confidence_level
     if best_set is None or len(tested.learners) < 2:
@@ -142,13 +141,13 @@ def _others(tested: TestedLearners) -> str:
     return f"{opening}, the best learner may also be {present.listed(named, 'or')}."
 
 
-def _behind(tested: TestedLearners, name: str) -> float:
+def _behind(tested: Assessment, name: str) -> float:
     value = tested.risks[name].value
     assert value is not None  # a learner that may be the best has a risk
     return value - _best(tested)
 
 
-def _whole_choice(tested: TestedLearners) -> str:
+def _whole_choice(tested: Assessment) -> str:
     if tested.choice is None or tested.choice.value is None:
         return ""
     value = present.risk(tested.choice.value)
@@ -158,7 +157,7 @@ def _whole_choice(tested: TestedLearners) -> str:
     )
 
 
-def _of_a_hundred(tested: TestedLearners) -> str:
+def _of_a_hundred(tested: Assessment) -> str:
     """The number to report as so many of a hundred rows, or of a thousand where it is small."""
     risk, problem = tested.report, tested.problem
     if problem is None or not problem.loss.binary or risk.weighted:
@@ -177,11 +176,3 @@ def _of_a_hundred(tested: TestedLearners) -> str:
 
 
 FEW_OF_A_HUNDRED = 0.05
-
-
-def call_findings_of(tested: TestedLearners) -> tuple[Finding, ...]:
-    """List what the checks of the call saw in the rows and in the answers of the best learner."""
-    seen = [] if tested.problem is None else list(tested.problem.findings)
-    estimates = [tested.learners[tested.best].risk, tested.report]
-    seen += [finding for estimate in estimates for finding in all_findings(estimate)]
-    return tuple(dict.fromkeys(seen))

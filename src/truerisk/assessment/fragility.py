@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from truerisk.assessment.conclusion import call_findings_of
-from truerisk.assessment.tested_learners import TestedLearners
+from truerisk.assessment.assessment import Assessment
 from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.rows import rarest_class_findings
 from truerisk.checks.selected_columns import selection_findings
@@ -21,7 +20,7 @@ RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is uns
 QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")  # the table and our own folds
 
 
-def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
+def fragile(tested: Assessment) -> tuple[Finding, ...]:
     """Findings on rows, columns, splits and the choice, the most serious first."""
     if tested.problem is None:
         return ()
@@ -34,7 +33,7 @@ def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
         columns = replace(columns, names=names, numbered=numbered, named=True)
     settings = sum(len(finding.curve) for finding in tested.learners.values())
     outer = tested.learners[tested.best].answers
-    seen = list(call_findings_of(tested))
+    seen = [*tested.warned_findings]
     if tested.checked:
         seen += [*column_findings(data, columns), *selection_findings(data, columns)]
         if all(finding.code != "few-events" for finding in seen):
@@ -49,7 +48,7 @@ def fragile(tested: TestedLearners) -> tuple[Finding, ...]:
     return by_severity([finding for finding in findings if finding.code not in QUIETLY])
 
 
-def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:
+def _wide(tested: Assessment, loss: Loss) -> Iterator[Finding]:
     """An interval that leaves most of the question open, and the rows that would halve it."""
     interval = tested.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
@@ -64,7 +63,7 @@ def _wide(tested: TestedLearners, loss: Loss) -> Iterator[Finding]:
         )
 
 
-def _unstable(tested: TestedLearners) -> Iterator[Finding]:
+def _unstable(tested: Assessment) -> Iterator[Finding]:
     """A setting that few of the outer splits chose, where they had several to choose from."""
     best = tested.learners[tested.best]
     stability = best.stability
