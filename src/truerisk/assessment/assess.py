@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from truerisk.assessment.assessment import Assessment
@@ -21,7 +22,7 @@ from truerisk.core.present import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import connections_kept
-from truerisk.estimation.problem import Problem, as_seed, with_equal_checks
+from truerisk.estimation.problem import Problem, as_seed, with_checks
 from truerisk.losses.loss_words import are_several
 from truerisk.methods.words import as_method, listed_splits
 from truerisk.results.finding import warn_of_findings
@@ -134,7 +135,7 @@ def assess(
     >>> a.best
     'bayes'
     """
-    methods = None if cv is None else [as_method(one) for one in listed_splits(cv)]
+    methods = None if cv is None else list(map(as_method, listed_splits(cv)))
     outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
@@ -144,7 +145,7 @@ def assess(
     named_learners = read_learners(learners, seed)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     families = named_learners.values() if isinstance(named_learners, Mapping) else ()
-    models = [family.estimator for family in families]
+    models = list(map(attrgetter("estimator"), families))
     table, found, _ = take_named_columns(X, rows, models=models)
     data = Data.check(table, y, task=task_of(named_learners, y), **found)
     wishes = None
@@ -167,9 +168,10 @@ def assess(
     if wishes is not None and wishes.horizon is not None:
         problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
     schedule = Schedule.draw(problems, methods, outer)
-    forward = all(m.goes_forward for m in (*schedule.methods, schedule.nested))
-    problems = with_equal_checks(problems, checks, forward=forward)
-    problems = {name: schedule.posed(problem) for name, problem in problems.items()}
+    forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested)))
+    first = with_checks(next(iter(problems.values())), checks, forward=forward)  # for all of them
+    for name, problem in problems.items():
+        problems[name] = schedule.posed(replace(problem, findings=first.findings))
     curves: Mapping[str, Any] = {}
     if learning_curve is not None:
         curves = load_part("learning-curves")(learning_curve, problems, schedule)
@@ -207,7 +209,8 @@ def _assess_each(
     missing: tuple[str, ...] | None = None  # what an interruption left out
     keeper = None if stored is None else stored.keeper
     total = sum(map(schedule.fits, problems.values()))
-    total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))
+    for curve in curves.values():
+        total += 0 if isinstance(curve, str) else curve.n_fits
     try:
         with counting(total) as count:
             tuned = {}
@@ -243,9 +246,12 @@ def assessment_of(
     typed: Mapping[str, str],
     missing: Sequence[str] = (),
 ) -> Assessment:
-    """What was found of these learners, and the conclusion."""
-    order = by_text({name: problems[name].family for name in learners})
-    best = ranked({name: learner.risk.loss_value for name, learner in learners.items()}, order)[0]
+    """Put together what was found of these learners, and conclude."""
+    families, risks = {}, {}
+    for name, learner in learners.items():
+        families[name], risks[name] = problems[name].family, learner.risk.loss_value
+    order = by_text(families)
+    best = ranked(risks, order)[0]
     problem, choice = problems[best], None
     if len(learners) > 1:
         choice = load_part("choice")(learners, order, problem, schedule.nested)

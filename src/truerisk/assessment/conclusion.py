@@ -1,4 +1,4 @@
-"""What to conclude from an assessment, in words."""
+"""The conclusion from an assessment, in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SETTING = 80
 
 
 def conclude(tested: Assessment) -> str:
-    """The number to report, which learner, how wrong it is, and whether others differ."""
+    """Say which number to report, which learner to use, how wrong it is, and if others differ."""
     if tested.learners[tested.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
     if _is_useful(tested) is False:
@@ -34,11 +34,11 @@ def conclude(tested: Assessment) -> str:
     if tested.missing:
         names = ", ".join(clean(name, _NAME) for name in tested.missing)
         sentences.append(f"Not assessed, because interrupted: {names}.")
-    return " ".join(sentence for sentence in sentences if sentence)
+    return " ".join(filter(None, sentences))
 
 
 def _is_useful(tested: Assessment) -> bool | None:
-    """Whether learning beats the best constant answer by more than its noise; None if unknown."""
+    """Return True if learning beats the best constant answer beyond noise; None if unknown."""
     gain = tested.gain()
     if gain is not None:
         return gain.mean > 0 and gain.exceeds_noise(tested.confidence_level)
@@ -97,7 +97,7 @@ def _label(tested: Assessment, name: str) -> str:
 
 
 def _risk_text(tested: Assessment, risk: RiskEstimate) -> str:
-    """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
+    """Say 'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
     value = present.risk(risk.value)
     if risk.scale.perfect is None:
         return f"a risk of {value} ({_meaning(tested, risk)})"
@@ -105,7 +105,7 @@ def _risk_text(tested: Assessment, risk: RiskEstimate) -> str:
 
 
 def _meaning(tested: Assessment, risk: RiskEstimate, *, why: bool = True) -> str:
-    """What a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
+    """Say what a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
     problem, what = tested.problem, clean(risk.named_scoring, _NAME)
     if risk.scale.perfect is None and problem is not None and problem.loss.binary:
@@ -124,7 +124,7 @@ def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
 
 
 def _others(tested: Assessment) -> str:
-    """Which learners may be the best besides, or that no other one may."""
+    """Name the other learners that may be the best, or say that no other one may."""
     best_set, level = tested.usual_best_set, 100 * tested.confidence_level
     if best_set is None or len(tested.learners) < 2:
         return ""
@@ -158,7 +158,7 @@ def _whole_choice(tested: Assessment) -> str:
 
 
 def _of_a_hundred(tested: Assessment) -> str:
-    """The number to report as so many of a hundred rows, or of a thousand where it is small."""
+    """Say the number to report as so many of a hundred rows, or of a thousand if it is small."""
     risk, problem = tested.report, tested.problem
     if problem is None or not problem.loss.binary or risk.weighted:
         return ""

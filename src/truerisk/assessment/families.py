@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ Named = Mapping[str, Family] | Sequence[str] | None
 
 
 def read_learners(learners: Any, seed: int = 0) -> Named:
-    """What was named: a dict of models or (model, grid) pairs, words, or None.
+    """Read what was named: a dict of models or (model, grid) pairs, words, or None.
 
     Of a (model, distributions, n) the settings are drawn, by a stream of the seed.
     """
@@ -50,15 +52,19 @@ def read_learners(learners: Any, seed: int = 0) -> Named:
         )
     if not learners:
         raise BadData("the dict of learners is empty: there is nothing to assess.")
-    families = {str(name): _family(str(name), learner, seed) for name, learner in learners.items()}
+    families = {}
+    for name, learner in learners.items():
+        families[str(name)] = _family(str(name), learner, seed)
     if len(families) < len(learners):
         raise UnknownName("two learners have the same name as text: give each its own.")
-    _refuse_mixed(families)
+    if len(set(map(attrgetter("task"), families.values()))) > 1:
+        listed = ", ".join(f"{name}: {family.task}" for name, family in families.items())
+        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")
     return families
 
 
 def task_of(named: Named, y: Any) -> TaskWord:
-    """What the families predict; for words, what y looks like by the rule of table files.
+    """Return what the families predict; for words, what y looks like by the rule of table files.
 
     Classes are labels, booleans, or whole numbers of few values; pairs are outcomes in time.
     """
@@ -77,7 +83,7 @@ def task_of(named: Named, y: Any) -> TaskWord:
 
 
 def rows_for(named: Named, data: Data) -> Data:
-    """The data for these learners: models get X as it was given, words get gaps of one kind."""
+    """Return the data for these learners: X as it was given for models, plain gaps for words."""
     if isinstance(named, Mapping):
         return data
     X = with_plain_gaps(data.X)
@@ -85,9 +91,9 @@ def rows_for(named: Named, data: Data) -> Data:
 
 
 def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> Mapping[str, Family]:
-    """Families by name; words, and None, stand for models with grids for the size of the data.
+    """Return families by name; for words, or None, models with grids for the size of the data.
 
-    And for the least training set of the `methods` that compare and test them.
+    The grids also suit the least training set of the `methods` that compare and test them.
     """
     if isinstance(named, Mapping):
         return named
@@ -101,14 +107,14 @@ def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> M
 def problems_of(
     named_learners: Named, data: Data, methods: Iterable[Any], sample_weight: Any, **terms: Any
 ) -> dict[str, Problem]:
-    """The problem of every learner, on rows as it takes them, with what was asked of all.
+    """Pose the problem of every learner, on rows as it takes them, with what was asked of all.
 
     Learners behind the same steps find what the steps of the others gave.
     """
     data = rows_for(named_learners, data)
     families = families_of(named_learners, data, methods)
     alike, steps = set[str](), None
-    if sum(family.is_piped for family in families.values()) > 1:
+    if sum(map(attrgetter("is_piped"), families.values())) > 1:
         sharing = shared_steps()
         alike, steps = sharing.beginning_alike(families), sharing.Tries()
     problems = {}
@@ -198,33 +204,27 @@ def _family(name: str, learner: Any, seed: int) -> Family:
     return Family.of(*learner)
 
 
-def _refuse_mixed(families: Mapping[str, Family]) -> None:
-    tasks = {name: family.task for name, family in families.items()}
-    if len(set(tasks.values())) > 1:
-        listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
-        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")
-
-
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def by_text(families: Mapping[str, Family]) -> list[str]:
-    """Names, sorted by class, parameters and settings of their learners as they are written."""
-    return sorted(families, key=lambda name: _text(families[name]))
+    """Sort names by class, parameters and settings of their learners as they are written."""
+    texts = {}
+    for name, family in families.items():
+        kind, params = (
+            type(family.estimator),
+            sorted(family.estimator.get_params(deep=True).items()),
+        )
+        text = f"{kind.__module__}.{kind.__qualname__} {params} {family.candidates}"
+        texts[name] = ADDRESS.sub("", text)
+    return sorted(texts, key=texts.__getitem__)
 
 
 def ranked(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]:
-    """Names by risk, the smallest first, those without one last; equal risks in the given order.
+    """Sort names by risk, the smallest first, those without one last, equal ones as in `order`.
 
     >>> ranked({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
     ['d', 'c', 'a', 'b']
     """
     values = [np.inf if (risk := risks[name]) is None else risk for name in order]
-    return [order[at] for group in tied_groups(values) for at in group]
-
-
-def _text(family: Family) -> str:
-    kind = type(family.estimator)
-    params = sorted(family.estimator.get_params(deep=True).items())
-    text = f"{kind.__module__}.{kind.__qualname__} {params} {family.candidates}"
-    return ADDRESS.sub("", text)
+    return list(map(order.__getitem__, chain.from_iterable(tied_groups(values))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -68,16 +69,16 @@ def out_of_fold(
 
 
 def refits(problem: Problem) -> bool:
-    """Whether the winners are fitted again for it: no loss asked for what they can say."""
+    """Return True if the winners are fitted again: no loss asked for what they can say."""
     if problem.data.task != "classification" or problem.richest is None:
         return False
-    return all(loss.response != problem.richest.response for loss in problem.losses)
+    return problem.richest.response not in map(attrgetter("response"), problem.losses)
 
 
 def _first(computed: Computed, answers: Answers, n_fits: int = 0) -> OutOfFold | str:
     """Return the first answer to every row by a model that did not see it."""
     plan, values = answers.plan, answers.values[0]
-    seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
+    seen = np.concatenate(list(map(plan.seen, range(plan.n_questions))))
     unseen = np.flatnonzero(~seen)
     distinct, first = np.unique(plan.positions[0][unseen], return_index=True)
     if not len(distinct):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from truerisk.selection.rules import Minimum
 def risk_of_choice(
     done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure
 ) -> RiskEstimate | None:
-    """Nested risk of "take the learner and setting with the smallest inner risk, then fit".
+    """Return the risk of "take learner and setting with the smallest inner risk, then fit".
 
     It costs nothing more: every learner was tuned inside the same outer splits, so in each of them
     the answers of the learner that looked best inside are taken, of equals the first in `order`.
@@ -27,76 +29,78 @@ def risk_of_choice(
     is that of the learner with the smallest inner risk on all rows. None if a learner lacks an
     answer, or there is a question before which no inner risk is known.
     """
-    results = [done[name] for name in order]
-    answers = [one.answers for one in results]
-    if any(a is None or not a.answered.all() for a in answers):
-        return None
-    inner = np.array([one.winners.inner_risk for one in results if one.winners is not None])
+    results, answers, inner_risks, further = [], [], [], []
+    for name in order:
+        one = done[name]
+        if one.answers is None or not one.answers.answered.all():
+            return None
+        results.append(one)
+        answers.append(one.answers)
+        if one.winners is not None:
+            inner_risks.append(one.winners.inner_risk)
+        if one.shaken is not None:
+            further.append(one.shaken)
+    inner = np.array(inner_risks)
     inner[np.isnan(inner)] = np.inf  # a fit failed: nothing is known of this learner here
     if np.isinf(inner).all(axis=0).any():
         return None
-    least = Minimum()
-    chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
-    mixed = _mixed([a for a in answers if a is not None], chosen)
-    further = [one.shaken for one in results if one.shaken is not None]
+    least, unknown = Minimum(), np.full(len(results), np.nan)
+    chosen = np.array([least.choose(column, unknown) for column in inner.T])
+    mixed = _mixed(answers, chosen)
     complete = len(further) == len(results)
     shaken = _mixed(further, chosen[further[0].plan.fold]) if complete else None
     note = _note(order, chosen[~mixed.plan.own_rows])
+    refusals: dict[str, str] = {}
+    for one in reversed(results):  # of several reasons that of the first learner stays
+        refusals |= one.risk.refusals
+    common: dict[str, Any] = {  # all learners together made the choice
+        "params": {},
+        "answered": None,
+        "scores": {},
+        "engine": ", ".join(dict.fromkeys(map(attrgetter("risk.engine"), results))),
+        "refusals": refusals,
+        "n_fits": sum(map(attrgetter("n_fits"), results)),
+        "seconds": sum(map(attrgetter("seconds"), results)),
+        "findings": problem.findings,
+    }
 
-    def risk(one: Score, papers: RiskEstimate, of: Answers, shaken: Answers | None) -> RiskEstimate:
+    def risk(one: Score, of: Answers, shaken: Answers | None, like: RiskEstimate) -> RiskEstimate:
         terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
         tested = testing.risk(of, shaken, problem.data, one.loss, terms)
-        seen = tuple(finding.note for finding in problem.findings)
-        papers = _papers(results, papers, (*one.loss.notes, *seen, note))
-        return dress(tested, replace(papers, findings=problem.findings), {})
+        notes = (*one.loss.notes, *map(attrgetter("note"), problem.findings), note)
+        return dress(tested, replace(like, **common, notes=notes), {})
 
-    first = results[0].risk
-    moved = [None] * len(mixed.also) if shaken is None else shaken.also
-    pairs = zip(problem.scores.items(), mixed.also, moved, strict=True)
-    scores = {name: risk(one, first.scores[name], of, more) for (name, one), of, more in pairs}
-    whole = risk(Score(problem.loss, problem.interval), first, mixed, shaken)
+    first, scores = results[0].risk, {}
+    for place, (name, score) in enumerate(problem.scores.items()):
+        more = None if shaken is None else shaken.also[place]
+        scores[name] = risk(score, mixed.also[place], more, first.scores[name])
+    whole = risk(Score(problem.loss, problem.interval), mixed, shaken, first)
     return replace(whole, scores=scores)
 
 
 def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
-    """The chosen learner's answers to every question."""
+    """Take the chosen learner's answers to every question."""
     plan = answers[0].plan
-    values = answers[0].values.astype(np.result_type(*(a.values.dtype for a in answers)))
+    values = answers[0].values.astype(np.result_type(*map(attrgetter("values.dtype"), answers)))
     for question, learner in enumerate(chosen):
         if answers[0].response == "scored":
             part = slice(question, question + 1)
         else:
             part = slice(*plan.test_offsets[question : question + 2])
         values[:, part] = answers[learner].values[:, part]
-    notes = tuple(dict.fromkeys(note for a in answers for note in a.notes))
-    also = tuple(_mixed(those, chosen) for those in zip(*(a.also for a in answers), strict=True))
-    return replace(answers[0], values=values, notes=notes, also=also)
+    notes: dict[str, None] = {}
+    for each in answers:
+        notes |= dict.fromkeys(each.notes)
+    further = zip(*map(attrgetter("also"), answers), strict=True)
+    also = tuple(_mixed(those, chosen) for those in further)
+    return replace(answers[0], values=values, notes=tuple(notes), also=also)
 
 
 def _note(order: Sequence[str], chosen: np.ndarray) -> str:
-    """How often which learner was chosen, the most frequent first."""
+    """Say how often which learner was chosen, the most frequent first."""
     counts = np.bincount(chosen, minlength=len(order))
     often = [f"{order[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]]
     return (
         f"risk of choosing among {len(order)} learners too; chosen in the outer splits: "
         f"{', '.join(often)}"
-    )
-
-
-def _papers(
-    results: Sequence[TunedLearner], first: RiskEstimate, notes: tuple[str, ...]
-) -> RiskEstimate:
-    """What is said of the choice besides its value: all learners together made it."""
-    risks = [result.risk for result in results]
-    refusals = {word: why for risk in reversed(risks) for word, why in risk.refusals.items()}
-    return replace(
-        first,
-        params={},
-        answered=None,
-        scores={},
-        engine=", ".join(dict.fromkeys(risk.engine for risk in risks)),
-        refusals=refusals,
-        n_fits=sum(result.n_fits for result in results),
-        seconds=sum(result.seconds for result in results),
-        notes=notes,
     )

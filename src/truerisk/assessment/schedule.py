@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from truerisk.assessment.out_of_fold import refits
@@ -23,7 +24,7 @@ MOST_IN_FOLDS = 10_000
 
 
 def word_by_size(n_rows: int) -> str:
-    """How so many rows are usually split: of very many, one test tells enough.
+    """Name the usual splits of so many rows: of very many, one test tells enough.
 
     >>> [word_by_size(n) for n in (100, 5_000, 50_000)]
     ['5-fold', '5-fold', 'holdout']
@@ -50,7 +51,7 @@ class Schedule:
         """
         problem, several = next(iter(problems.values())), len(problems) > 1
         usual = usual_word(problem.data, word_by_size(problem.data.n_rows))
-        chosen = tuple(as_method(method) for method in methods or (usual,))
+        chosen = tuple(map(as_method, methods or (usual,)))
         for method in chosen:
             if method.spares_fits:
                 raise Refusal(
@@ -64,7 +65,7 @@ class Schedule:
         return cls(chosen, tuple(plans), nested, nested_plan)
 
     def tuned(self, problem: Problem, count: Count, keeper: Keeper | None) -> list[Computed]:
-        """The risk of every setting on all rows, by each of the methods."""
+        """Compute the risk of every setting on all rows, by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
             tuning = tuning_problem(replace(problem, interval=None), method)
@@ -78,13 +79,13 @@ class Schedule:
         return choose_intervals(problem, self.nested, self.nested_plan)
 
     def fits(self, problem: Problem) -> int:
-        """How many fits a learner needs, with that of the apparent risk.
+        """Count the fits that a learner needs, with that of the apparent risk.
 
         Where its scores are asked apart from its labels, the outer winners are fitted twice. A
         search is fitted once more, for its own claim.
         """
         n_settings = len(problem.family)
-        fits = sum(plan.n_fits for plan in self.plans) * n_settings + 1
+        fits = sum(map(attrgetter("n_fits"), self.plans)) * n_settings + 1
         outside, inside = map(self.nested_plan.part_named, ("outer", "inner"))
         fits += outside.n_fits * (refits(problem) + (not self.shares_fits))
         if self.nested.asks_inside(n_settings):
@@ -93,6 +94,6 @@ class Schedule:
 
     @cached_property
     def shares_fits(self) -> bool:
-        """Whether the fits that tune on all rows test, too."""
+        """True if the fits that tune on all rows test, too."""
         outside = self.nested_plan.part_named("outer")
         return self.nested.shares_folds and outside.asks_like(self.plans[0])

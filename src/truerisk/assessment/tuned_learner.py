@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -214,12 +215,12 @@ def honest_learner(
     count.finish(again)
     return TunedLearner(
         curve=curve,
-        criteria=_by_word([curve_of(computed) for computed in tuned[1:]]),
+        criteria=_by_word(list(map(curve_of, tuned[1:]))),
         risk=risk,
         outer=folds,
         stability=stability_of(folds, curve.best, problem.family),
-        n_fits=sum(one.n_made for one in (*tuned, tested)) + again,
-        seconds=sum(one.seconds for one in tuned) + perf_counter() - started,
+        n_fits=sum(map(attrgetter("n_made"), (*tuned, tested))) + again,
+        seconds=sum(map(attrgetter("seconds"), tuned)) + perf_counter() - started,
         answers=tested.answers,
         shaken=tested.shaken,
         winners=tested.winners,
@@ -235,7 +236,7 @@ def honest_learner(
 def with_curve(
     learner: TunedLearner, curve: PlannedCurve | str, count: Progress, keeper: Keeper | None
 ) -> TunedLearner:
-    """With its learning curve, or with the reason why it has none."""
+    """Return the learner with its learning curve, or with the reason why it has none."""
     if isinstance(curve, str):
         return replace(learner, no_learning_curve=curve)
     started = perf_counter()
@@ -248,7 +249,7 @@ def with_curve(
 
 
 def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
-    """Curves by the word of their method; a word that comes again gets a number."""
+    """Map the word of each method to its curve; a word that comes again gets a number."""
     curves_by_word: dict[str, RiskCurve] = {}
     for curve in curves:
         word = curve.common.method

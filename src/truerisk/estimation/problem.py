@@ -364,11 +364,3 @@ def with_checks(problem: Problem, checks: bool, *, forward: bool) -> Problem:
     if forward:
         findings = [finding for finding in findings if finding.code != "rows-in-order"]
     return replace(problem, findings=(*findings, *event_findings(problem.data, problem.losses)))
-
-
-def with_equal_checks(
-    problems: Mapping[str, Problem], checks: bool, *, forward: bool
-) -> dict[str, Problem]:
-    """Check rows that several problems share once, for all of them."""
-    first = with_checks(next(iter(problems.values())), checks, forward=forward)
-    return {name: replace(each, findings=first.findings) for name, each in problems.items()}
