@@ -97,6 +97,20 @@ def test_where_nothing_tells_it_is_a_dash():
     assert "% confidence (" not in found.conclusion
 
 
+def test_legend_says_that_comparison_is_missing(monkeypatch):
+    """Without the module that compares, several learners have dashes and a note that names it."""
+    is_there = "truerisk.assessment.assessment.is_present"
+    monkeypatch.setattr(is_there, lambda module: module != "truerisk.comparison.paired")
+    found = assessed(scoring=None)
+    note = "best?: not known, since truerisk.comparison.paired is missing; install truerisk anew"
+    assert found.usual_best_set is None
+    assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
+    assert note in found.legend
+    assert note in str(found)
+    assert note in found.to_html()
+    assert note not in tr.assess({"bayes": GaussianNB()}, X, Y).legend
+
+
 def test_a_page_of_an_older_file_has_a_dash(found):
     """Documents that were written before have no such set."""
     content = json.loads(found.to_json())

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from truerisk.results.roc import RocCurve
     from truerisk.validation.validation import Validation
 
+COMPARISON = "truerisk.comparison.paired"
 MOST_NAMES = 10_000  # names of columns that are kept; the fingerprint covers all
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
@@ -359,9 +360,10 @@ class Assessment(Bounded, Record):
     def usual_best_set(self) -> Sequence[str] | None:
         """`best_set` at the level of the intervals; None where it is refused.
 
-        None as well where several learners cannot be compared, as `truerisk.comparison` is missing.
+        None as well where several learners cannot be compared, as `truerisk.comparison` is missing;
+        the legend then says so.
         """
-        if len(self.learners) > 1 and not is_present("truerisk.comparison.paired"):
+        if comparison_missing(self):
             return None
         try:
             return self.best_set(self.confidence_level)
@@ -539,7 +541,7 @@ class Assessment(Bounded, Record):
             *([selected] if self.tuned else []),
             *([present.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
             f"honest: {honest} {tested}",
-            *([present.may_be_best(level)] if self.usual_best_set else []),
+            *([present.may_be_best(level)] if self.usual_best_set else comparison_missing(self)),
             *([scale.optimism] if self.tuned else []),
             *self._claims,
         )
@@ -669,6 +671,13 @@ class Assessment(Bounded, Record):
             return self.best_learner
         refuse_unassessed(name, self.learners)
         return self.learners[name]
+
+
+def comparison_missing(assessment: Assessment) -> list[str]:
+    """Say why it is not known which learners may be the best, if that is a missing module."""
+    if len(assessment.learners) < 2 or is_present(COMPARISON):
+        return []
+    return [f"best?: not known, since {COMPARISON} is missing; install truerisk anew"]
 
 
 def refuse_unassessed(name: str, learners: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.assessment import Assessment, comparison_missing
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.present import (
     SELECTED_SCORE,
@@ -193,7 +193,8 @@ def _legend(document: Assessment) -> list[str]:
     scale = document.scale
     of = honest_risk(scale.noun, document.tested_by, tuned=document.tuned)
     honest = f"honest: {of} ({testing})"
-    best = [] if document.usual_best_set is None else [may_be_best(level)]
+    is_known = document.usual_best_set is not None
+    best = [may_be_best(level)] if is_known else comparison_missing(document)
     if not document.tuned:
         return ["selected: nothing, since every learner has one setting", honest, *best]
     return [
