@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from truerisk.core.registry import loader_of
 
-from truerisk.core.registry import lines_of
-
-_PARTS = lines_of(
+load_part = loader_of(
     "truerisk",
     """
     choice  assessment.risk_of_choice:risk_of_choice  the risk of choosing among several learners
@@ -21,8 +19,3 @@ _PARTS = lines_of(
     validation  assessment.validated:validated  the validation of the best learner
     """,
 )
-
-
-def load_part(word: str) -> Any:
-    """Import what few assessments need, by its word."""
-    return _PARTS[word].load()

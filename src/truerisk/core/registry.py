@@ -109,6 +109,21 @@ def lines_of(package: str, table: str) -> dict[str, Line]:
     return {word: Line(f"{package}.{place}", about) for word, place, about in cells}
 
 
+def loader_of(package: str, table: str) -> Callable[[str], Any]:
+    """Return a function that imports what a table of `lines_of` names, by its word.
+
+    >>> load = loader_of("truerisk.core", "family  family:Family  a learner with its candidates")
+    >>> load("family").__name__
+    'Family'
+    """
+    lines = lines_of(package, table)
+
+    def load(word: str) -> Any:
+        return lines[word].load()
+
+    return load
+
+
 class Registry(dict[str, Line]):
     """A table of words that prints itself.
 

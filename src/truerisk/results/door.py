@@ -6,12 +6,10 @@ ask this file by a word, and it imports the view or the part when it is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from truerisk.core.registry import loader_of
 
-from truerisk.core.registry import lines_of
-
-_ABOVE = lines_of(
+# The views and comparisons of packages above:
+load_from_above = loader_of(
     "truerisk",
     """
     difference  comparison.paired:difference  two estimates on the same splits
@@ -44,14 +42,8 @@ _ABOVE = lines_of(
     """,
 )
 
-
-def load_from_above(word: str) -> Callable[..., Any]:
-    """Import the function that draws, writes or compares results, by its word."""
-    view: Callable[..., Any] = _ABOVE[word].load()
-    return view
-
-
-_PARTS = lines_of(
+# The parts of this package that few calls need:
+load_part = loader_of(
     "truerisk.results",
     """
     read-dict  reading:read_dict  a result from plain values
@@ -63,9 +55,3 @@ _PARTS = lines_of(
     also-written  writing:also_written  a text that is also written to a file
     """,
 )
-
-
-def load_part(word: str) -> Callable[..., Any]:
-    """Import a function of this package that few calls need, by its word."""
-    part: Callable[..., Any] = _PARTS[word].load()
-    return part

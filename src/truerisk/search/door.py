@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.registry import lines_of
+from truerisk.core.registry import loader_of
 
 if TYPE_CHECKING:
     from truerisk.search.stored_search import StoredSearch
 
-_PARTS = lines_of(
+load_part = loader_of(
     "truerisk.search",
     """
     fit-given  given_search:fit_given_search  a search that was given is fitted, and again outside
@@ -22,12 +21,6 @@ _PARTS = lines_of(
     scores-of-function  several_scores:by_function  a function that gives several scores
     """,
 )
-
-
-def load_part(word: str) -> Callable[..., Any]:
-    """Import a function of this package that few calls need, by its word."""
-    part: Callable[..., Any] = _PARTS[word].load()
-    return part
 
 
 def check_store(store: Any, random_state: Any) -> None:
