@@ -10,7 +10,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.core.errors import MissingExtra
-from truerisk.models.boosters import TREES
+from truerisk.models.builders import TREES
 from truerisk.models.learners import learner
 
 LEVEL = np.resize(list("abcd"), 200)

@@ -2,7 +2,6 @@
 
 learners.py      the words of `--models`; `learner` gives a pipeline and a grid
 builders.py      what each word builds
-boosters.py      gradient boosting by word: scikit-learn's and that of three packages
 labelled_xgboost.py   XGBoost's classifier for labels of any kind
 levelled_lightgbm.py  LightGBM with its columns of levels as a parameter
 levelled_catboost.py  CatBoost with columns of levels that can be cloned

@@ -23,10 +23,10 @@ registry = Registry(
     svm  builders:svm  support vectors, Gaussian kernel; C and gamma are tuned
     tree  builders:tree  one decision tree; the least leaf is tuned
     forest  builders:forest  100 trees; the features per split are tuned
-    boosting  boosters:boosting  gradient boosting on histograms; trees and leaves are tuned
-    xgboost  boosters:xgboost  XGBoost; trees and depth are tuned
-    lightgbm  boosters:lightgbm  LightGBM; trees and leaves are tuned
-    catboost  boosters:catboost  CatBoost; trees and depth are tuned
+    boosting  builders:boosting  gradient boosting on histograms; trees and leaves are tuned
+    xgboost  builders:xgboost  XGBoost; trees and depth are tuned
+    lightgbm  builders:lightgbm  LightGBM; trees and leaves are tuned
+    catboost  builders:catboost  CatBoost; trees and depth are tuned
     cox  builders:cox  Cox regression, ridge penalty; alpha is tuned
     cox-lasso  builders:cox_lasso  Cox regression, lasso path; its end is tuned
     survival-forest  builders:survival_forest
