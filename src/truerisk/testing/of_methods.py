@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -52,7 +52,7 @@ def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
     return contents_of(evaluate(method, case, seed=seed))
 
 
-def _pickled(method: Method, case: Case, by_value: Iterable[ModuleType] = ()) -> bytes:
+def _pickled(method: Method, case: Case, by_value: Sequence[ModuleType]) -> bytes:
     """With the code of these modules; what is defined elsewhere is named only."""
     import cloudpickle
 
@@ -179,15 +179,13 @@ def check_same_plan_same_result(trial: Trial) -> None:
 def check_same_result_in_another_process(trial: Trial) -> None:
     """Another process with the same seed draws the same plan and says the same."""
     workers = reusable_workers(2)  # those of the engines: another pool would end them
-    answer = workers.submit(_contents_in_worker, _pickled(trial.method, trial.case), 0).result()
-    if answer is None:  # a file of tests, which the other process cannot import
-        answer = workers.submit(
-            _contents_in_worker, _pickled(trial.method, trial.case, _files_of(trial.method)), 0
-        ).result()
-    if answer is None:
-        raise AssertionError(f"{type(trial.method).__name__} cannot be sent to another process.")
-    there = answer
-    _require_same(trial.contents, there, "this process and another")
+    for by_value in ([], _files_of(trial.method)):  # a file of tests cannot be imported there
+        sent = _pickled(trial.method, trial.case, by_value)
+        there = workers.submit(_contents_in_worker, sent, 0).result()
+        if there is not None:
+            _require_same(trial.contents, there, "this process and another")
+            return
+    raise AssertionError(f"{type(trial.method).__name__} cannot be sent to another process.")
 
 
 def check_same_result_on_any_executor(trial: Trial) -> None:
