@@ -157,7 +157,10 @@ if not TYPE_CHECKING:  # which would take every name for one that is there
 
             check_present(module)
             found = import_module(module)
-            return getattr(found, name) if name in _WHERE else found
+            if name in _WHERE:
+                found = getattr(found, name)
+            globals()[name] = found  # so that it is looked up once
+            return found
         from truerisk.core.registry import no_attribute
 
         raise no_attribute(__name__, name, __all__)

@@ -84,7 +84,7 @@ def walk_plan(
     verdicts = np.zeros((n_out, n_positions), dtype=np.uint8)
     counts = plan.blocks.counts
     order, starts = plan.questions_of
-    flips = Flips.of(plan)
+    flips = None if plan.extra is None else Flips.of(plan)
     if flips is None:
         nothing = np.empty(0, np.int32)
         flip_starts, flips = np.zeros(plan.n_fits + 1, np.int32), Flips(nothing, nothing, nothing)
