@@ -151,19 +151,17 @@ if TYPE_CHECKING:  # the same names, for type checkers
 if not TYPE_CHECKING:  # which would take every name for one that is there
 
     def __getattr__(name: str) -> Any:
+        from truerisk.core.registry import check_present, no_attribute
+
         module = _WHERE.get(name) or _PACKAGES.get(name)
-        if module is not None:
-            from truerisk.core.branches import check_present
-
-            check_present(module)
-            found = import_module(module)
-            if name in _WHERE:
-                found = getattr(found, name)
-            globals()[name] = found  # so that it is looked up once
-            return found
-        from truerisk.core.registry import no_attribute
-
-        raise no_attribute(__name__, name, __all__)
+        if module is None:
+            raise no_attribute(__name__, name, __all__)
+        check_present(module)
+        found = import_module(module)
+        if name in _WHERE:
+            found = getattr(found, name)
+        globals()[name] = found  # so that it is looked up once
+        return found
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,6 @@
 """`python -m truerisk` is the `truerisk` command."""
 
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 check_present("truerisk.cli")
 

@@ -17,11 +17,10 @@ from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Fits
 from truerisk.core import present
 from truerisk.core.arguments import check_level
-from truerisk.core.branches import is_present
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.core.present import frame_of_rows, percent, signed
-from truerisk.core.registry import check_known
+from truerisk.core.registry import check_known, is_present
 from truerisk.data.data import TaskWord
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import PairedAnswers

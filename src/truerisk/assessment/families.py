@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.present import named
+from truerisk.core.registry import check_present
 from truerisk.data.columns import (
     kinds_of_columns,
     number_columns_have_holes,

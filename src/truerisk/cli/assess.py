@@ -21,7 +21,7 @@ from truerisk.cli.options import (
 )
 from truerisk.cli.reviews import review_options
 from truerisk.cli.source import order_options, outcome_options, reading_options, source_options
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from truerisk.cli.options import confidence_option, json_option, results_size_option
 from truerisk.cli.output import show
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 
 @click.command()

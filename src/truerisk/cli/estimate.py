@@ -28,8 +28,7 @@ from truerisk.cli.source import (
     source_of,
     source_options,
 )
-from truerisk.core.branches import check_present
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_present, closest
 
 
 @click.command()

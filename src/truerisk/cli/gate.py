@@ -10,7 +10,7 @@ import click
 
 from truerisk.cli.options import with_options
 from truerisk.cli.output import say
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 if TYPE_CHECKING:
     from truerisk.results.interval import Bounded, Scale

@@ -22,7 +22,7 @@ from truerisk.cli.source import (
     source_options,
     time_option,
 )
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 
 @click.command()

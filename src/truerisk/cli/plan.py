@@ -25,8 +25,8 @@ from truerisk.cli.source import (
     source_options,
     words_of,
 )
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
+from truerisk.core.registry import check_present
 
 FEWEST_ROWS = 10  # two in each of the usual five folds
 

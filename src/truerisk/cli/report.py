@@ -10,7 +10,7 @@ import click
 
 from truerisk.cli.options import figures_option, results_size_option
 from truerisk.cli.output import say, show, write_page
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 from truerisk.results.writing import write_text
 
 

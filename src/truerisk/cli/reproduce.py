@@ -11,7 +11,7 @@ from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.registries import show_words
 from truerisk.cli.signals import interrupted_code, interrupted_word
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 from truerisk.results.writing import write_text
 
 

@@ -18,8 +18,8 @@ from truerisk.cli.source import (
     source_options,
     words_of,
 )
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
+from truerisk.core.registry import check_present
 
 if TYPE_CHECKING:
     from truerisk.results.operating_points import OperatingPoint

@@ -12,8 +12,8 @@ import click
 
 from truerisk.cli.options import with_options
 from truerisk.cli.output import in_options, listed, say
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.registry import check_present
 
 
 @dataclass(frozen=True, eq=False)

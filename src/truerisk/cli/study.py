@@ -16,7 +16,7 @@ from truerisk.cli.options import (
     store_path,
     with_options,
 )
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 
 def _body(name: str = "study") -> Any:

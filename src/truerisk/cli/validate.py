@@ -23,7 +23,7 @@ from truerisk.cli.source import (
     reading_options,
     source_options,
 )
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 
 @click.command()

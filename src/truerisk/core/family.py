@@ -15,11 +15,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from truerisk.core.arguments import is_distribution, refuse_class, shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
-from truerisk.core.registry import closest
+from truerisk.core.registry import check_present, closest
 
 BEST = "best_params_"
 CURVES = "predict_survival_function"  # as scikit-survival calls it

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Literal, ParamSpec, TypeVar
 
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 SWITCH = "TRUERISK_PROGRESS"
 

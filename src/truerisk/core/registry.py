@@ -1,20 +1,25 @@
-"""A registry is a table of words: each line names what answers to it, imported when asked for."""
+"""Registries, and branches: what is imported when it is asked for.
+
+A registry is a table of words, each with the place of what it names. A branch is a part of truerisk
+without which all other calls work; ARCHITECTURE.md lists them, and `make branches` cuts each off.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import cleandoc
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import shown
-from truerisk.core.branches import check_present
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import MissingBranch, UnknownName
 
 Found = TypeVar("Found")
 
@@ -158,3 +163,30 @@ class Registry(dict[str, Line]):
     def __str__(self) -> str:
         width = max(map(len, self), default=0)
         return "\n".join(f"{word:<{width}}  {line.about}" for word, line in self.items())
+
+
+def is_present(module: str) -> bool:
+    """Return True if this module of truerisk, and each package around it, can be imported."""
+    return _missing_part(module) is None
+
+
+def check_present(module: str) -> None:
+    """Refuse a call that needs a module of truerisk which is missing.
+
+    >>> check_present("truerisk.methods.racing")
+    """
+    missing = _missing_part(module)
+    if missing is not None:
+        raise MissingBranch(
+            f"this call needs {missing}, which is missing from this installation; "
+            "install truerisk anew."
+        )
+
+
+def _missing_part(module: str) -> str | None:
+    """Return the first of the packages around a module, or the module, that is not there."""
+    if module in sys.modules:
+        return None
+    names = module.split(".")
+    parts = (".".join(names[:end]) for end in range(2, len(names) + 1))
+    return next((p for p in parts if p not in sys.modules and find_spec(p) is None), None)

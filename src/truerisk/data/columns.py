@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.arguments import as_array
-from truerisk.core.branches import is_present
 from truerisk.core.identity import is_a
 from truerisk.core.present import clean
+from truerisk.core.registry import is_present
 from truerisk.data.rows import column_arrays, column_names, is_missing
 
 Kind = Literal["number", "text", "date"]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import as_array, even_array, shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
 from truerisk.core.family import TaskWord as TaskWord
+from truerisk.core.registry import check_present
 from truerisk.data.rows import (
     RowSums,
     TableView,

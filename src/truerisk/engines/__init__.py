@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from truerisk.core.branches import is_present
-from truerisk.core.registry import no_attribute
+from truerisk.core.registry import is_present, no_attribute
 from truerisk.kernels import why_not
 
 if TYPE_CHECKING:  # every class, for type checkers

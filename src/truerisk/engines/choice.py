@@ -9,11 +9,10 @@ from weakref import WeakKeyDictionary
 
 from truerisk.contracts import Engine, Request
 from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.branches import is_present
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import known_class
-from truerisk.core.registry import Registry, lines_of
+from truerisk.core.registry import Registry, is_present, lines_of
 from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
 from truerisk.kernels import why_not

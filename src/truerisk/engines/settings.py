@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.branches import check_present, is_present
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
+from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
 from truerisk.engines.prepared import may_not_draw
 

@@ -16,10 +16,10 @@ import numpy as np
 from truerisk.checks.rows import event_findings, structure_findings
 from truerisk.contracts import Keeper, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
 from truerisk.core.present import of_class
+from truerisk.core.registry import check_present
 from truerisk.core.version import __version__
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.asking import Asking

@@ -15,8 +15,8 @@ from truerisk.checks.leak_warnings import (
     warn_of_leaks,
 )
 from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
-from truerisk.core.branches import check_present
 from truerisk.core.errors import NoEngine
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import connections_kept
 from truerisk.estimation.problem import (

@@ -14,8 +14,8 @@ import numpy as np
 
 from truerisk.contracts import Terms
 from truerisk.core.arguments import shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals.instability import instabilities, instability_of_pairs
 from truerisk.losses.loss import Loss

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import refuse_class, shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.identity import is_from
 from truerisk.core.present import clean, of_class
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.losses.loss import NO_PREDICTIONS, Loss, RowLoss
 from truerisk.losses.row_losses import Log, registry

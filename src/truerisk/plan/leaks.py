@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.plan.blocks import ALL, occurrences
 from truerisk.plan.plan import Plan

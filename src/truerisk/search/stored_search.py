@@ -11,9 +11,9 @@ from typing import Any
 
 from truerisk.contracts import Fits
 from truerisk.core.arguments import store_of
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
+from truerisk.core.registry import check_present
 from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import Problem
 

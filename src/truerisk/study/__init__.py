@@ -4,6 +4,6 @@ A study is a set of *cells* (all that determines a result but the number of the 
 each cell replicates 0, 1, 2 … A *task* is one replicate of one cell; a *fate* is what became of it.
 """
 
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 
 check_present("truerisk.engines.workers")

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from truerisk.core.arguments import path_of, refuse_old_names
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData, TrueRiskError
-from truerisk.core.registry import Registry, closest
+from truerisk.core.registry import Registry, check_present, closest
 from truerisk.intervals import as_form
 from truerisk.losses.loss_words import may_be_word
 from truerisk.losses.row_losses import registry as losses

@@ -22,9 +22,9 @@ from truerisk.core.arguments import (
     refuses_old_names,
     store_of,
 )
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
 from truerisk.core.progress import stage
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import executor_of
 from truerisk.losses.loss_words import as_loss, by_scoring

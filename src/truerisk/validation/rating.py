@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tunes_inside
+from truerisk.core.registry import check_present
 from truerisk.engines.running.answering import answers_of
 from truerisk.plan.answers import Answers
 from truerisk.plan.builder import one_fit

@@ -16,10 +16,10 @@ from truerisk.cli.options import typed
 from truerisk.cli.output import say, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.reviews import reviewed
 from truerisk.cli.source import Source, label_written, read_source, words_of
-from truerisk.core.branches import check_present
 from truerisk.core.errors import BadData
 from truerisk.core.family import Family
 from truerisk.core.present import clean
+from truerisk.core.registry import check_present
 from truerisk.readers.cells import quoted
 from truerisk.results.interval import Scale
 from truerisk.search.search import HonestSearchCV

@@ -30,9 +30,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.branches import check_present
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut, Without
 from truerisk.engines.discriminants.rule import (

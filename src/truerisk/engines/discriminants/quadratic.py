@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.branches import check_present
 from truerisk.core.family import Family
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
 from truerisk.engines.discriminants.rule import is_number_in, priors_refusal, respond, undecided

@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.arguments import as_array
-from truerisk.core.branches import check_present
+from truerisk.core.registry import check_present
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,

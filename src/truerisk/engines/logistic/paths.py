@@ -20,10 +20,10 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.arguments import check_flag
-from truerisk.core.branches import check_present, is_present
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
 from truerisk.core.progress import tell
+from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
 from truerisk.engines.logistic.path_answers import QuestionRows
 from truerisk.engines.logistic.stops import Stopped, follows_the_solver, steps_refusal, stopped

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from truerisk.core.branches import is_present
 from truerisk.core.identity import is_exactly
+from truerisk.core.registry import is_present
 from truerisk.data.data import Data
 from truerisk.engines.preparation import FORMS
 from truerisk.engines.prepared import Begin, BegunSteps, OwnArithmetic, drew, fit_and_transform

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.core.branches import check_present
 from truerisk.core.family import Family
 from truerisk.core.identity import entry_of
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.plan.plan import Plan
 

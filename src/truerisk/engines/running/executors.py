@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.arguments import check_count, shown
-from truerisk.core.branches import check_present
 from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
+from truerisk.core.registry import check_present
 
 if TYPE_CHECKING:
     from truerisk.engines.workers.crews import Crew

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.contracts import Request, RunOptions
-from truerisk.core.branches import check_present
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import run_batches

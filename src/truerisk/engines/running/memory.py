@@ -13,10 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_exactly
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
 from truerisk.plan.plan import Plan

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Terms, by_rule
-from truerisk.core.branches import check_present
 from truerisk.core.errors import Refusal
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
 from truerisk.losses.loss import Average, Loss, RowLoss

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.branches import is_present
 from truerisk.core.identity import is_exactly
+from truerisk.core.registry import is_present
 from truerisk.data.data import Data
 from truerisk.engines.preparation import FORMS
 from truerisk.engines.preparation.closed.agreement import agrees, agrees_on

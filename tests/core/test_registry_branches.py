@@ -2,9 +2,8 @@
 
 import pytest
 
-from truerisk.core.branches import check_present, is_present
 from truerisk.core.errors import MissingBranch
-from truerisk.core.registry import Line
+from truerisk.core.registry import Line, check_present, is_present
 
 
 def test_a_present_module_is_present():
