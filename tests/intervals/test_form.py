@@ -9,10 +9,10 @@ import truerisk as tr
 from truerisk.contracts import Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
+from truerisk.intervals.choice import gives, offered
 from truerisk.intervals.form import Evidence, IntervalForm
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import as_method
-from truerisk.methods.parts.interval_choice import gives, offered
 from truerisk.results.interval import Basis
 from truerisk.selection.rules import Minimum
 

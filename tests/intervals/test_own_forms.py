@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 import truerisk as tr
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.extend import OF_A_MEAN, IntervalForm
-from truerisk.intervals import own_forms
+from truerisk.intervals.choice import own_forms
 from truerisk.results.interval import Interval
 
 X = np.arange(40.0)[:, None]

@@ -25,8 +25,8 @@ from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
+from truerisk.intervals.choice import gives
 from truerisk.methods.parts.averages import Averaged, influences_by_row
-from truerisk.methods.parts.interval_choice import gives
 from truerisk.methods.parts.paired_losses import joint_covariance
 from truerisk.methods.parts.procedure import Procedure, nested
 from truerisk.methods.subsampled import Subsampled

@@ -27,9 +27,9 @@ from truerisk.engines.running.executors import executor_of
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.engines.settings import response_refusal
 from truerisk.intervals import as_form
+from truerisk.intervals.choice import choose, with_interval
 from truerisk.losses.loss import Loss, class_named
 from truerisk.losses.loss_words import Scoring, as_loss, by_scoring
-from truerisk.methods.parts.interval_choice import choose, with_interval
 from truerisk.methods.words import as_method
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding, are_checks_on

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, cast
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.data.data import Data
+from truerisk.intervals.choice import calibrated_word, with_interval
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
-from truerisk.methods.parts.interval_choice import calibrated_word, with_interval
 from truerisk.methods.parts.procedure import (
     Procedure,
     choose_inside,

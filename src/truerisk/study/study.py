@@ -27,8 +27,8 @@ from truerisk.core.progress import stage
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import executor_of
+from truerisk.intervals.choice import choose, with_interval
 from truerisk.losses.loss_words import as_loss, by_scoring
-from truerisk.methods.parts.interval_choice import choose, with_interval
 from truerisk.study.driving import drive
 from truerisk.study.queue import Rules
 from truerisk.study.replicate import (

@@ -12,13 +12,13 @@ from truerisk.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.estimation.problem import Problem, Score
 from truerisk.estimation.run import compute, curve_of, procedure_of, tuning_problem
+from truerisk.intervals.choice import choose
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import registry
 from truerisk.methods.external import External
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import row_losses
-from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.parts.procedure import Procedure, by_fit
 from truerisk.plan.answers import Answers, Response, told_of_a_row
 from truerisk.plan.plan import Plan

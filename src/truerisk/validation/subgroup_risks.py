@@ -18,11 +18,11 @@ from truerisk.contracts import Terms
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, as_form
 from truerisk.intervals.calibrated import enlarged
+from truerisk.intervals.choice import calibrated_word
 from truerisk.intervals.form import Sureness
 from truerisk.intervals.instability import instability
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import average_weights, means_by_row, row_losses
-from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import ORDERED, order_of
 from truerisk.results.evaluation import Shaken

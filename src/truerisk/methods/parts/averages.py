@@ -20,13 +20,13 @@ from truerisk.core.errors import Refusal
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
+from truerisk.intervals.choice import calibrated_word, choose, own_interval
 from truerisk.losses.loss import Average, Loss, RowLoss
 from truerisk.methods.parts.caveats import (
     few_rows_note,
     infinite_findings,
     unseen_note,
 )
-from truerisk.methods.parts.interval_choice import calibrated_word, choose, own_interval
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of
 from truerisk.plan.plan import Plan

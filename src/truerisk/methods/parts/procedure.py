@@ -11,8 +11,8 @@ import numpy as np
 
 from truerisk.contracts import Method, Terms, by_rule
 from truerisk.data.data import Data
+from truerisk.intervals.choice import with_interval
 from truerisk.losses.loss import Loss
-from truerisk.methods.parts.interval_choice import with_interval
 from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan

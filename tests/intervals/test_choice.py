@@ -13,8 +13,8 @@ from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
+from truerisk.intervals.choice import choose, offered, with_interval
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods.parts.interval_choice import choose, offered, with_interval
 from truerisk.methods.words import as_method
 
 RNG = np.random.default_rng(1)
