@@ -1,4 +1,4 @@
-"""The rules: the smallest risk, and the simplest candidate that is about as good as the best."""
+"""Rules that choose a candidate from a curve, and their words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from truerisk.contracts import Rule
-from truerisk.core.arguments import is_number
+from truerisk.core.arguments import is_number, refuse_class, shown
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.registry import Registry, lines_of
 from truerisk.results.interval import tied
+
+registry = Registry(
+    "rule",
+    lines_of(
+        "truerisk.selection",
+        """
+    min  rules:Minimum  the smallest risk, ties to the first
+    1-se  rules:OneStandardError
+        the simplest candidate within one standard error of the smallest risk
+    """,
+    ),
+)
 
 
 def smallest(values: np.ndarray) -> float:
@@ -118,3 +131,21 @@ def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "las
     rising, falling = (values == sorted(values, reverse=down) for down in (False, True))
     larger, smaller = name in LARGER_IS_SIMPLER, name in SMALLER_IS_SIMPLER
     return "last" if (rising and larger) or (falling and smaller) else "first"
+
+
+def names() -> list[str]:
+    """The words that `rule=` takes."""
+    return registry.names()
+
+
+def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
+    """The rule a user asked for, among these settings."""
+    if isinstance(given, Rule):
+        return given
+    if isinstance(given, str):
+        rule: Rule = registry.load(given)()
+        if given != "1-se":
+            return rule
+        return OneStandardError(simple_end(candidates))
+    refuse_class("rule", given)
+    raise UnknownName(f"rule={shown(given)} is neither a word ({', '.join(registry)}) nor a rule.")
