@@ -98,3 +98,13 @@ def test_few_rows_or_columns_have_no_answer():
     assert found(rng.standard_normal((29, 5))) is None
     assert found(np.repeat(rng.standard_normal((20, 5)), 3, axis=0)) is None
     assert found(rng.standard_normal((200, 1))) is None
+
+
+def test_few_gaps_are_no_finding():
+    """Seven of 40 rows have a wide gap: too few to say how large their clusters are."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(36, 5))
+    near = X[[0, 1, 2, 0]] + rng.normal(size=(4, 5)) / 1000
+    few = found(np.r_[X, near])
+    assert few.wide_share > 0.15
+    assert not few.is_found

@@ -48,7 +48,8 @@ class Copies:
     n_rows : int
         Number of rows whose neighbours were looked at.
     size : float
-        Median number of rows in a cluster, the row itself included.
+        Median number of rows in a cluster, the row itself included; 0 where fewer than eight rows
+        have a gap.
     ratio : float
         Median ratio of the distance behind the gap to the distance before it.
     inside, outside : float
@@ -68,15 +69,17 @@ class Copies:
 
     @property
     def is_found(self) -> bool:
-        """True if wide gaps are clear, or gaps are more than chance and outcomes drop there.
+        """Return True if wide gaps are clear, or gaps are more than chance and outcomes drop there.
 
+        Fewer than eight gaps do not tell how large the clusters are, and nothing is found.
         Chance is the expected share plus four standard errors. Rows share neighbours, so the
         variance of a share is taken to be twice the binomial one.
         """
         tails = np.array([TAIL, FAR_TAIL])
         most, most_wide = tails + 4 * np.sqrt(2 * tails * (1 - tails) / self.n_rows)
         drops = self.errors > ERRORS and self.inside - self.outside > DROP
-        return bool(self.wide_share > max(CLEAR, most_wide) or (drops and self.share > most))
+        clear = self.wide_share > max(CLEAR, most_wide) or (drops and self.share > most)
+        return bool(self.size > 0 and clear)
 
 
 @dataclass(frozen=True)
