@@ -1,4 +1,4 @@
-// Where L-BFGS-B stops on penalised logistic regression. Called by lbfgs.py, which checks.
+// Where L-BFGS-B stops on penalised logistic regression. Called by minima.py, which checks.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The nearest rows of every query, by exact distance. Called by neighbours.py, which checks.
+// The nearest rows of every query, by exact distance. Called by distances.py, which checks.
 
 #include <algorithm>
 #include <cmath>
