@@ -93,3 +93,33 @@ def keeps(value: Any, place: str, *methods: str) -> bool:
         getattr_static(type(value), name, None) is getattr_static(kind, name) and name not in own
         for name in methods
     )
+
+
+PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
+WRITTEN_IN = {  # some write score anew, to the same effect
+    "accuracy": (
+        "sklearn.base:ClassifierMixin",
+        "sklearn.neighbors:KNeighborsClassifier",
+        "sklearn.neighbors:RadiusNeighborsClassifier",
+        "sklearn.dummy:DummyClassifier",
+        "catboost.core:CatBoostClassifier",
+    ),
+    "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
+    "concordance": ("sksurv.base:SurvivalAnalysisMixin",),
+}
+
+
+def usual_score(estimator: Any) -> str | None:
+    """Return the word of an estimator's own score where scikit-learn or scikit-survival wrote it.
+
+    That is "accuracy", "r2" or "concordance", or None where the class has a score of its own.
+
+    A pipeline has the score of its last step.
+    """
+    last = estimator
+    while any(keeps(last, place, "score") for place in PIPELINES):
+        last = last.steps[-1][1]
+    for word, places in WRITTEN_IN.items():
+        if any(keeps(last, place, "score") for place in places):
+            return word
+    return None

@@ -20,7 +20,7 @@ from truerisk.core.errors import (
     said_by,
 )
 from truerisk.core.family import Family
-from truerisk.core.identity import PIPELINE, is_a, is_exactly, keeps
+from truerisk.core.identity import is_a, is_exactly, usual_score
 from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, class_named
@@ -434,31 +434,3 @@ def _name_of(claim: Claim) -> str:
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"
     return str(getattr(claim.scoring, "__name__", claim.scoring))
-
-
-PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
-WRITTEN_IN = {  # some write score anew, to the same effect
-    "accuracy": (
-        "sklearn.base:ClassifierMixin",
-        "sklearn.neighbors:KNeighborsClassifier",
-        "sklearn.neighbors:RadiusNeighborsClassifier",
-        "sklearn.dummy:DummyClassifier",
-        "catboost.core:CatBoostClassifier",
-    ),
-    "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
-    "concordance": ("sksurv.base:SurvivalAnalysisMixin",),
-}
-
-
-def usual_score(estimator: Any) -> str | None:
-    """Where `estimator.score` is scikit-learn's own, "accuracy" or "r2", or scikit-survival's.
-
-    A pipeline has the score of its last step.
-    """
-    last = estimator
-    while any(keeps(last, place, "score") for place in PIPELINES):
-        last = last.steps[-1][1]
-    for word, places in WRITTEN_IN.items():
-        if any(keeps(last, place, "score") for place in places):
-            return word
-    return None

@@ -13,6 +13,7 @@ from truerisk.contracts import Method
 from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
+from truerisk.core.identity import usual_score
 from truerisk.data.data import Data, TaskWord, take_named_columns
 from truerisk.engines.generic import Generic
 from truerisk.estimation.problem import (
@@ -27,7 +28,6 @@ from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_lo
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn, usual_word
-from truerisk.search.claim import usual_score
 from truerisk.search.door import check_store, load_part
 
 

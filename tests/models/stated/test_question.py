@@ -22,8 +22,8 @@ from tests.support.searches import Climbing, Private, Silent
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
+from truerisk.core.identity import WRITTEN_IN, usual_score
 from truerisk.models.stated.question import Question
-from truerisk.search.claim import WRITTEN_IN, usual_score
 
 TABLE = {"sklearn.linear_model:Ridge": lambda model, X, word: (word, model.alpha, X.sum())}
 
