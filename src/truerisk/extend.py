@@ -7,7 +7,7 @@ Each is given as an object where its word would stand: `cv=`, `interval=`, `scor
 from truerisk.contracts import Method, Request, Rule, Streams, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
 from truerisk.core.family import Family
-from truerisk.core.present import Block
+from truerisk.core.tables import Block
 from truerisk.data.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.settings import Group

@@ -96,7 +96,7 @@ def test_pure_noise_beats_nothing(seed):
         "class "
     )
     assert not any(word in said for word in BEATS)
-    assert tr.core.present.number(found.baseline) in said
+    assert tr.core.formats.number(found.baseline) in said
 
 
 def test_the_claim_rests_on_the_choice_not_on_the_best_of_many():

@@ -16,7 +16,7 @@ import truerisk as tr
 from truerisk.auditing.correcting import ChosenWithout
 from truerisk.auditing.replay import Replayed
 from truerisk.core.errors import BadData
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.datasets import DailyLoadProblem
 from truerisk.results.interval import Scale
 

@@ -19,7 +19,7 @@ from truerisk.core.errors import (
     first_line,
     warn,
 )
-from truerisk.core.present import named
+from truerisk.core.formats import named
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.adversary.commands import called
 from tests.support.survival import Exponential, drawn_times
 
 import truerisk as tr
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.errors import BoundMissed
 from truerisk.models.learners import learner
 
@@ -169,7 +169,7 @@ def told(scoring: str) -> list[float]:
 
 
 def printed(values: Iterable[float]) -> list[str]:
-    return [present.risk(value) for value in values]
+    return [formats.risk(value) for value in values]
 
 
 of_each_scoring = pytest.mark.parametrize("scoring", CASES)
@@ -269,7 +269,7 @@ def test_a_bound_is_held_against_the_number(face, scoring):
     _, low, high = told(scoring)
     end, worse = (high, 1e-6) if scoring in LOSSES else (low, -1e-6)
     found.require(**{keyword: end + worse})
-    with pytest.raises(BoundMissed, match=re.escape(f"{present.risk(end)}; ")):
+    with pytest.raises(BoundMissed, match=re.escape(f"{formats.risk(end)}; ")):
         found.require(**{keyword: end - worse})
 
 

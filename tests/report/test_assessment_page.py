@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from tests.report.conftest import draw_any
 
 import truerisk as tr
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.results.json_values import parse
 
 LARGEST = 300_000

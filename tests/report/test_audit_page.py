@@ -14,7 +14,7 @@ from tests.report.conftest import ARABIC, HOSTILE, LONG, draw_any
 
 import truerisk as tr
 from truerisk.core.errors import BadData
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.results.json_values import parse
 

@@ -10,7 +10,8 @@ from matplotlib.cbook import boxplot_stats
 from tests.report.conftest import draw_any
 
 import truerisk as tr
-from truerisk.core.present import five_numbers, number
+from truerisk.core.formats import number
+from truerisk.core.tables import five_numbers
 from truerisk.report.curves import draw_curves, draw_heat
 from truerisk.report.ladder import draw_boxes, draw_ladder, draw_stability
 from truerisk.report.rates import draw_calibration

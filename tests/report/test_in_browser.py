@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.report.conftest import ARABIC, HOSTILE, LONG
 
 import truerisk as tr
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report.rates import Rates
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")

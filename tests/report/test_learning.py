@@ -14,7 +14,7 @@ from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
 from truerisk.core.errors import BadData
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, references, repeat
 

@@ -16,7 +16,7 @@ from tests.support.demsar import C45, DATA_SETS, METHODS
 import truerisk as tr
 from truerisk.comparison import method_pairs
 from truerisk.core.errors import BadData
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
 from truerisk.results.json_values import parse
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.report.methods_text import (
     REFERENCES,
     described,

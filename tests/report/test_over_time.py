@@ -14,7 +14,7 @@ from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
 from truerisk.core.errors import BadData
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.report.learning import draw_over_time
 
 LOAD = tr.datasets.make_daily_load

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.report.figure import MOST_POINTS
 from truerisk.report.rates import Rates
 from truerisk.results.roc import PrecisionRecall, RocCurve

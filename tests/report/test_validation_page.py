@@ -19,7 +19,7 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.core.errors import BadData
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.report.validation_page import validated_again, verdict
 from truerisk.results.interval import Interval

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, FitFailedWarning
-from truerisk.core.present import frame_of
+from truerisk.core.tables import frame_of
 from truerisk.results.results import RiskEstimate
 
 RNG = np.random.default_rng(0)

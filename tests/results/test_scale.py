@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.results.interval import ERROR, Interval, Scale, tied
 
 X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)

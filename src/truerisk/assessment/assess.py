@@ -18,7 +18,7 @@ from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with
 from truerisk.contracts import Fits
 from truerisk.core.arguments import as_typed, check_flag, refuses_old_names
 from truerisk.core.errors import UnknownName
-from truerisk.core.present import named
+from truerisk.core.formats import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import connections_kept

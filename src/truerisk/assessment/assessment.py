@@ -15,18 +15,20 @@ from truerisk.assessment.door import load_part
 from truerisk.assessment.families import ranked
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Fits
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import check_level
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.formats import percent, signed
 from truerisk.core.identity import is_a
-from truerisk.core.present import frame_of_rows, percent, signed
 from truerisk.core.registry import check_known, is_present
+from truerisk.core.tables import frame_of_rows
 from truerisk.data.data import TaskWord
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import PairedAnswers
 from truerisk.losses.loss import AUC, AVERAGE_PRECISION
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import joined
+from truerisk.results import sentences
 from truerisk.results.door import load_from_above
 from truerisk.results.door import load_part as load_part_of_results
 from truerisk.results.evaluation import FOLDS, PairedLosses
@@ -293,7 +295,7 @@ class Assessment(Bounded, Record):
                     tuned.risk,
                 )
             if self.choice is not None:
-                yield self.named_scoring, present.WHOLE_SEARCH, None, self.choice
+                yield self.named_scoring, sentences.WHOLE_SEARCH, None, self.choice
         for name in dict.fromkeys(name for risk in self.risks.values() for name in risk.scores):
             for learner in self.ranking:
                 tuned = self.learners[learner]
@@ -303,7 +305,7 @@ class Assessment(Bounded, Record):
                     yield honest.named_scoring, learner, tuning.get(name), honest
             if self.choice is not None and name in self.choice.scores:
                 whole = self.choice.scores[name]
-                yield whole.named_scoring, present.WHOLE_SEARCH, None, whole
+                yield whole.named_scoring, sentences.WHOLE_SEARCH, None, whole
 
     @property
     def ranks(self) -> dict[str, str]:
@@ -469,7 +471,7 @@ class Assessment(Bounded, Record):
             [
                 {
                     "learner": name,
-                    "setting": present.params_text(tuned.curve.best_params),
+                    "setting": formats.params_text(tuned.curve.best_params),
                     "selected": tuned.selected and tuned.selected.value,
                     "value": tuned.risk.value,
                     **_ends(tuned.risk.interval),
@@ -507,11 +509,11 @@ class Assessment(Bounded, Record):
         rows, last = [], None
         further = (score for score in self.told_scores() if score[0] != self.named_scoring)
         for name, learner, selected, honest in further:
-            head = ["", ""] if name == last else [present.clean(name, 40), honest.scale.better]
+            head = ["", ""] if name == last else [formats.clean(name, 40), honest.scale.better]
             chosen = None if selected is None else selected.value
-            cells = [present.clean(learner, WIDEST_NAME), present.number(chosen)]
+            cells = [formats.clean(learner, WIDEST_NAME), formats.number(chosen)]
             rows.append(
-                [*head, *cells, present.number(honest.value), str(honest.interval or "none")]
+                [*head, *cells, formats.number(honest.value), str(honest.interval or "none")]
             )
             last = name
         return rows
@@ -531,16 +533,16 @@ class Assessment(Bounded, Record):
         kinds = {each.risk.interval.method for each in self.learners.values() if each.risk.interval}
         level = percent(self.confidence_level)
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
-        tested = f"({present.tested_by(self.tested_by)}{how})"
+        tested = f"({sentences.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.rule}"
         scale = self.scale
         selected = f"{self.selected_scale.selected} ({tuning})"
-        honest = present.honest_risk(scale.noun, self.tested_by, tuned=self.tuned)
+        honest = sentences.honest_risk(scale.noun, self.tested_by, tuned=self.tuned)
         return (
             *([selected] if self.tuned else []),
-            *([present.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
+            *([sentences.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
             f"honest: {honest} {tested}",
-            *([present.may_be_best(level)] if self.usual_best_set else comparison_missing(self)),
+            *([sentences.may_be_best(level)] if self.usual_best_set else comparison_missing(self)),
             *([scale.optimism] if self.tuned else []),
             *self._claims,
         )
@@ -551,7 +553,7 @@ class Assessment(Bounded, Record):
         names_of: dict[str, list[str]] = {}
         for name, learner in self.learners.items():
             if learner.claimed:
-                names_of.setdefault(learner.claimed, []).append(present.clean(name, 40))
+                names_of.setdefault(learner.claimed, []).append(formats.clean(name, 40))
         return (f"{', '.join(names)}: {sentence}" for sentence, names in names_of.items())
 
     @property
@@ -559,18 +561,18 @@ class Assessment(Bounded, Record):
         """Of each learner what its learning curve promises of more rows, or why nothing."""
         in_order = {name: self.learners[name] for name in self.ranking}
         return [
-            f"{present.clean(name, 40)}: {_promise(learner)}"
+            f"{formats.clean(name, 40)}: {_promise(learner)}"
             for name, learner in in_order.items()
             if learner.has_curve
         ]
 
     def __str__(self) -> str:
-        table = present.text_table(HEAD, _narrowed(self.rows()))
+        table = tables.text_table(HEAD, _narrowed(self.rows()))
         text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         warned = [
             textwrap.fill(str(finding), WIDEST, break_on_hyphens=False) for finding in self.findings
         ]
-        card = [] if not self._card else [present.text_table(CARD, self._card), ""]
+        card = [] if not self._card else [tables.text_table(CARD, self._card), ""]
         card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
         card += [""] if self._more_rows else []
         warned = ["", *warned] if warned else []
@@ -581,14 +583,14 @@ class Assessment(Bounded, Record):
     @property
     def _validated(self) -> list[str]:
         """The validation of the best learner, or why there is none."""
-        name = present.clean(self.best, 40)
+        name = formats.clean(self.best, 40)
         if self.validation is None:
             return [f"no validation of {name}: {self.no_validation}"]
         return [f"Validation of {name}", "", str(self.validation)]
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        return [present.Block(caption, HEAD, self.rows())]
+        return [tables.Block(caption, HEAD, self.rows())]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -723,13 +725,13 @@ def _ends(interval: Interval | None) -> dict[str, Any]:
 
 def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:
     return [
-        present.clean(name, 40),
-        present.params_text(learner.curve.best_params),
-        present.number(None if learner.selected is None else learner.selected.value),
-        present.number(learner.risk.value),
+        formats.clean(name, 40),
+        formats.params_text(learner.curve.best_params),
+        formats.number(None if learner.selected is None else learner.selected.value),
+        formats.number(learner.risk.value),
         str(learner.risk.interval or "none"),
-        present.yes_or_no(may_be_best),
+        formats.yes_or_no(may_be_best),
         signed(learner.optimism, learner.risk.value),
         str(learner.n_fits),
-        present.seconds(learner.seconds),
+        formats.seconds(learner.seconds),
     ]

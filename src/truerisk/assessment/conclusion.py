@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core import present
-from truerisk.core.present import clean, params_text, percent, signed
+from truerisk.core import formats
+from truerisk.core.formats import clean, params_text, percent, signed
 from truerisk.results.results import RiskEstimate
+from truerisk.results.sentences import further
 
 _NAME = 40
 _SETTING = 80
@@ -25,12 +26,12 @@ def conclude(tested: Assessment) -> str:
             sentences.append(f"Tuning is not shown to help: {as_given}.")
         sentences.append(_others(tested))
     told = [
-        f"{each.scale.of(each.named_scoring)} {present.risk(each.value)} "
+        f"{each.scale.of(each.named_scoring)} {formats.risk(each.value)} "
         f"({_interval(each, why=False)})"
-        for each in present.further(tested.report)
+        for each in further(tested.report)
     ]
     if told:
-        sentences.append(f"Report also {present.listed(told)}.")
+        sentences.append(f"Report also {formats.listed(told)}.")
     if tested.missing:
         names = ", ".join(clean(name, _NAME) for name in tested.missing)
         sentences.append(f"Not assessed, because interrupted: {names}.")
@@ -61,13 +62,13 @@ def _winner(tested: Assessment) -> str:
     if tested.choice is None or tested.choice.value is None:
         text += f": expect {_risk_text(tested, best.risk)} on new rows"
     else:
-        value = present.risk(best.risk.value)
+        value = formats.risk(best.risk.value)
         text += f", which on its own has {value} ({_interval(best.risk)})"
     text += _claim(best)
     if tested.constant is None:
         return text + "."
     text += (
-        f", and {tested.constant.rule} has {present.risk(tested.scale.value(tested.constant.risk))}"
+        f", and {tested.constant.rule} has {formats.risk(tested.scale.value(tested.constant.risk))}"
     )
     unsure = tested.gain() is None and best.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
@@ -79,7 +80,7 @@ def _none_is_better(tested: Assessment) -> str:
     n = len(tested.learners)
     who = f"Choosing the best of these {n} learners" if n > 1 else clean(tested.best, _NAME)
     text = f"{who} is not shown to beat {tested.constant.rule} "
-    text += f"({present.risk(tested.scale.value(tested.constant.risk))}): "
+    text += f"({formats.risk(tested.scale.value(tested.constant.risk))}): "
     text += f"{_label(tested, tested.best)} has {_risk_text(tested, best.risk)} on new rows"
     return f"{text}{_claim(best)}."
 
@@ -88,7 +89,7 @@ def _claim(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
     own = learner.selected
-    return f"; the {own.scale.noun} that tuned it was {present.risk(own.value)}"
+    return f"; the {own.scale.noun} that tuned it was {formats.risk(own.value)}"
 
 
 def _label(tested: Assessment, name: str) -> str:
@@ -98,7 +99,7 @@ def _label(tested: Assessment, name: str) -> str:
 
 def _risk_text(tested: Assessment, risk: RiskEstimate) -> str:
     """Say 'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
-    value = present.risk(risk.value)
+    value = formats.risk(risk.value)
     if risk.scale.perfect is None:
         return f"a risk of {value} ({_meaning(tested, risk)})"
     return f"{clean(risk.named_scoring, _NAME)} {value} ({_interval(risk)})"
@@ -116,7 +117,7 @@ def _meaning(tested: Assessment, risk: RiskEstimate, *, why: bool = True) -> str
 def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     interval = risk.interval
     if interval is not None:
-        low, high = present.risk(interval.low, interval.high), present.risk(interval.high)
+        low, high = formats.risk(interval.low, interval.high), formats.risk(interval.high)
         return f"{percent(interval.confidence_level)} interval {low} to {high}"
     if not why or not risk.notes:
         return "no interval"
@@ -138,7 +139,7 @@ def _others(tested: Assessment) -> str:
         f"{clean(name, _NAME)} ({what} {signed(_behind(tested, name), _best(tested))})"
         for name in others
     ]
-    return f"{opening}, the best learner may also be {present.listed(named, 'or')}."
+    return f"{opening}, the best learner may also be {formats.listed(named, 'or')}."
 
 
 def _behind(tested: Assessment, name: str) -> float:
@@ -150,7 +151,7 @@ def _behind(tested: Assessment, name: str) -> float:
 def _whole_choice(tested: Assessment) -> str:
     if tested.choice is None or tested.choice.value is None:
         return ""
-    value = present.risk(tested.choice.value)
+    value = formats.risk(tested.choice.value)
     return (
         f"Report {value} ({_meaning(tested, tested.choice, why=False)}) for new rows: the choice "
         f"among the {len(tested.learners)} learners was repeated in every split."

@@ -18,7 +18,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.present import named
+from truerisk.core.formats import named
 from truerisk.core.registry import check_present
 from truerisk.data.columns import (
     kinds_of_columns,

@@ -12,7 +12,7 @@ from truerisk.assessment.out_of_fold import refits
 from truerisk.assessment.pace import pace_of
 from truerisk.assessment.schedule import Schedule
 from truerisk.core.family import tunes_inside
-from truerisk.core.present import named
+from truerisk.core.formats import named
 from truerisk.estimation.problem import Problem
 
 MANY = 20_000  # fits that deserve a word before they are made

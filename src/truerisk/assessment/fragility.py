@@ -10,8 +10,8 @@ from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.rows import rarest_class_findings
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
-from truerisk.core import present
-from truerisk.core.present import clean, params_text
+from truerisk.core import formats
+from truerisk.core.formats import clean, params_text
 from truerisk.losses.loss import Loss
 from truerisk.results.finding import Finding, by_severity
 
@@ -56,8 +56,8 @@ def _wide(tested: Assessment, loss: Loss) -> Iterator[Finding]:
     if interval.width > WIDE * (loss.upper - loss.lower):
         yield Finding(
             "interval-wide",
-            f"The interval reaches from {present.risk(interval.low)} to "
-            f"{present.risk(interval.high)}: {tested.n_rows} rows leave the "
+            f"The interval reaches from {formats.risk(interval.low)} to "
+            f"{formats.risk(interval.high)}: {tested.n_rows} rows leave the "
             f"{loss.scale.noun} open.",
             f"About {4 * tested.n_rows} rows would halve it (`truerisk plan`).",
         )

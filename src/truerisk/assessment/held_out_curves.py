@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.assessment.out_of_fold import OutOfFold
-from truerisk.core import present
+from truerisk.core import plain_values
 from truerisk.estimation.problem import Problem
 from truerisk.results.calibration import Calibration
 from truerisk.results.roc import RocCurve
@@ -37,7 +37,8 @@ def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
         method=f"out-of-fold {'probabilities' if held_out.response == 'probability' else 'scores'}",
     )
     return without_interval(
-        replace(curve, positive=present.plain(data.label(1))), pooled=held_out.response == "score"
+        replace(curve, positive=plain_values.plain(data.label(1))),
+        pooled=held_out.response == "score",
     )
 
 

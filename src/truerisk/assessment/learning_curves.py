@@ -13,7 +13,7 @@ from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import Keeper, Request
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
-from truerisk.core.present import named
+from truerisk.core.formats import named
 from truerisk.core.progress import stage
 from truerisk.core.registry import check_known
 from truerisk.diagnostics.learner_by_size import LearnerBySize, measure, testing, usual_sizes

@@ -16,7 +16,7 @@ from truerisk.assessment.door import load_part
 from truerisk.assessment.out_of_fold import OutOfFold, out_of_fold
 from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import Keeper, Terms
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.progress import Count as Progress
@@ -25,6 +25,7 @@ from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
 from truerisk.methods.apparent import Apparent
 from truerisk.plan.answers import Answers
+from truerisk.results import sentences
 from truerisk.results.evaluation import Winners
 from truerisk.results.records import UNWRITTEN, Count, Record, Size
 from truerisk.results.results import RiskCurve, RiskEstimate
@@ -80,7 +81,7 @@ class TunedLearner(Record):
     as_given: AsGiven | None = field(default=None, metadata=UNWRITTEN)
 
     def __str__(self) -> str:
-        return f"{present.params_text(self.setting)}: {self.risk}"
+        return f"{formats.params_text(self.setting)}: {self.risk}"
 
     @property
     def setting(self) -> dict[str, Any]:
@@ -90,17 +91,17 @@ class TunedLearner(Record):
     @property
     def tuned(self) -> bool:
         """Whether anything was chosen: among the settings, or inside the learner's own fit."""
-        return self.no_selected != present.NOTHING_CHOSEN
+        return self.no_selected != sentences.NOTHING_CHOSEN
 
     @property
     def claimed(self) -> str:
         """Where `selected` is a claim of its own, what it is; or why there is none."""
         claim = self.selected
         if claim is None:
-            return present.clean(self.no_selected or "", 200)
+            return formats.clean(self.no_selected or "", 200)
         if claim.method == self.curve.common.method:
             return ""
-        return f"selected is {present.clean(claim.method, 100)}, as {claim.scale.of(claim.scoring)}"
+        return f"selected is {formats.clean(claim.method, 100)}, as {claim.scale.of(claim.scoring)}"
 
     @property
     def out_of_fold(self) -> OutOfFold | None:
@@ -204,7 +205,7 @@ def honest_learner(
     curve, risk, folds = curve_of(tuned[0]), procedure_of(tested), outer_folds(problem, tested)
     assert risk is not None  # the method tests a procedure, so it has a risk
     inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
-    claim: RiskEstimate | str = present.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
+    claim: RiskEstimate | str = sentences.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
     if inside:
         claim = load_part_of_search("claim-of-model")(problem, curve[0])
     with warnings.catch_warnings():  # these models were fitted before and have warned

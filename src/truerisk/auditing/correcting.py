@@ -20,7 +20,7 @@ from truerisk.auditing.replay import (
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, procedure_of

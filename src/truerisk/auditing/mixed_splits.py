@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.contracts import Method
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.data.data import Data
 from truerisk.data.rows import column_names
 from truerisk.data.times import dates_in

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import is_number
-from truerisk.core.present import clean, number, percent
+from truerisk.core.formats import clean, number, percent
 from truerisk.intervals.bootstrapped_choice import corrected_by_splits
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Scale

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from truerisk.auditing.mixed_splits import Kind
-from truerisk.core import present
-from truerisk.core.present import MODELS_SAW, unsigned
+from truerisk.core import formats, tables
+from truerisk.core.formats import unsigned
 from truerisk.results.bounds import HonestNumber, numbers_of
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Bounded, Interval, OnScale, Reported, Scale
 from truerisk.results.records import FINITE, Column, Count, Perfect, Record, Share, Size
 from truerisk.results.results import RiskEstimate
+from truerisk.results.sentences import MODELS_SAW
 
 WIDEST = 88
 
@@ -55,7 +56,7 @@ class Stated(OnScale, Record):
 
     def __str__(self) -> str:
         name, better = self.scale.of(self.scoring), self.scale.better
-        return f"{name} {present.number(self.value)} ({better} is better, {self.method})"
+        return f"{name} {formats.number(self.value)} ({better} is better, {self.method})"
 
     def _metrics(self) -> Mapping[str, Any]:
         return self.named(self.scoring)
@@ -152,7 +153,7 @@ class Audit(Bounded, Record):
         return [
             [
                 name,
-                present.number(risk.value),
+                formats.number(risk.value),
                 str(risk.interval or "none"),
                 risk.method,
             ]
@@ -167,14 +168,14 @@ class Audit(Bounded, Record):
     @property
     def title(self) -> str:
         """What was audited."""
-        setting = present.params_text(self.claimed.params)
+        setting = formats.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
             f"level '{self.level}', {self.scale.of(self.claimed.scoring)}"
         )
 
     def __str__(self) -> str:
-        table = present.text_table(self._head, self.rows())
+        table = tables.text_table(self._head, self.rows())
         findings = [
             textwrap.fill(
                 f"- {f}",
@@ -188,14 +189,14 @@ class Audit(Bounded, Record):
         text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         return "\n".join([text, "", self.title, table, "", *(findings or ["No findings."])])
 
-    def blocks(self) -> list[present.Block]:
-        findings = present.Block(
+    def blocks(self) -> list[tables.Block]:
+        findings = tables.Block(
             "Findings",
             ["severity", "what", "what to do", "code"],
             [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
         )
         caption = f"{self.conclusion} {self.title}"
-        return [present.Block(caption, self._head, self.rows()), findings]
+        return [tables.Block(caption, self._head, self.rows()), findings]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -214,12 +215,12 @@ class Audit(Bounded, Record):
 
 def conclusion_of(audit: Audit, named: str) -> str:
     """The result in a sentence or two, where the search calls its score `named`."""
-    claim = f"{named} {present.number(audit.claimed.value)}"
+    claim = f"{named} {formats.number(audit.claimed.value)}"
     if audit.is_rough:
         return f"{claim} {_roughly(audit)}"
     if audit.honest is None or audit.honest.value is None or audit.optimism is None:
         return f"{claim} {_unknown(audit)}"
-    honest = f"honest {present.number(audit.honest.value)} {_interval(audit)}"
+    honest = f"honest {formats.number(audit.honest.value)} {_interval(audit)}"
     size = unsigned(abs(audit.optimism), audit.claimed.value)
     if abs(audit.optimism) <= 1e-12:
         direction = "is neither optimistic nor pessimistic"
@@ -241,7 +242,7 @@ def _shares(audit: Audit) -> str:
     saw = f"models that saw {MODELS_SAW[audit.mixes]}"
     if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
         return f" The splits of the search tested {saw}."
-    alone = f" Corrected for the choice alone it is {present.number(audit.choosing.value)};"
+    alone = f" Corrected for the choice alone it is {formats.number(audit.choosing.value)};"
     choice = audit.scale.optimism_of(audit.choosing.value, audit.claimed.value)
     more = audit.optimism - (choice or 0.0)
     if more <= 0:
@@ -260,7 +261,7 @@ def _unknown(audit: Audit) -> str:
 def _roughly(audit: Audit) -> str:
     text = f"is the best of {audit.n_candidates} scores, which looks better than it is"
     if audit.rough is not None:
-        about = present.number(audit.rough.value)
+        about = formats.number(audit.rough.value)
         text += f"; a rough correction from the split scores gives {about}, without an interval"
     return f"{text}. Level 'pairs' or 'nested' measures how much, with X and y."
 
@@ -269,4 +270,4 @@ def _interval(audit: Audit) -> str:
     interval = None if audit.honest is None else audit.honest.interval
     if interval is None:
         return "(no interval)"
-    return f"[{present.number(interval.low)}, {present.number(interval.high)}]"
+    return f"[{formats.number(interval.low)}, {formats.number(interval.high)}]"

@@ -15,7 +15,7 @@ import numpy as np
 
 from truerisk.contracts import Streams
 from truerisk.core.errors import Refusal
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.core.progress import stage, tell
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import as_array
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.data.columns import kinds_of_columns
 from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_arrays, column_names, n_columns, n_rows

@@ -28,7 +28,7 @@ from truerisk.checks.group_numbers import (
     GroupNumber,
     group_number,
 )
-from truerisk.core.present import clean, listed
+from truerisk.core.formats import clean, listed
 from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_at, column_names, n_columns
 from truerisk.losses.loss import Events, Loss

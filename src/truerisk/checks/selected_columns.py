@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.checks.columns import ColumnView
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.data.data import Data
 from truerisk.results.finding import Finding
 

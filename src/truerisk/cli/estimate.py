@@ -122,7 +122,7 @@ def _value(text: str) -> Any:
 
 
 def _described(found: Any) -> str:
-    from truerisk.core.present import estimate_rows
+    from truerisk.results.sentences import estimate_rows
 
     rows = estimate_rows(found)
     width = max(len(name) for name, _ in rows)

@@ -85,7 +85,7 @@ def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
     """Name the columns of a file where a finding numbers them, as it does those of an array."""
     if not columns or not any(re.search(r"\bcolumn \d", each.sentence) for each in findings):
         return
-    from truerisk.core.present import clean
+    from truerisk.core.formats import clean
 
     named = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(columns[:100]))
     say(f"note: columns: {named}{', …' if len(columns) > 100 else ''}")

@@ -33,7 +33,7 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     truerisk report results.json
     """  # noqa: D301 - \b is for click
     check_present("truerisk.report.page")
-    from truerisk.core.present import named
+    from truerisk.core.formats import named
     from truerisk.report.page import read_any
     from truerisk.results.json_values import parse
     from truerisk.results.records import MAX_BYTES

@@ -75,7 +75,7 @@ def _columns(source: Source, asked: str) -> dict[str, Any]:
 
 def _no_subgroups(source: Source, name: str) -> str:
     """Why a column has no subgroups: it is left out, named by an option, or not there."""
-    from truerisk.core.present import clean
+    from truerisk.core.formats import clean
 
     column = f"column {clean(name, 40)!r}"
     if name in source.left_out:

@@ -137,7 +137,7 @@ def _text(curves: list[RocCurve], points: list[list[OperatingPoint]], asked: Any
 
 
 def _json(curves: list[RocCurve], points: list[list[OperatingPoint]], asked: Any) -> str:
-    from truerisk.core.present import plain
+    from truerisk.core.plain_values import plain
 
     content = curves[0].to_dict()
     content["points"] = [point.to_dict() for point in points[0]]

@@ -266,7 +266,7 @@ def label_written(source: Source, positive: str | None) -> Any:
     for label in source.y:
         if str(label) == positive:
             return label
-    from truerisk.core.present import clean
+    from truerisk.core.formats import clean
 
     known = clean(", ".join(sorted({str(label) for label in source.y})), 160)
     raise BadData(f"--positive {clean(positive, 40)} is no class of the target, which has {known}.")

@@ -10,9 +10,9 @@ from truerisk.comparison.hierarchical import Hierarchical
 from truerisk.comparison.method_pairs import MethodPair
 from truerisk.comparison.ranks import Friedman
 from truerisk.comparison.scores import RankTerms
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.errors import UnknownName
-from truerisk.core.present import frame_of, frame_of_rows
+from truerisk.core.tables import frame_of, frame_of_rows
 from truerisk.core.version import __version__
 from truerisk.results.records import FINITE, Column, Count, Record
 
@@ -73,10 +73,10 @@ class ManyComparison(Record):
         """The values in a table: its head, and a row for each method, the best rank first."""
         columns = dict(zip(self.methods, zip(*self.values, strict=True), strict=True))
         rows = [
-            [present.clean(name, 60), *map(present.number, columns[name])]
+            [formats.clean(name, 60), *map(formats.number, columns[name])]
             for name, _ in self.ordered
         ]
-        return ["method", *(present.clean(name, 40) for name in self.data_sets)], rows
+        return ["method", *(formats.clean(name, 40) for name in self.data_sets)], rows
 
     @property
     def ordered(self) -> list[tuple[str, float]]:
@@ -117,10 +117,10 @@ class ManyComparison(Record):
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
         if not self.is_ranked:
-            values = present.text_table(*self._summary)
+            values = tables.text_table(*self._summary)
             return "\n".join([*self.conclusion, "", values, *notes])
-        methods = present.text_table(["method", "average rank"], self._ranked())
-        pairs = present.text_table(*pairs_table(self.pairs))
+        methods = tables.text_table(["method", "average rank"], self._ranked())
+        pairs = tables.text_table(*pairs_table(self.pairs))
         test = self.friedman
         overall = (
             f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, {p_text(test.chi_p_value)}; "
@@ -128,17 +128,17 @@ class ManyComparison(Record):
         )
         head, rows = splits_table(self.pairs)
         if rows:
-            pairs += f"\n\nby single splits (hierarchical)\n{present.text_table(head, rows)}"
+            pairs += f"\n\nby single splits (hierarchical)\n{tables.text_table(head, rows)}"
         return "\n".join([*self.conclusion, "", methods, "", overall, "", pairs, *notes])
 
     def _ranked(self) -> list[list[str]]:
-        return [[present.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
+        return [[formats.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         head, rows = ["method", "average rank"], self._ranked()
         if not self.is_ranked:
             head, rows = self._summary
-        return [present.Block(" ".join(self.conclusion), head, rows)]
+        return [tables.Block(" ".join(self.conclusion), head, rows)]
 
 
 def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
@@ -147,11 +147,11 @@ def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]
             "P(same)", "P(worse)"]  # fmt: skip
     rows = [
         [
-            present.clean(pair.a, 40), present.clean(pair.b, 40),
-            f"{pair.wins}/{pair.ties}/{pair.losses}", present.number(pair.difference),
+            formats.clean(pair.a, 40), formats.clean(pair.b, 40),
+            f"{pair.wins}/{pair.ties}/{pair.losses}", formats.number(pair.difference),
             str(pair.interval or "none"), f"{pair.p_value:.3g}", f"{pair.p_holm:.3g}",
-            present.number(pair.better, 3), present.number(pair.equivalent, 3),
-            present.number(pair.worse, 3),
+            formats.number(pair.better, 3), formats.number(pair.equivalent, 3),
+            formats.number(pair.worse, 3),
         ]
         for pair in pairs
     ]  # fmt: skip
@@ -162,8 +162,8 @@ def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]
     """The same by single splits, for the pairs of which they are known."""
     head = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
     rows = [
-        [present.clean(p.a, 40), present.clean(p.b, 40)]
-        + [present.number(chance, 3) for chance in astuple(p.hierarchical)]
+        [formats.clean(p.a, 40), formats.clean(p.b, 40)]
+        + [formats.number(chance, 3) for chance in astuple(p.hierarchical)]
         for p in pairs
         if p.hierarchical is not None
     ]

@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
-from truerisk.core.present import first_few
+from truerisk.core.formats import first_few
 from truerisk.core.registry import closest
 from truerisk.results.comparison import check_rope
 from truerisk.results.interval import ROPE

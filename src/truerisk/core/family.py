@@ -16,8 +16,8 @@ import numpy as np
 
 from truerisk.core.arguments import is_distribution, refuse_class, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
+from truerisk.core.formats import clean
 from truerisk.core.identity import PIPELINE, is_a, is_from
-from truerisk.core.present import clean
 from truerisk.core.registry import check_present, closest
 
 BEST = "best_params_"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Protocol
 
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 
 QUIET = 2.0  # a run that is over sooner shows no progress
 LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.arguments import as_array
+from truerisk.core.formats import clean
 from truerisk.core.identity import is_a
-from truerisk.core.present import clean
 from truerisk.core.registry import is_present
 from truerisk.data.rows import column_arrays, column_names, is_missing
 

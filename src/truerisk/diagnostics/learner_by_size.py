@@ -20,7 +20,7 @@ from truerisk.core.errors import (
     TrueRiskWarning,
     warn,
 )
-from truerisk.core.present import named
+from truerisk.core.formats import named
 from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem

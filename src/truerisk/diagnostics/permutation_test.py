@@ -8,8 +8,8 @@ from typing import Any
 
 from truerisk.core.arguments import check_count, refuses_old_names
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.present import of_class
-from truerisk.core.present import seconds as in_words
+from truerisk.core.formats import of_class
+from truerisk.core.formats import seconds as in_words
 from truerisk.core.progress import shows_progress, stage
 from truerisk.diagnostics.permutations import SHIFTS, Orders, PermutationTest, Repeated
 from truerisk.engines.running.executors import workers_of

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Streams, Terms
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.progress import listen, tell
 from truerisk.data.data import Data
@@ -245,11 +245,11 @@ class PermutationTest(Record):
         lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._counted]]
         rows += [line.strip().split(": ", 1) for line in self._risks]
         rows += [["note", note] for note in self.notes]
-        return [present.Block("Permutation test", ["", ""], rows)]
+        return [tables.Block("Permutation test", ["", ""], rows)]
 
     @property
     def _counted(self) -> str:
@@ -263,9 +263,9 @@ class PermutationTest(Record):
     def _risks(self) -> list[str]:
         noun, null = self.scale.noun, self.null
         numbers = (float(number) for number in (null.mean(), null.min(), null.max()))
-        mean, least, most = map(present.risk, numbers)
-        of = f"{present.clean(self.scoring, 40)}, {self.method}"
+        mean, least, most = map(formats.risk, numbers)
+        of = f"{formats.clean(self.scoring, 40)}, {self.method}"
         return [
-            f"  observed: {noun} {present.risk(self.observed)} ({of})",
+            f"  observed: {noun} {formats.risk(self.observed)} ({of})",
             f"  permuted: {noun} {mean} on average, {least} to {most}",
         ]

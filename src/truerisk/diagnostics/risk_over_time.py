@@ -11,7 +11,8 @@ import numpy as np
 
 from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.present import frame_of, number, text_table
+from truerisk.core.formats import number
+from truerisk.core.tables import frame_of, text_table
 from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
 from truerisk.results.door import load_from_above

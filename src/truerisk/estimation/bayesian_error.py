@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.present import clean, risk, sureness
+from truerisk.core.formats import clean, risk, sureness
 from truerisk.data.data import Data
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise

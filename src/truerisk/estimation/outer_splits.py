@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.present import params_text
+from truerisk.core.formats import params_text
 from truerisk.methods.words import as_method, usual_word
 from truerisk.results.records import Count, Share
 

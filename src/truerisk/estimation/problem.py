@@ -18,7 +18,7 @@ from truerisk.contracts import Keeper, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
-from truerisk.core.present import of_class
+from truerisk.core.formats import of_class
 from truerisk.core.registry import check_present
 from truerisk.core.version import __version__
 from truerisk.data.data import Data, take_named_columns

@@ -29,7 +29,7 @@ from truerisk.core.arguments import (
     store_of,
 )
 from truerisk.core.errors import BadArgument, BadData, UnknownName, users_code
-from truerisk.core.present import clean, listed
+from truerisk.core.formats import clean, listed
 from truerisk.core.progress import listen, stage, tell
 from truerisk.core.registry import check_present
 from truerisk.engines.running.executors import executor_of, one_thread, run_batches, workers_of

@@ -17,7 +17,8 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.present import clean, plain
+from truerisk.core.formats import clean
+from truerisk.core.plain_values import plain
 from truerisk.data.data import Data, TaskWord
 from truerisk.plan.answers import Response
 from truerisk.results.interval import Scale

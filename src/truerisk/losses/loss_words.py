@@ -16,8 +16,8 @@ import numpy as np
 
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.formats import clean, of_class
 from truerisk.core.identity import is_from
-from truerisk.core.present import clean, of_class
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.losses.loss import NO_PREDICTIONS, Loss, RowLoss

@@ -14,7 +14,7 @@ import numpy as np
 from truerisk.contracts import Streams
 from truerisk.core.arguments import as_array, is_count, shown
 from truerisk.core.errors import BadArgument, BadData, is_failure, said_by
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged

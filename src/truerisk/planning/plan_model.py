@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from truerisk.core import present
+from truerisk.core import tables
 from truerisk.core.arguments import check_count, check_level, check_number, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.registry import check_known
@@ -62,7 +62,7 @@ class RowsNeeded(Record):
 
     def __str__(self) -> str:
         (block,) = self.blocks()
-        table = present.text_table(block.head, block.rows)
+        table = tables.text_table(block.head, block.rows)
         return "\n".join([self._title(), table, *(f"note: {note}" for note in self.notes)])
 
     def _title(self) -> str:
@@ -73,11 +73,11 @@ class RowsNeeded(Record):
         verb = "develop" if self.purpose == "development" else "validate"
         return f"{self.n} rows{behind} to {verb} a model of a {self.outcome} outcome"
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         foreseen = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
         caption = "; ".join([self._title(), f"foreseen: {foreseen}", *self.notes])
         rows = [[one.asks, str(one.n)] for one in self.criteria]
-        return [present.Block(caption, ["what shall hold", "rows"], rows)]
+        return [tables.Block(caption, ["what shall hold", "rows"], rows)]
 
 
 def plan_development(

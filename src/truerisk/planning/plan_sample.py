@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
@@ -106,12 +106,12 @@ class SamplePlan(Record):
         if self.splits:
             lines += [] if self.n_test is None else [""]
             lines.append(f"{self.n} rows shared (measures expected over the test errors)")
-            lines.append(present.text_table(HEAD, self._rows()))
+            lines.append(tables.text_table(HEAD, self._rows()))
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         caption = "; ".join([*self._sentences, *self.notes]) or "Sample plan"
-        return [present.Block(caption, HEAD, self._rows())]
+        return [tables.Block(caption, HEAD, self._rows())]
 
     @property
     def _sentences(self) -> list[str]:
@@ -119,7 +119,7 @@ class SamplePlan(Record):
         said = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
             return said
-        level = present.percent(self.confidence_level)
+        level = formats.percent(self.confidence_level)
         return [
             *said,
             (
@@ -143,9 +143,9 @@ class SamplePlan(Record):
                 [
                     str(split.n_tuning),
                     str(split.n_test),
-                    *map(present.number, (split.error, split.width, split.ub)),
+                    *map(formats.number, (split.error, split.width, split.ub)),
                     f"{split.above_half:.2e}",
-                    present.number(split.q2),
+                    formats.number(split.q2),
                     f"<- least {least}" if least else "",
                 ]
             )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Refusal
-from truerisk.core.present import first_few
+from truerisk.core.formats import first_few
 from truerisk.readers.delimited_text import Sheet
 
 _LONGEST = 40

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.readers.cells import Cells, Tally, counted, quoted
 from truerisk.readers.grid import Columns, named, too_many_cells
 

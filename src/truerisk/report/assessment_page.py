@@ -6,20 +6,7 @@ from collections.abc import Iterator
 
 from truerisk.assessment.assessment import Assessment, comparison_missing
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.present import (
-    SELECTED_SCORE,
-    clean,
-    first_few,
-    honest_risk,
-    may_be_best,
-    number,
-    percent,
-    rows_counted,
-    setting_text,
-    signed,
-    tested_by,
-    yes_or_no,
-)
+from truerisk.core.formats import clean, first_few, number, percent, rows_counted, signed, yes_or_no
 from truerisk.report.curves import draw_curves
 from truerisk.report.figure import FigureTable, known
 from truerisk.report.ladder import (
@@ -35,6 +22,13 @@ from truerisk.report.rates import Rates, draw_calibration
 from truerisk.report.validation_page import validated_by
 from truerisk.report.validation_parts import PagePart, parts_of, rows_text
 from truerisk.results.interval import Interval
+from truerisk.results.sentences import (
+    SELECTED_SCORE,
+    honest_risk,
+    may_be_best,
+    setting_text,
+    tested_by,
+)
 
 MOST_LEARNERS = 12  # how many learners' risk curves are drawn
 MOST_NAMED = 20  # columns, and classes

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.auditing.outcome import Audit, Stated
-from truerisk.core.present import number, percent, setting_text
+from truerisk.core.formats import number, percent
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
 from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
+from truerisk.results.sentences import setting_text
 
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52

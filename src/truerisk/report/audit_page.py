@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.auditing.outcome import Audit, Stated
-from truerisk.core.present import MODELS_SAW, clean, number, rows_counted, setting_text, signed
+from truerisk.core.formats import clean, number, rows_counted, signed
 from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.figure import FigureTable, known
@@ -19,6 +19,7 @@ from truerisk.report.methods_text import (
     value_and_interval,
 )
 from truerisk.results.results import RiskEstimate
+from truerisk.results.sentences import MODELS_SAW, setting_text
 
 ROUGH = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "

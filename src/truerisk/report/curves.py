@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.arguments import is_number
-from truerisk.core.present import clean, number, setting_text
+from truerisk.core.formats import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, known, thinned
 from truerisk.report.svg import (
     N_SHADES,
@@ -24,6 +24,7 @@ from truerisk.report.svg import (
     tick_text,
 )
 from truerisk.results.results import RiskCurve
+from truerisk.results.sentences import setting_text
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades

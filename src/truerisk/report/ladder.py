@@ -9,20 +9,13 @@ import numpy as np
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.present import (
-    WHOLE_SEARCH,
-    clean,
-    five_numbers,
-    honest_risk,
-    number,
-    percent,
-    setting_text,
-    signed,
-)
+from truerisk.core.formats import clean, number, percent, signed
+from truerisk.core.tables import five_numbers
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
 from truerisk.results.interval import WithInterval
 from truerisk.results.results import RiskEstimate
+from truerisk.results.sentences import WHOLE_SEARCH, honest_risk, setting_text
 
 ROW = 34
 TOP = 14

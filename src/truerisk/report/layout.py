@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.errors import xml_text
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.report.figure import Figure
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import numpy as np
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.present import clean, dates_text, number, percent
+from truerisk.core.formats import clean, dates_text, number, percent
 from truerisk.diagnostics.risk_over_time import RiskOverTime
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of

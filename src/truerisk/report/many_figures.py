@@ -6,7 +6,7 @@ from math import ceil, floor
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.comparison.method_pairs import MethodPair
-from truerisk.core.present import clean, number, percent
+from truerisk.core.formats import clean, number, percent
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
     N_SHADES,

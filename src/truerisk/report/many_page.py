@@ -10,7 +10,7 @@ from truerisk.comparison.many_comparison import (
     pairs_table,
     splits_table,
 )
-from truerisk.core.present import clean, first_few
+from truerisk.core.formats import clean, first_few
 from truerisk.report.figure import FigureTable
 from truerisk.report.layout import CLOSING, Headline, Page, Section
 from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.assessment.assessment import Assessment
-from truerisk.core.present import clean, listed, number, percent, setting_text
+from truerisk.core.formats import clean, listed, number, percent
 from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import value_of
 from truerisk.results.interval import Interval, WithInterval
 from truerisk.results.results import RiskEstimate
+from truerisk.results.sentences import setting_text
 from truerisk.validation.checklists.study_words import cautions
 from truerisk.validation.measures import Measured
 

@@ -15,7 +15,7 @@ from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData, xml_text
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.figure import Figure, FigureTable

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from truerisk.core.present import five_numbers, number
+from truerisk.core.formats import number
+from truerisk.core.tables import five_numbers
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
     N_SERIES,

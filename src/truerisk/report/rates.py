@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report.figure import (
     MOST_CORNERS,
     MOST_POINTS,

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.core.present import clean, number, risk, setting_text
+from truerisk.core.formats import clean, number, risk
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
 from truerisk.planning.plan_sample import SamplePlan
@@ -34,6 +34,7 @@ from truerisk.results.records import Shown
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.results.roc import RocCurve
 from truerisk.results.selection_bias import RiskMixture, SelectionBias
+from truerisk.results.sentences import setting_text
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.prediction_stability import PredictionStability

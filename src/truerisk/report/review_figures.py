@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, columns_of, of_rows
 from truerisk.validation.checklists.checklist import Item

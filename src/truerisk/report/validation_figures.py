@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.rates import roc_drawing
 from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, round_ticks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.core.present import clean, number, percent
+from truerisk.core.formats import clean, number, percent
 from truerisk.report.layout import CLOSING, Headline, Page
 from truerisk.report.methods_text import Repeat, arguments
 from truerisk.report.validation_parts import parts_of, rows_text

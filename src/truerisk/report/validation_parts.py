@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report.figure import Figure, FigureTable, known
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (

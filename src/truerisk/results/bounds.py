@@ -9,7 +9,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
 from truerisk.core.registry import closest
@@ -65,7 +65,7 @@ def judge(number: HonestNumber, bound: float, asked: str) -> tuple[bool, str]:
     larger = own.better == "larger"
     end, side = (own.interval.low, "lower") if larger else (own.interval.high, "upper")
     is_missed = end < bound if larger else end > bound
-    value, end_text = present.risk(own.value), present.risk(end)
+    value, end_text = formats.risk(own.value), formats.risk(end)
     sentence = f"{name} {value}, the {side} end of its interval {end_text}; {asked}."
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 

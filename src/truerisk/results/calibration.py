@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import BadData, first_line
 from truerisk.results.door import load_from_above
@@ -100,11 +100,11 @@ class Calibration(Record):
         n = int(self.counts.sum())
         return f"Brier score {self.brier:.4f} of {self.event}, {len(self.counts)} bins of {n} rows"
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         head = ["probability", "observed", "rows"]
         columns = zip(self.predicted, self.observed, self.counts, strict=True)
-        rows = [[present.number(p), present.number(o), str(n)] for p, o, n in columns]
-        return [present.Block(str(self), head, rows)]
+        rows = [[formats.number(p), formats.number(o), str(n)] for p, o, n in columns]
+        return [tables.Block(str(self), head, rows)]
 
 
 def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import check_number
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import ERROR, Interval, Scale
@@ -162,7 +162,7 @@ class Comparison(Record):
     def _headline(self) -> str:
         loss = "" if self.scoring is None or self.greater_is_better else f" ({self.scoring})"
         what = "risk" if self.scoring is None else self.scale.short(self.scoring)
-        sureness = present.sureness(self.std_error, self.interval)
+        sureness = formats.sureness(self.std_error, self.interval)
         shown = f"{self.difference:+.4f}{loss}"
         return f"{self.test}: {what} {self._what} {shown}{sureness}"
 
@@ -174,7 +174,7 @@ class Comparison(Record):
     @property
     def _what(self) -> str:
         """'a − b', by name."""
-        return " − ".join(present.clean(name, 40) for name in self.names)
+        return " − ".join(formats.clean(name, 40) for name in self.names)
 
     def _findings(self) -> list[str]:
         findings = []
@@ -185,23 +185,23 @@ class Comparison(Record):
             findings.append(f"p = {self.p_value:.4g}")
         if self.probabilities is not None:
             text = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
-            who = present.clean(self.names[0], 40)
+            who = formats.clean(self.names[0], 40)
             findings.append(f"{who} is practically {text} (by more than {self.rope:.15g} or not)")
         return findings
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         rows = [
             [f"difference {self._what}", f"{self.difference:+.4f}"],
-            ["standard error", present.number(self.std_error)],
+            ["standard error", formats.number(self.std_error)],
             ["interval", str(self.interval or "none")],
-            ["statistic", present.number(self.statistic)],
+            ["statistic", formats.number(self.statistic)],
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
         rows += [
-            [f"P({present.clean(self.names[0], 40)} {word})", present.number(p)]
+            [f"P({formats.clean(self.names[0], 40)} {word})", formats.number(p)]
             for word, p in (self.probabilities or {}).items()
         ]
         rows += [[name, f"{value:g}"] for name, value in self.details.items()]
         rows += [["assumed", sentence] for sentence in self.assumed]
         rows += [["note", note] for note in self.notes]
-        return [present.Block(f"Comparison ({self.test})", ["", ""], rows)]
+        return [tables.Block(f"Comparison ({self.test})", ["", ""], rows)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from truerisk.core.errors import BadData
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.results.interval import RISKS_OF_PARTS
 from truerisk.results.json_values import JsonValue, schema_of
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import as_array, check_level, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.results.door import load_from_above
@@ -192,22 +192,22 @@ class ErrorPosterior(Shown):
         a, b = self.prior
         return (
             f"{self.errors:.15g} errors in {self.n:.15g} rows, prior Beta({a:.15g}, {b:.15g}): "
-            f"mean {self.mean:.4f}{present.sureness(None, self.interval())}{label}"
+            f"mean {self.mean:.4f}{formats.sureness(None, self.interval())}{label}"
         )
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         rows = [
             ["errors", f"{self.errors:.15g} in {self.n:.15g} rows"],
             ["prior", "Beta({:.15g}, {:.15g})".format(*self.prior)],
             ["posterior", "Beta({:g}, {:g})".format(*self._parameters)],
-            ["mean", present.number(self.mean)],
+            ["mean", formats.number(self.mean)],
             ["95 % interval", str(self.interval())],
-            ["95 % upper bound", present.number(self.upper())],
+            ["95 % upper bound", formats.number(self.upper())],
             ["P(error > ½)", f"{self.mass_above(0.5):.4g}"],
-            ["E[error²]", present.number(self.second_moment())],
+            ["E[error²]", formats.number(self.second_moment())],
             ["posterior of", self.of],
         ]
-        return [present.Block("Posterior of the error", ["", ""], rows)]
+        return [tables.Block("Posterior of the error", ["", ""], rows)]
 
 
 def _is_beta(prior: Any) -> bool:

@@ -15,8 +15,8 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from truerisk.core import present
-from truerisk.core.present import clean, risk
+from truerisk.core import formats, tables
+from truerisk.core.formats import clean, risk
 from truerisk.results.door import load_part
 from truerisk.results.records import Share, Shown
 
@@ -162,13 +162,13 @@ class Breakdown(Mapping[str, float], Shown):
         return Breakdown({k: scale.value(v) if k in RISKS_OF_PARTS else v for k, v in numbers})
 
     def __str__(self) -> str:
-        return present.text_table(list(self), [self._cells()])
+        return tables.text_table(list(self), [self._cells()])
 
-    def blocks(self) -> list[present.Block]:
-        return [present.Block("What the risk is made of", list(self), [self._cells()])]
+    def blocks(self) -> list[tables.Block]:
+        return [tables.Block("What the risk is made of", list(self), [self._cells()])]
 
     def _cells(self) -> list[str]:
-        return [str(v) if isinstance(v, int) else present.number(v) for v in self.values()]
+        return [str(v) if isinstance(v, int) else formats.number(v) for v in self.values()]
 
 
 class WithInterval:

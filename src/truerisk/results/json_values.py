@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 from truerisk.core.arguments import check_count, path_of, shown
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.results.records import LARGEST_COUNT, MAX_BYTES
 
 T = TypeVar("T")

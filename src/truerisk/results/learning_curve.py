@@ -19,10 +19,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.present import frame_of
+from truerisk.core.tables import frame_of
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnScale, Scale
 from truerisk.results.records import (
@@ -56,7 +56,7 @@ class ExpectedRisk(OnScale):
     perfect: Perfect | None = None
 
     def __str__(self) -> str:
-        return f"with {self.n_train:g} rows expect {present.risk(self.value)} {self.interval}"
+        return f"with {self.n_train:g} rows expect {formats.risk(self.value)} {self.interval}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +192,10 @@ class LearningCurve(Record):
         return load_from_above("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        return "\n".join([present.text_table(self._head, self._rows()), *self._last_line()])
+        return "\n".join([tables.text_table(self._head, self._rows()), *self._last_line()])
 
-    def blocks(self) -> list[present.Block]:
-        return [present.Block("; ".join(self._last_line()), self._head, self._rows())]
+    def blocks(self) -> list[tables.Block]:
+        return [tables.Block("; ".join(self._last_line()), self._head, self._rows())]
 
     @property
     def _head(self) -> list[str]:
@@ -208,7 +208,7 @@ class LearningCurve(Record):
             band = "–"
             if self.law is not None:
                 band = str(self.at(float(size))).partition(" expect ")[2]
-            value = "–" if estimate.value is None else present.risk(estimate.value)
+            value = "–" if estimate.value is None else formats.risk(estimate.value)
             rows.append([f"{size:g}", value, str(estimate.interval or "–"), band])
         return rows
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.results.interval import tied
@@ -68,12 +68,12 @@ class OperatingPoint(Record):
         return (missed + self.false_positives) / (self.n_positive + self.n_negative)
 
     def __str__(self) -> str:
-        cost = "" if self.cost is None else f", cost {present.number(self.cost)}"
+        cost = "" if self.cost is None else f", cost {formats.number(self.cost)}"
         return (
             f"threshold {self.threshold:.6g} ({self.chosen_by}): "
-            f"sensitivity {present.number(self.sensitivity)}, "
-            f"specificity {present.number(self.specificity)}, "
-            f"precision {present.number(self.precision)}{cost}"
+            f"sensitivity {formats.number(self.sensitivity)}, "
+            f"specificity {formats.number(self.specificity)}, "
+            f"precision {formats.number(self.precision)}{cost}"
         )
 
 

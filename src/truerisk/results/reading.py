@@ -29,7 +29,7 @@ from typing import (
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import Line
 from truerisk.results.earlier_versions import to_present_version
@@ -48,7 +48,7 @@ def read_dict(cls: type[T], content: Mapping[str, Any]) -> T:
 def read_json(cls: type[Record], source: str | bytes | Path, max_bytes: int) -> Record:
     """Read the result that `to_json` wrote; a file is named in what is wrong with it."""
     content = parse(source, max_bytes=max_bytes)
-    with present.named(source.name) if isinstance(source, Path) else nullcontext():
+    with formats.named(source.name) if isinstance(source, Path) else nullcontext():
         return cls.from_dict(content)
 
 

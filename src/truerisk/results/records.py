@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import plain_values, tables
 from truerisk.core.errors import Brief, xml_text
 from truerisk.results.door import load_from_above, load_part
 
@@ -79,7 +79,7 @@ UNLESS_EMPTY = {"written": "unless empty"}
 class Shown(Brief):
     """A result that shows itself: a notebook has its blocks, or what it prints, and its picture."""
 
-    def blocks(self) -> Sequence[present.Block]:
+    def blocks(self) -> Sequence[tables.Block]:
         """The tables that a notebook and a page show of it."""
         return ()
 
@@ -88,9 +88,9 @@ class Shown(Brief):
         return load_from_above("picture")(self, ax=ax)
 
     def _repr_html_(self) -> str:
-        tables = "".join(block.html for block in self.blocks())
+        shown = "".join(block.html for block in self.blocks())
         picture: str = load_from_above("notebook-picture")(self)
-        return xml_text(tables or f"<pre>{html.escape(str(self))}</pre>") + picture
+        return xml_text(shown or f"<pre>{html.escape(str(self))}</pre>") + picture
 
 
 class Written(Shown):
@@ -98,7 +98,7 @@ class Written(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
-        content: dict[str, Any] = present.plain(self)
+        content: dict[str, Any] = plain_values.plain(self)
         return content
 
     def to_json(self, path: Any = None) -> str:
@@ -122,7 +122,7 @@ class Written(Shown):
         beside it (`auc.low`, `auc.high`), what belongs to one learner behind its name (`knn/auc`).
         What is not known is left out, and a letter that MLflow does not take becomes "_".
         """
-        return present.metrics_of(self._metrics())
+        return plain_values.metrics_of(self._metrics())
 
     def _metrics(self) -> Mapping[str, Any]:
         """The numbers of `to_metrics`, None where one is not known."""
@@ -191,16 +191,16 @@ class Record(Written):
         """
         measures = getattr(self, "measures", None)
         if measures is not None:
-            return present.frame_of_rows(
-                [dict(present.leaves(measure.to_dict())) for measure in measures.values()]
+            return tables.frame_of_rows(
+                [dict(plain_values.leaves(measure.to_dict())) for measure in measures.values()]
             )
         known = fields(self)  # type: ignore[arg-type]  # every record is a dataclass
         written = {f.name: getattr(self, f.name) for f in known if f.metadata != UNWRITTEN}
         arrays = {n: a for n, a in written.items() if isinstance(a, np.ndarray) and a.ndim == 1}
         lengths = [len(array) for array in arrays.values()]
         if lengths:
-            return present.frame_of({n: a for n, a in arrays.items() if len(a) == lengths[0]})
-        return present.frame_of_rows([dict(present.leaves(self.to_dict()))])
+            return tables.frame_of({n: a for n, a in arrays.items() if len(a) == lengths[0]})
+        return tables.frame_of_rows([dict(plain_values.leaves(self.to_dict()))])
 
     def frame(self, *args: Any, **options: Any) -> Any:
         """`to_frame` by its older name."""

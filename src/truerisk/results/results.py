@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
-from truerisk.core.present import frame_of, frame_of_rows
 from truerisk.core.registry import closest
+from truerisk.core.tables import frame_of, frame_of_rows
+from truerisk.results import sentences
 from truerisk.results.door import load_from_above, load_part
 from truerisk.results.evaluation import (
     AnsweredRows,
@@ -118,7 +119,7 @@ class RiskEstimate(OnScale, Bounded, Record):
     @property
     def named_scoring(self) -> str:
         """The loss, with the class that it speaks of: "f1 of 'bad'"."""
-        return present.of_class(self.scoring, self.positive)
+        return formats.of_class(self.scoring, self.positive)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
         """Return the same estimate on another scale, with other fields replaced."""
@@ -198,14 +199,14 @@ class RiskEstimate(OnScale, Bounded, Record):
         return load_from_above("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        lines = map(RiskEstimate._line, (self, *present.further(self)))
-        return "\n".join([*lines, *present.finding_lines(self.findings)])
+        lines = map(RiskEstimate._line, (self, *sentences.further(self)))
+        return "\n".join([*lines, *sentences.finding_lines(self.findings)])
 
     def _line(self) -> str:
         """A score as a score, any other loss as a risk."""
         name = f"{self.named_scoring}{', pooled' if self.pooled else ''}"
-        value = "no value" if self.value is None else present.risk(self.value)
-        sureness = present.sureness(self.std_error, self.interval)
+        value = "no value" if self.value is None else formats.risk(self.value)
+        sureness = formats.sureness(self.std_error, self.interval)
         how = self.method
         if self.best_of is not None:
             how += f", best of {self.best_of}: choosing is not counted"
@@ -213,8 +214,8 @@ class RiskEstimate(OnScale, Bounded, Record):
             return f"risk {value} ({name}, {how}){sureness}"
         return f"{name} {value} (larger is better, {how}){sureness}"
 
-    def blocks(self) -> list[present.Block]:
-        return [present.Block("Risk estimate", ["", ""], present.estimate_rows(self))]
+    def blocks(self) -> list[tables.Block]:
+        return [tables.Block("Risk estimate", ["", ""], sentences.estimate_rows(self))]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -405,13 +406,13 @@ class RiskCurve(Bounded, Record):
 
     def __str__(self) -> str:
         head = [*self._head, f"{self.common.method}, rule {self.rule}"]
-        table = present.text_table(head, self._rows("<- chosen"))
-        return "\n".join([table, *present.finding_lines(self.findings)])
+        table = tables.text_table(head, self._rows("<- chosen"))
+        return "\n".join([table, *sentences.finding_lines(self.findings)])
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         head = [*self._head, ""]
         title = f"Risk curve ({self.common.method})"
-        return [present.Block(title, head, self._rows("chosen"))]
+        return [tables.Block(title, head, self._rows("chosen"))]
 
     @property
     def _head(self) -> list[str]:
@@ -421,9 +422,9 @@ class RiskCurve(Bounded, Record):
         rivals, others = self.rivals or (), "may be best (95 %)"
         return [
             [
-                present.params_text(e.params),
-                present.risk(e.value),
-                present.risk(e.std_error),
+                formats.params_text(e.params),
+                formats.risk(e.value),
+                formats.risk(e.std_error),
                 mark if c == self.best else others if c in rivals else "",
             ]
             for c, e in enumerate(self)
@@ -476,7 +477,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         split_risks=tested.split_risks,
         influences=tested.influences,
         table=None if tested.table is None else Breakdown(dict(tested.table)),
-        notes=common.notes + tuple(map(present.without_folders, notes)),
+        notes=common.notes + tuple(map(formats.without_folders, notes)),
         findings=common.findings + tested.findings,
     )
     return estimate if common.perfect is None else estimate.on_scale(common.scale)

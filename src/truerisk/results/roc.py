@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, plain_values, tables
 from truerisk.core.arguments import as_array, check_level, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.data.rows import is_missing
@@ -113,7 +113,7 @@ class RocCurve(Record):
             auc=auc,
             std_error=sureness[0],
             interval=sureness[1],
-            positive=present.plain(classes[1] if positive is None else positive),
+            positive=plain_values.plain(classes[1] if positive is None else positive),
             method=method,
             n_positive=int(is_positive.sum()),
             n_negative=int((~is_positive).sum()),
@@ -187,23 +187,23 @@ class RocCurve(Record):
         return load_from_above("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        sureness = present.sureness(self.std_error, self.interval)
-        positive = present.clean(str(self.positive), 40)
+        sureness = formats.sureness(self.std_error, self.interval)
+        positive = formats.clean(str(self.positive), 40)
         counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
         return f"AUC {self.auc:.4f}{sureness}, {counts} ({self.method})"
 
-    def blocks(self) -> list[present.Block]:
+    def blocks(self) -> list[tables.Block]:
         kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
         rows = [
-            ["AUC", present.number(self.auc)],
-            ["standard error", present.number(self.std_error)],
+            ["AUC", formats.number(self.auc)],
+            ["standard error", formats.number(self.std_error)],
             ["interval", kind],
             ["positive class", f"{self.positive} ({self.n_positive} rows)"],
             ["negative rows", str(self.n_negative)],
             ["scores", self.method],
         ]
         rows += [["note", note] for note in self.notes]
-        return [present.Block("ROC", ["", ""], rows)]
+        return [tables.Block("ROC", ["", ""], rows)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +283,7 @@ class AreaDifference:
         return cls(difference, error, z, float(2 * ndtr(-abs(z))), interval)
 
     def __str__(self) -> str:
-        sureness = present.sureness(self.std_error, self.interval)
+        sureness = formats.sureness(self.std_error, self.interval)
         p = "" if self.p_value is None else f", p {self.p_value:.4g}"
         return f"AUC difference {self.difference:+.4f}{sureness}{p}"
 

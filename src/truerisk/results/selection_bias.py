@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_count, generator_of, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.results.interval import tied
 from truerisk.results.records import Shown
 from truerisk.results.results import RiskCurve

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.family import Family
-from truerisk.core.present import clean, number, params_text, signed, unsigned
+from truerisk.core.formats import clean, number, params_text, signed, unsigned
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.results.evaluation import Evaluation

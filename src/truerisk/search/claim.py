@@ -20,8 +20,8 @@ from truerisk.core.errors import (
     said_by,
 )
 from truerisk.core.family import Family
+from truerisk.core.formats import clean
 from truerisk.core.identity import is_a, is_exactly, usual_score
-from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, class_named
 from truerisk.losses.loss_words import as_loss, scorer_losses

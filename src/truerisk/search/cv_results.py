@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning as TheirWarning
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning, warn
-from truerisk.core.present import params_text
+from truerisk.core.formats import params_text
 from truerisk.engines.running.fitting import why_of
 from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem

@@ -22,7 +22,7 @@ from truerisk.contracts import Method
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family, refuse_no_tags
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.core.progress import stage
 from truerisk.data.data import Data, TaskWord
 from truerisk.engines.running.fitting import fitted_on_all

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.core.errors import Refusal, is_failure
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.losses.loss import Loss

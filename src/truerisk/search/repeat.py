@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.contracts import Method, Streams
 from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic

@@ -9,7 +9,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 from truerisk.contracts import Fits
-from truerisk.core import present
+from truerisk.core import formats, plain_values, tables
 from truerisk.core.arguments import refuse_old_names, refuses_old_names
 from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
@@ -368,7 +368,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         numbers: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
         if self.optimism_ is not None:
             numbers["selected"] = self.selected_risk_.value
-        return present.metrics_of(numbers)
+        return plain_values.metrics_of(numbers)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Refuse callbacks of scikit-learn, which are not supported yet.
@@ -405,7 +405,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         found = [[f.severity, f.sentence, f.remedy] for f in fitted.get("findings_", ())]
         if found:
             head = ["severity", "what", "what to do"]
-            diagram = present.Block("Findings", head, found).html + diagram
+            diagram = tables.Block("Findings", head, found).html + diagram
         if "risk_" not in fitted:
             return diagram
         shown = [("honest", risk) for risk in (self.risk_, *self.scores_.values())]
@@ -414,9 +414,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         rows = []
         for word, risk in shown:
             name = f"{word} {risk.scale.of(risk.named_scoring)}"
-            rows.append([name, present.risk(risk.value), str(risk.interval or "none")])
+            rows.append([name, formats.risk(risk.value), str(risk.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
-        return present.Block(caption, ["", "value", "interval"], rows).html + diagram
+        return tables.Block(caption, ["", "value", "interval"], rows).html + diagram
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)

@@ -25,8 +25,8 @@ from truerisk.contracts import Request
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.formats import clean
 from truerisk.core.identity import is_from
-from truerisk.core.present import clean
 from truerisk.data.data import Data
 from truerisk.data.rows import column_names, digest
 from truerisk.engines.workers.crews import versions

@@ -20,7 +20,8 @@ import numpy as np
 from truerisk.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.present import plain, without_folders
+from truerisk.core.formats import without_folders
+from truerisk.core.plain_values import plain
 from truerisk.core.registry import check_known
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import Computed, compute, curve_of

@@ -23,8 +23,9 @@ import numpy as np
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
-from truerisk.core.present import Block, frame_of_rows, number, seconds, text_table
+from truerisk.core.formats import number, seconds
 from truerisk.core.registry import closest
+from truerisk.core.tables import Block, frame_of_rows, text_table
 from truerisk.results.door import load_from_above
 from truerisk.results.records import UNWRITTEN, Count, Record, Share, Size
 from truerisk.results.writing import write_file

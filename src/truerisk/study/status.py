@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.core.progress_line import duration
 from truerisk.results.records import Count, Record, Size
 from truerisk.study.lock import Lock, described

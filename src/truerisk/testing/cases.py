@@ -17,7 +17,7 @@ import numpy as np
 
 from truerisk.contracts import Engine, Method, Request, RunOptions, Streams, Terms
 from truerisk.core.family import Family
-from truerisk.core.present import plain
+from truerisk.core.plain_values import plain
 from truerisk.data.data import Data
 from truerisk.data.rows import digest
 from truerisk.engines.generic import Generic

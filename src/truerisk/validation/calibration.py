@@ -13,7 +13,8 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.present import Block, number
+from truerisk.core.formats import number
+from truerisk.core.tables import Block
 from truerisk.results.interval import quantile_of_t
 from truerisk.results.records import FINITE, Column, Points, Record, Share
 from truerisk.validation.calibration_fits import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.results.interval import quantile_of_t
 from truerisk.results.records import Points, Record, Share
 from truerisk.results.roc import RocCurve
@@ -180,20 +180,20 @@ class NetBenefit(Record):
             [
                 f"{self.thresholds[at]:g}",
                 *(
-                    present.number(None if one is None else float(one[at]))
+                    formats.number(None if one is None else float(one[at]))
                     for one in columns.values()
                 ),
             ]
             for at in (range(len(self.thresholds)) if few else np.flatnonzero(near))
         ]
-        return f"{present.text_table(['threshold', *columns], rows)}\n{self.sentence}"
+        return f"{tables.text_table(['threshold', *columns], rows)}\n{self.sentence}"
 
     @property
     def sentence(self) -> str:
         """Where deciding by the model is shown to gain more than treating everybody or nobody."""
         if len(self.thresholds) == 1:
             return self._sentence_of_one
-        level = present.percent(self.confidence_level)
+        level = formats.percent(self.confidence_level)
         if self.gain_low is None:
             above = self.honest > np.maximum(self.treat_all, 0)
             if not above.any():
@@ -216,7 +216,7 @@ class NetBenefit(Record):
 
     @property
     def _sentence_of_one(self) -> str:
-        honest, everybody = map(present.number, (self.honest[0], self.treat_all[0]))
+        honest, everybody = map(formats.number, (self.honest[0], self.treat_all[0]))
         told = (
             f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
             f"{honest} true positives per row, false ones weighed off; treating everybody gains "
@@ -226,8 +226,8 @@ class NetBenefit(Record):
             return told
         final = self.of_final_model
         gain = (self.honest if final is None else final)[0] - max(self.treat_all[0], 0.0)
-        value, low, high = map(present.number, (gain, self.gain_low[0], self.gain_high[0]))
-        level = present.percent(self.confidence_level)
+        value, low, high = map(formats.number, (gain, self.gain_low[0], self.gain_high[0]))
+        level = formats.percent(self.confidence_level)
         whose = "The gain" if final is None else "The gain of the final model"
         return f"{told} {whose} over the better of these is {value} ({level} {low} to {high})."
 
@@ -240,7 +240,7 @@ class NetBenefit(Record):
         runs = [f"{a:g} to {b:g}" if a < b else f"{a:g}" for a, b in zip(first, last, strict=True)]
         if len(runs) > MOST_RUNS:
             runs = [f"{t[chosen].min():g} to {t[chosen].max():g}, with gaps"]
-        return f"{how} ({present.listed(runs)})"
+        return f"{how} ({formats.listed(runs)})"
 
 
 def net_benefits(

@@ -28,7 +28,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
-from truerisk.core.present import number
+from truerisk.core.formats import number
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.results.interval import Interval, quantile_of_t
 from truerisk.validation.calibration_fits import IDENTITY, Link

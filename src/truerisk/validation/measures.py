@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.registry import of_word
 from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Count, Finite, Record, Size
@@ -118,8 +118,8 @@ class Measured(Record):
             return None
         return self.apparent - self.optimism
 
-    def blocks(self) -> list[present.Block]:
-        return [present.Block(self.title, HEAD, [self.cells])]
+    def blocks(self) -> list[tables.Block]:
+        return [tables.Block(self.title, HEAD, [self.cells])]
 
     @property
     def cells(self) -> list[str]:
@@ -127,7 +127,7 @@ class Measured(Record):
         honest = (self.honest, *ends_of(self.interval))
         fitted = (self.apparent, self.training, self.test, self.optimism, self.corrected)
         numbers = (*honest, *fitted)
-        return [self.title, *map(present.number, numbers), str(self.n) if self.n else "–"]
+        return [self.title, *map(formats.number, numbers), str(self.n) if self.n else "–"]
 
 
 class MeasuredPart(Record):
@@ -145,7 +145,7 @@ class MeasuredPart(Record):
         fitted = any(one.apparent is not None for one in self.measures.values())
         n_columns = len(HEAD) if fitted else N_HONEST
         lines = [one.cells[:n_columns] for one in self.measures.values()]
-        text = present.text_table(HEAD[:n_columns], lines)
+        text = tables.text_table(HEAD[:n_columns], lines)
         return "\n".join([text, *(f"  – {reason}" for reason in self.reasons)])
 
     @property
@@ -164,5 +164,5 @@ def rounded(value: float, *beside: float) -> str:
     """
     largest = max(map(abs, (value, *beside)))
     return (
-        f"{value:.2g}" if 0 < largest < 0.005 else present.number(value, 3 if largest < 1000 else 4)
+        f"{value:.2g}" if 0 < largest < 0.005 else formats.number(value, 3 if largest < 1000 else 4)
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import plain_values
 from truerisk.core.errors import Brief
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, class_named
@@ -231,12 +231,12 @@ class Event:
     @property
     def label(self) -> str:
         """What the event is called."""
-        return str(present.plain(self.of.label(self.code)))
+        return str(plain_values.plain(self.of.label(self.code)))
 
     def is_of(self, positive: Any) -> bool:
         """Whether it is this class that a result speaks of; None speaks of all alike."""
         usual = positive is None and self.usual
-        return usual or positive == present.plain(self.of.label(self.code))
+        return usual or positive == plain_values.plain(self.of.label(self.code))
 
     @property
     def usual(self) -> bool:
@@ -260,7 +260,7 @@ class Event:
         kind, label = np.asarray(self.of.classes).dtype.kind, self.of.label(self.code)
         if kind not in "iuf" or label == 1:
             return ()
-        other = present.plain(self.of.label(1 - self.code))
+        other = plain_values.plain(self.of.label(1 - self.code))
         note = (
             f"the event is {self.label}, the greater of {other} and {self.label}: where "
             f"it should be {other}, name it (positive={other}, at the command line --positive)."

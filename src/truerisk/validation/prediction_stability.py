@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.errors import Refusal
-from truerisk.core.present import frame_of
+from truerisk.core.tables import frame_of
 from truerisk.plan.answers import Answers, Response
 from truerisk.results.door import load_from_above
 from truerisk.results.records import FINITE, UNWRITTEN, Column, Count, Record
@@ -187,9 +187,9 @@ class PredictionStability(Record):
         return load_from_above("instability")(self, ax=ax)
 
     def __str__(self) -> str:
-        rows = [[name, present.number(value)] for name, value in self.summary.items()]
+        rows = [[name, formats.number(value)] for name, value in self.summary.items()]
         head = ["stability of predictions", f"{self.n_models} further models per row"]
-        return f"{present.text_table(head, rows)}\nnote: {self.source}"
+        return f"{tables.text_table(head, rows)}\nnote: {self.source}"
 
 
 def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.ndarray] | None:

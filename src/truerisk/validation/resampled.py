@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.present import seconds as in_words
+from truerisk.core.formats import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.estimation.run import compute

@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.errors import Refusal
-from truerisk.core.present import frame_of
+from truerisk.core.tables import frame_of
 from truerisk.data.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.models.stated.selected_features import selected_features
@@ -136,17 +136,17 @@ class FeatureStability(Record):
     def __str__(self) -> str:
         counts, m = self.counts, self.n_models
         shown = self.order[:MOST_SHOWN]
-        rows = [[present.clean(self.names[f], 40), f"{counts[f]} of {m}"] for f in shown]
+        rows = [[formats.clean(self.names[f], 40), f"{counts[f]} of {m}"] for f in shown]
         rest = len(self.names) - len(shown)
         more = [f"and {rest} further features"] if rest else []
-        return "\n".join([present.text_table(["feature", "selected"], rows), *more, self.sentence])
+        return "\n".join([tables.text_table(["feature", "selected"], rows), *more, self.sentence])
 
     @property
     def sentence(self) -> str:
         """The index with its interval, or why there is none, in a sentence."""
         if self.index is None or self.interval is None:
             return f"no stability index: {self.reason}"
-        sure = f"{present.number(self.index)} {self.interval}"
+        sure = f"{formats.number(self.index)} {self.interval}"
         return f"stability of the selection {sure} (Nogueira et al. 2018); {SHARED}"
 
 

@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats, tables
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.present import clean, frame_of_rows
+from truerisk.core.formats import clean
 from truerisk.core.registry import of_word
+from truerisk.core.tables import frame_of_rows
 from truerisk.data.columns import category_order
 from truerisk.data.rows import (
     column_at,
@@ -85,7 +86,7 @@ class SubgroupRisks:
     @property
     def named_scoring(self) -> str:
         """The loss, with the class that it speaks of."""
-        return present.of_class(self.scoring, self.positive)
+        return formats.of_class(self.scoring, self.positive)
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,12 @@ class Subgroups(Record):
         return load_from_above("subgroups")(risks, ax=ax)
 
     def __str__(self) -> str:
-        tables = [f"{b.caption}\n{present.text_table(b.head, b.rows)}" for b in self.blocks()]
+        printed = [f"{b.caption}\n{tables.text_table(b.head, b.rows)}" for b in self.blocks()]
         notes = [f"note: {note}" for note in self.all_notes]
-        return "\n\n".join([*tables, *(["\n".join(notes)] if notes else [])])
+        return "\n\n".join([*printed, *(["\n".join(notes)] if notes else [])])
 
-    def blocks(self) -> list[present.Block]:
-        return [present.Block(_title(each), HEAD, rows_of(each)) for each in self.risks]
+    def blocks(self) -> list[tables.Block]:
+        return [tables.Block(_title(each), HEAD, rows_of(each)) for each in self.risks]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -166,7 +167,7 @@ HEAD = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"
 
 
 def _title(risks: SubgroupRisks) -> str:
-    name = present.clean(risks.named_scoring, 60)
+    name = formats.clean(risks.named_scoring, 60)
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
 
@@ -180,9 +181,9 @@ def rows_of(risks: SubgroupRisks) -> list[list[str]]:
                 risk.subgroup.shown,
                 str(risk.subgroup.n_rows),
                 "–" if events is None else str(events),
-                present.number(risk.value),
+                formats.number(risk.value),
                 str(risk.interval or "–"),
-                present.number(risk.shrunken),
+                formats.number(risk.shrunken),
                 risk.reason or "",
             ]
         )

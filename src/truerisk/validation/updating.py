@@ -19,7 +19,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from truerisk.comparison.paired import compare
 from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
 from truerisk.core.family import Family
-from truerisk.core.present import Block, number, text_table
+from truerisk.core.formats import number
+from truerisk.core.tables import Block, text_table
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, procedure_of
 from truerisk.methods.pairs import Pairs

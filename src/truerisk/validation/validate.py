@@ -16,8 +16,8 @@ from truerisk.checks.columns import (
 from truerisk.core.arguments import as_typed, check_flag, check_level, refuses_old_names, shown
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
+from truerisk.core.formats import clean
 from truerisk.core.identity import is_a
-from truerisk.core.present import clean
 from truerisk.core.progress import shows_progress
 from truerisk.data.columns import category_order
 from truerisk.data.data import Data, take_named_columns

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from truerisk.contracts import Terms
-from truerisk.core import present
+from truerisk.core import formats, plain_values
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
 from truerisk.results.bounds import HonestNumber, numbers_of
@@ -103,7 +103,7 @@ class Validation(Bounded, Record):
     def with_names(self, names: tuple[str, ...]) -> Validation:
         """Where X was an array, which has no names of columns: those of the file it came from."""
         named = None if self.stability is None else self.stability.with_names(names)
-        by_place = {f"column {j}": repr(present.clean(name, 60)) for j, name in enumerate(names)}
+        by_place = {f"column {j}": repr(formats.clean(name, 60)) for j, name in enumerate(names)}
         notes = (re.sub(r"column \d+", lambda m: by_place.get(m[0], m[0]), n) for n in self.notes)
         return replace(self, stability=named, notes=tuple(notes))
 
@@ -125,7 +125,7 @@ class Validation(Bounded, Record):
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
         if rows["event"] is not None:
-            event = present.clean(str(rows["event"]), 60)
+            event = formats.clean(str(rows["event"]), 60)
             blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
         for name, title in PARTS.items():
             part = getattr(self, name)
@@ -157,7 +157,7 @@ def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
     event = None
     distinct, first = np.unique(held.rows, return_index=True)
     if code is not None and held.classes is not None:
-        event = present.plain(held.classes[code])
+        event = plain_values.plain(held.classes[code])
     return {
         "n_rows": len(distinct),
         "event": event,
@@ -233,7 +233,7 @@ def _as_elsewhere(
 ) -> SubgroupRisks:
     """A score of whole test sets is, for all rows, the mean over folds that stands elsewhere."""
     if loss.word == "auc" and event is not None:
-        risks = replace(risks, positive=present.plain(event.of.label(event.code)))
+        risks = replace(risks, positive=plain_values.plain(event.of.label(event.code)))
     if loss.per_row or risks.whole.value is None:
         return risks
     is_area = loss.word == "auc"

@@ -15,7 +15,7 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
-from truerisk.core.present import five_numbers
+from truerisk.core.tables import five_numbers
 from truerisk.results.calibration import Calibration
 from truerisk.results.interval import Interval
 from truerisk.results.roc import RocCurve

@@ -29,7 +29,8 @@ from truerisk.cli.output import (
 from truerisk.cli.reviews import REVIEWED, reviewed
 from truerisk.cli.signals import interrupted_code, interrupted_word
 from truerisk.cli.source import Source, label_written, source_of
-from truerisk.core.present import seconds, text_table
+from truerisk.core.formats import seconds
+from truerisk.core.tables import text_table
 from truerisk.data.data import Data
 from truerisk.estimation.outer_splits import n_parts
 from truerisk.estimation.problem import Problem, problem_on

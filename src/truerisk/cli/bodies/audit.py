@@ -21,9 +21,10 @@ from truerisk.cli.options import typed
 from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import Source, label_written, read_source, words_of
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName, said_by
+from truerisk.core.formats import clean
 from truerisk.core.identity import is_honest_search, usual_score
-from truerisk.core.present import clean, frame_of
 from truerisk.core.registry import closest
+from truerisk.core.tables import frame_of
 from truerisk.losses.row_losses import registry
 from truerisk.results.interval import Scale
 from truerisk.search.claim import OF_ONE_CLASS, perfect_of, scorer_of_class

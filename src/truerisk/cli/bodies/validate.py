@@ -18,7 +18,7 @@ from truerisk.cli.reviews import reviewed
 from truerisk.cli.source import Source, label_written, read_source, words_of
 from truerisk.core.errors import BadData
 from truerisk.core.family import Family
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.core.registry import check_present
 from truerisk.readers.cells import quoted
 from truerisk.results.interval import Scale

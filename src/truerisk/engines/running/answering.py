@@ -12,7 +12,7 @@ from truerisk.contracts import Request
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
-from truerisk.core.present import clean
+from truerisk.core.formats import clean
 from truerisk.data.data import Data
 from truerisk.data.rows import take_columns
 from truerisk.engines.running.doors import chances_of_intervals

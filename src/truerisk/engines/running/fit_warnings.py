@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadData, first_line, kind_of, said_by, warn
+from truerisk.core.formats import clean
 from truerisk.core.identity import PIPELINE, is_a
-from truerisk.core.present import clean
 from truerisk.data.data import Data, columns
 from truerisk.data.targets import as_shown
 

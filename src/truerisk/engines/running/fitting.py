@@ -19,7 +19,7 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
-from truerisk.core.present import params_text
+from truerisk.core.formats import params_text
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data, has_row_entries
 from truerisk.data.rows import copied, n_columns, take_columns, take_rows

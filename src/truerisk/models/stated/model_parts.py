@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.data.rows import column_names, n_columns
 
@@ -38,7 +38,7 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
         intercept = intercept - coef @ scaler.mean_
     values = np.array([*intercept, *coef], dtype=float) * (-1 if of_first_class else 1) + 0.0
     pairs = zip(["intercept", *names], values.tolist(), strict=True)
-    return {present.clean(name, 40): value for name, value in pairs}
+    return {formats.clean(name, 40): value for name, value in pairs}
 
 
 def scaler_of(model: Any) -> Any | None:
@@ -76,7 +76,7 @@ WEIGHTS = {
 def rebalanced_by(model: Any) -> tuple[str, ...]:
     """What in the model weighs classes or draws them anew, in words."""
     found = [
-        f"{name}={present.clean(str(one.get_params()[name]), 40)} of {type(one).__name__}"
+        f"{name}={formats.clean(str(one.get_params()[name]), 40)} of {type(one).__name__}"
         for one in inside(model)
         for name, usual in WEIGHTS.items()
         if hasattr(one, "get_params")
@@ -102,7 +102,7 @@ def steps_of(model: Any) -> tuple[str, ...]:
         return tuple(name for _, step in model.steps for name in steps_of(step))
     if model is None or isinstance(model, str):  # a step that does nothing
         return () if model is None else (model,)
-    return (present.clean(type(model).__name__, 40),)
+    return (formats.clean(type(model).__name__, 40),)
 
 
 IMPUTERS = (

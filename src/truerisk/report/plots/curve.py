@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.core.present import clean, params_text
+from truerisk.core.formats import clean, params_text
 from truerisk.core.registry import check_known
 from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
 from truerisk.report.figure import Key

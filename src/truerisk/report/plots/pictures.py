@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData
-from truerisk.core.present import clean, number
+from truerisk.core.formats import clean, number
 from truerisk.report import ladder, rates, review_figures
 from truerisk.report.figure import Figure, Key
 from truerisk.report.plots.marks import SQUARE, axes_of, axes_of_panels, on_axes

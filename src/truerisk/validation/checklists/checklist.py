@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.core.present import frame_of
 from truerisk.core.registry import check_present
+from truerisk.core.tables import frame_of
 from truerisk.results.records import Record
 from truerisk.validation.checklists.study_facts import StudyFacts
 from truerisk.validation.checklists.study_words import Sentences, read_toml

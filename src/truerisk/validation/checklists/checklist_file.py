@@ -11,7 +11,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from truerisk.core.errors import UnknownName, visible, xml_text
-from truerisk.core.present import listed
+from truerisk.core.formats import listed
 from truerisk.results.writing import place_of, write_file
 from truerisk.validation.checklists.study_words import read_toml
 

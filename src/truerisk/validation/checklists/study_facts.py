@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from truerisk.checks.leak_warnings import parts_that_stay_fitted
-from truerisk.core import present
+from truerisk.core import formats
 from truerisk.core.errors import visible
 from truerisk.core.family import tunes_inside
 from truerisk.data.rows import gaps_in, n_columns
@@ -298,7 +298,7 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
         lines = coefficients_of(run.model, data.X, of_first_class=first)
     return StudyModel(
         steps=GIVEN if given else steps_of(model),
-        setting=present.params_text(family.candidates[run.best]),
+        setting=formats.params_text(family.candidates[run.best]),
         response=next(one for one in BEST_FIRST if one in run.answers),
         n_settings=len(family),
         tunes_inside=not run.finished and tunes_inside(family),

@@ -12,7 +12,7 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from truerisk.core.present import listed, number, rows_counted
+from truerisk.core.formats import listed, number, rows_counted
 from truerisk.intervals import as_form, names
 from truerisk.validation.checklists.study_facts import (
     CURVE,

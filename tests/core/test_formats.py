@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from truerisk.core import present
-from truerisk.core.present import metrics_of, signed, unsigned
+from truerisk.core import formats, plain_values, tables
+from truerisk.core.formats import signed, unsigned
+from truerisk.core.plain_values import metrics_of
 from truerisk.results.interval import Interval
 
 
@@ -34,8 +35,8 @@ from truerisk.results.interval import Interval
 )
 def test_plain_values_are_json(value, expected) -> None:
     """Whatever a result holds has a plain form that strict JSON accepts."""
-    assert present.plain(value) == expected
-    json.dumps(present.plain(value), allow_nan=False)
+    assert plain_values.plain(value) == expected
+    json.dumps(plain_values.plain(value), allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_plain_values_are_json(value, expected) -> None:
 )
 def test_numbers(value, expected) -> None:
     """Four digits, a dash for what is not there."""
-    assert present.number(value) == expected
+    assert formats.number(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,34 +60,34 @@ def test_numbers(value, expected) -> None:
 )
 def test_settings(params, expected) -> None:
     """Short names where they stay clear; nothing that breaks or turns the line."""
-    assert present.params_text(params) == expected
+    assert formats.params_text(params) == expected
 
 
 def test_long_text_is_cut() -> None:
     """Text is cut at its limit with a sign that it was."""
-    assert present.clean("x" * 300, 10) == "x" * 9 + "…"
-    assert present.clean("x" * 10, 10) == "x" * 10
+    assert formats.clean("x" * 300, 10) == "x" * 9 + "…"
+    assert formats.clean("x" * 10, 10) == "x" * 10
 
 
 def test_tables_align() -> None:
     """Numbers to the right, words to the left, wide characters counted as two."""
-    text = present.text_table(["name", "risk"], [["a", "0.5"], ["漢字xy", "10.25"]])
+    text = tables.text_table(["name", "risk"], [["a", "0.5"], ["漢字xy", "10.25"]])
     assert text.splitlines() == [
         "name     risk",
         "-------------",
         "a         0.5",
         "漢字xy  10.25",
     ]
-    assert present.text_table(["only", "heads"], []).splitlines()[0] == "only  heads"
+    assert tables.text_table(["only", "heads"], []).splitlines()[0] == "only  heads"
 
 
 def test_sureness() -> None:
     """The interval with its level and method, else the standard error, else nothing."""
     interval = Interval(0.1, 0.2, "beta", 0.9)
-    assert present.sureness(0.1, interval).startswith(", 90 % interval [")
-    assert present.sureness(0.1, interval).endswith("] (beta)")
-    assert present.sureness(0.1, None) == ", standard error 0.1000"
-    assert present.sureness(None, None) == ""
+    assert formats.sureness(0.1, interval).startswith(", 90 % interval [")
+    assert formats.sureness(0.1, interval).endswith("] (beta)")
+    assert formats.sureness(0.1, None) == ", standard error 0.1000"
+    assert formats.sureness(None, None) == ""
     assert 0.15 in interval
     assert 0.25 not in interval
     assert interval.width == pytest.approx(0.1)
@@ -94,7 +95,7 @@ def test_sureness() -> None:
 
 def test_seconds() -> None:
     """Short times with hundredths, long ones without."""
-    assert [present.seconds(s) for s in (0.123, 123.4)] == ["0.12 s", "123 s"]
+    assert [formats.seconds(s) for s in (0.123, 123.4)] == ["0.12 s", "123 s"]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,6 @@ def test_metrics_of_leaves_out_integers_that_no_float_holds():
 
 def test_frame_of_writes_lone_surrogates_as_escapes():
     """Names of files may hold them, and the texts of Arrow cannot."""
-    frame = present.frame_of({"a\ud800": ["x\ud800", None], "b": [1, 2]})
+    frame = tables.frame_of({"a\ud800": ["x\ud800", None], "b": [1, 2]})
     assert list(frame.columns) == ["a\\ud800", "b"]
     assert frame["a\\ud800"].iloc[0] == "x\\ud800"

@@ -1,0 +1,180 @@
+"""Numbers, names and settings as users read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import TrueRiskError, visible
+
+_QUOTED_FOLDERS = re.compile(r"""(['"])(?:~[^/\\'"]*|[A-Za-z]:)?[/\\][^'"\n]*[/\\](?=[^'"/\\])""")
+_FOLDERS = re.compile(
+    r"""(?<![\w.~/\\])(?:file://|~[\w.-]*|[A-Za-z]:)?[/\\](?:[^\s/\\'"<>|:;,()\[\]]+[/\\]+)+(?=[^\s/\\])"""
+)
+
+
+def dates_text(dates: np.ndarray) -> np.ndarray:
+    """Dates as texts, each no longer than it takes."""
+    return np.datetime_as_string(dates, unit="auto")
+
+
+def without_folders(text: str) -> str:
+    """The text with files by their names alone: what is passed on says nothing of who ran it where.
+
+    >>> without_folders("[Errno 2] No such file: '/a folder/trial/rows.csv' (see /c/d/b.log)")
+    "[Errno 2] No such file: 'rows.csv' (see b.log)"
+    >>> without_folders("1/2 of https://example.org/a/b and /x stay")
+    '1/2 of https://example.org/a/b and /x stay'
+    """
+    return _FOLDERS.sub("", _QUOTED_FOLDERS.sub(r"\1", text))
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A rounded number, or a dash for what is not there; what rounds to nothing has no sign.
+
+    >>> number(-0.25), number(-2e-16), number(None)
+    ('-0.2500', '0.0000', '–')
+    """
+    if value is None or not np.isfinite(value):
+        return "–"
+    return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
+
+
+def risk(value: float | None, beside: float = 0.0) -> str:
+    """A risk, with an exponent where it and the number beside it would read 0.0000.
+
+    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, beside=0.1), risk(None)
+    ('0.1235', '0.0000', '7.834e-13', '0.0000', '–')
+    """
+    tiny = value is not None and 0 < max(abs(value), abs(beside)) < 0.00005
+    return f"{value:.4g}" if tiny else number(value)
+
+
+def percent(level: float) -> str:
+    """A confidence level in percent, as it is printed.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * level:.15g} %"
+
+
+def rows_counted(
+    n_rows: int | None, class_counts: Mapping[str, int], n_groups: int | None = None
+) -> str:
+    """How many rows, in how many groups, and of which class.
+
+    >>> rows_counted(178, {"ill": 48, "healthy": 130})
+    "178 rows (48 'ill', 130 'healthy')"
+    """
+    groups = "" if n_groups is None else f" in {n_groups} groups"
+    classes = ", ".join(f"{n} '{clean(name, 40)}'" for name, n in class_counts.items())
+    return f"{n_rows} rows{groups}" + (f" ({classes})" if classes else "")
+
+
+def seconds(value: float | None) -> str:
+    """Write seconds as people read them, with a dash where they are not known."""
+    if value is None:
+        return "–"
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def sureness(std_error: float | None, interval: Any) -> str:
+    """', 95 % interval [.1, .2] (wald)', or the standard error alone, or nothing."""
+    if interval is not None:
+        level = round(100 * interval.confidence_level, 6)
+        return f", {level:.15g} % interval {interval} ({interval.method})"
+    return "" if std_error is None else f", standard error {risk(std_error)}"
+
+
+def clean(text: str, limit: int = 200) -> str:
+    """Visible text, cut where it is long."""
+    shown = visible(text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """'n_neighbors=5, weights=uniform': step names left out where that stays clear."""
+    short = [name.rpartition("__")[2] for name in params]
+    names = short if len(set(short)) == len(short) else list(params)
+    parts = [f"{name}={_value(v)}" for name, v in zip(names, params.values(), strict=True)]
+    return ", ".join(parts) or "as given"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    shown = value if isinstance(value, str) else without_folders(str(value))
+    return clean(" ".join(shown.split()), 60)
+
+
+def of_class(score: str, positive: Any) -> str:
+    """The name of a score, with the class that it speaks of.
+
+    >>> of_class("f1", "bad"), of_class("mcc", None)
+    ("f1 of 'bad'", 'mcc')
+    """
+    return score if positive is None else f"{score} of {clean(repr(positive), 40)}"
+
+
+def yes_or_no(answer: bool | None) -> str:
+    """The answer in a table, where it may be unknown."""
+    return "–" if answer is None else "yes" if answer else "no"
+
+
+def listed(words: Iterable[str], word: str = "and") -> str:
+    """Words of a sentence, with a `word` before the last.
+
+    >>> listed(["knn"]), listed(["knn", "lda", "tree"], "or")
+    ('knn', 'knn, lda or tree')
+    """
+    *first, last = words
+    return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def first_few(words: Sequence[str], most: int) -> str:
+    """The first words, and how many more there are.
+
+    >>> first_few(["knn", "lda", "tree"], 2)
+    'knn, lda and 1 more'
+    """
+    shown = ", ".join(words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
+def unsigned(value: float, beside: float | None) -> str:
+    """As many decimals as the risk it stands beside; a zero is never −0.
+
+    >>> unsigned(-0.00001, 0.2), unsigned(7.6448, 3012.0)
+    ('0.0000', '7.6')
+    """
+    decimals = 4 if beside is None or abs(beside) < 100 else 1
+    return number(round(value, decimals) + 0.0, decimals)
+
+
+def signed(value: float | None, beside: float | None) -> str:
+    """The same with its sign; a dash for what is not there.
+
+    >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0), signed(None, 0.2)
+    ('+0.0000', '-7.6', '–')
+    """
+    if value is None:
+        return "–"
+    text = unsigned(value, beside)
+    return text if text.startswith("-") else f"+{text}"
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Put the name, of a learner or a file, before what an error inside says; its kind is kept."""
+    try:
+        yield
+    except TrueRiskError as error:
+        again = type(error)(f"{clean(name, 40)}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            again.add_note(note)
+        raise again from error

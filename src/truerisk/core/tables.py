@@ -1,0 +1,121 @@
+"""Tables: of text, of a notebook, and as data frames."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import MissingExtra, visible
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns under their heads; numbers to the right, words to the left."""
+    table = [list(head), *[list(row) for row in rows]]
+    widths = [max(_width(row[j]) for row in table) for j in range(len(head))]
+    right = [all(_is_number(row[j]) for row in rows) for j in range(len(head))]
+    lines = [
+        "  ".join(_pad(cell, w, r) for cell, w, r in zip(row, widths, right, strict=True)).rstrip()
+        for row in table
+    ]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _pad(cell: str, width: int, right: bool) -> str:
+    space = " " * (width - _width(cell))
+    return space + cell if right else cell + space
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell == "–" or cell[0].isdigit() or (cell[0] in "+-" and cell[1:2].isdigit())
+
+
+@dataclass(frozen=True)
+class Block:
+    """A table that shows a result, or a part of it; control characters in names are visible."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caption", visible(self.caption))
+        object.__setattr__(self, "head", [visible(cell) for cell in self.head])
+        object.__setattr__(self, "rows", [[visible(cell) for cell in row] for row in self.rows])
+
+    @property
+    def text(self) -> str:
+        """The columns under their heads, without the caption."""
+        return text_table(self.head, self.rows)
+
+    @property
+    def html(self) -> str:
+        """A small table that any notebook shows; every cell is escaped."""
+        top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
+        lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return (
+            f"<table><caption>{html.escape(self.caption)}</caption>"
+            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
+    """Tukey's box: whiskers to the last value within 1.5 quartile distances, quartiles, median.
+
+    >>> five_numbers([1, 2, 3, 4, 5, 20])
+    (1.0, 2.25, 3.5, 4.75, 5.0)
+    """
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    first, middle, third = np.quantile(ordered, [0.25, 0.5, 0.75])
+    reach = 1.5 * (third - first)
+    inside = ordered[(ordered >= first - reach) & (ordered <= third + reach)]
+    return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])
+
+
+def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A frame of one line for each; the first says which columns there are, in their order."""
+    names = list(rows[0]) if rows else []
+    return frame_of({name: [row.get(name) for row in rows] for name in names})
+
+
+def _utf8(value: Any) -> Any:
+    """Write lone surrogates of a text as escapes, as Arrow holds none; return other values."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _utf8_cells(cells: Any) -> Any:
+    """Return the cells of a column without lone surrogates; numbers are returned as they are."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind not in "OU":
+        return cells
+    shown = [_utf8(cell) for cell in cells]
+    texts = (n for n, cell in enumerate(cells) if isinstance(cell, str))
+    return cells if all(shown[n] == cells[n] for n in texts) else shown
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """A pandas frame, or a polars one where only polars is installed."""
+    columns = {_utf8(name): _utf8_cells(cells) for name, cells in columns.items()}
+    try:
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    except ImportError:
+        pass
+    try:
+        import polars as pl
+
+        return pl.DataFrame(columns, strict=False)
+    except ImportError:
+        raise MissingExtra(
+            "a frame needs pandas or polars: pip install 'truerisk[io]'; "
+            "without them use to_dict()."
+        ) from None
