@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.auditing.audit import audit
-from truerisk.checks import call
 from truerisk.core.errors import BadArgument, FindingWarning, UnknownName
+from truerisk.estimation import problem
 from truerisk.results.finding import Finding, are_checks_on
 from truerisk.results.results import RiskCurve, RiskEstimate
 
@@ -156,7 +156,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         calls.append(data.n_rows)
         return [Finding("near-copies", "Rows are copies.", "Give groups.")]
 
-    monkeypatch.setattr(call, "structure_findings", found)
+    monkeypatch.setattr(problem, "structure_findings", found)
     return calls
 
 

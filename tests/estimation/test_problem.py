@@ -101,7 +101,7 @@ def test_no_other_engine_answers_than_the_one_that_was_named(verb, monkeypatch):
     asked = []
     real = choice._engine
     monkeypatch.setattr(choice, "_engine", lambda given: asked.append(given) or real(given))
-    monkeypatch.setattr(choice, "_first_willing", lambda *_: pytest.fail("any engine was asked"))
+    monkeypatch.setattr(choice, "_reason_to_fit", lambda *_: pytest.fail("any engine was asked"))
     BY_GENERIC[verb]()
     assert {getattr(one, "word", one) for one in asked} == {"generic"}
 
