@@ -27,6 +27,8 @@ QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
 ARCHITECTURE := $(wildcard tests/test_architecture*.py)
+# Packages that join what the tests of engines, models, searches and faces run on old versions, too.
+WHOLE_PARTS := assessment auditing diagnostics study testing validation
 # Learners of packages that only `make test-partners` installs.
 OF_PACKAGES := $(shell grep -lE '^from (xgboost|lightgbm|catboost)' src/truerisk/models/*.py)
 # Each worker starts with its part of the listing, so a module makes what it shares once; then it helps.
@@ -156,7 +158,7 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
 	OPENBLAS_CORETYPE=Haswell $(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) \
-	  $(addprefix --ignore=tests/,golden benchmarks support experiments planning comparison) \
+	  $(addprefix --ignore=tests/,golden benchmarks support experiments planning comparison $(WHOLE_PARTS)) \
 	  --ignore-glob='tests/*/test_*in_browser.py' -m "not slow or releases" $(ARGS)
 
 .PHONY: test-partners
