@@ -16,6 +16,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from math import isclose
 from multiprocessing import get_context
@@ -226,7 +227,8 @@ def cut_off(branches: Sequence[Branch]) -> Iterator[tuple[Branch, str | None]]:
 # ---------------------------------------------------------------- what the sources say
 
 
-def imports_of(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
+@cache
+def imports_of(tree: ast.Module) -> tuple[tuple[str, str, int], ...]:
     """Each import of truerisk outside of TYPE_CHECKING: function or "", module, line."""
 
     def walk(node: ast.AST, function: str) -> Iterator[tuple[str, str, int]]:
@@ -243,7 +245,7 @@ def imports_of(tree: ast.Module) -> Iterator[tuple[str, str, int]]:
             inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not function
             yield from walk(child, child.name if inside else function)
 
-    yield from walk(tree, "")
+    return tuple(walk(tree, ""))
 
 
 def late_imports(sources: dict[str, ast.Module]) -> set[str]:
@@ -259,7 +261,7 @@ def late_imports(sources: dict[str, ast.Module]) -> set[str]:
 def unforeseen_importers(branches: Sequence[Branch], sources: dict[str, ast.Module]) -> list[str]:
     """Imports of a branch from outside of it, by files that its row does not name."""
     found = []
-    imports = {path: list(imports_of(tree)) for path, tree in sources.items()}
+    imports = {path: imports_of(tree) for path, tree in sources.items()}
     for branch in branches:
         for path, imported in imports.items():
             if any(_is_in(path, own) for own in (*branch.paths, *branch.importers)):
