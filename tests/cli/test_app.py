@@ -244,7 +244,7 @@ main()
 def test_sigterm_is_a_sentence(table, workers):
     """A terminated assessment without a store says so, exits with 143, and leaves no process."""
     words = ["assess", str(table), "--target", "y", "--models", "forest", "--cv", "holdout"]
-    words += ["--outer", "1000x5-fold", *workers]
+    words += ["--outer", "100x5-fold", *workers]
     environment = {**os.environ, "TRUERISK_PROGRESS": "1"}
     with begun(
         "-m", "truerisk.cli", *words, stderr=subprocess.PIPE, start_new_session=True,

@@ -138,7 +138,7 @@ CASES = {
 def test_answers_and_warnings_are_those_of_pipelines_of_their_own(data, monkeypatch, name, options):
     """Plain, in samples with copies, by probabilities: to the last bit, with the same warnings."""
     X, y = data
-    if "method" in options:
+    if "cv" in options:
         options = {"cv": tr.methods.Bootstrap("oob", replicates=4)}
     shared, said = curve(*CASES[name], X, y, **options)
     unshared(monkeypatch)
