@@ -1,4 +1,4 @@
-"""Engines turn a plan into answers for all candidates of a family; none sees a method."""
+"""Engines compute the predictions that a plan requires for all candidates, whatever the method."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from truerisk.core.registry import is_present, no_attribute
 from truerisk.kernels import why_not
 
-if TYPE_CHECKING:  # every class, for type checkers
+# Type checkers see every class here; at run time a class is imported when it is first used.
+if TYPE_CHECKING:
     from collections.abc import Callable
 
     from truerisk.contracts import Engine
@@ -36,7 +37,7 @@ __all__ = ["choose_engine", "names", "off", "registry"]
 
 
 def names() -> list[str]:
-    """The words that `engine=` takes, besides "auto".
+    """Return the names that `engine=` takes, except "auto".
 
     >>> import truerisk as tr
     >>> tr.engines.names()[:2], tr.engines.names()[-1]
@@ -46,7 +47,7 @@ def names() -> list[str]:
 
 
 def off() -> tuple[list[str], str | None]:
-    """The words of engines that a missing compiled module takes away, and why it is missing.
+    """Return the engines that a missing compiled module makes unavailable, and why it is missing.
 
     >>> import truerisk as tr
     >>> tr.engines.off()
@@ -60,9 +61,11 @@ def off() -> tuple[list[str], str | None]:
     return [word for word in there if registry.load(word).compiled], reason
 
 
-def __getattr__(name: str) -> Callable[..., Engine]:  # one that has no line above
-    """The registry and every class that one of its lines names."""
-    choice = import_module("truerisk.engines.choice")  # `from` would ask here again
+# This is called for names that the module does not define.
+def __getattr__(name: str) -> Callable[..., Engine]:
+    """Return the registry or any engine class listed in it, imported on first use."""
+    # `from truerisk.engines import` would call this function again
+    choice = import_module("truerisk.engines.choice")
     if name in ("choose_engine", "registry"):
         return getattr(choice, name)
     if name in (lines := choice.registry.by_name()):
@@ -71,5 +74,5 @@ def __getattr__(name: str) -> Callable[..., Engine]:  # one that has no line abo
 
 
 def __dir__() -> list[str]:
-    """What completion offers: the functions and every class."""
+    """Return the names offered for completion: the functions and every engine class."""
     return sorted({*__all__, *import_module("truerisk.engines.choice").registry.by_name()})

@@ -1,4 +1,4 @@
-"""The one way from a plan to answers: an engine is chosen, its pass gets a seed, and it runs."""
+"""Obtain the predictions for a plan: choose an engine, give its pass a seed, and run it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from truerisk.plan.plan import Plan
 
 
 class Asking:
-    """What a method asks through; it remembers which engine answered, and who refused and why.
+    """Entry point through which methods obtain predictions from engines.
 
-    Passes of one computation (inner, outer) get seeds of their own, by their number. What is
-    known, the answers of the first passes of another computation, is not asked again there. The
-    `scores` are further losses to be told of the same fits. `steps` are fitted steps that other
-    families share.
+    It records which engine answered, and which engines refused and why. Each pass of one
+    computation (inner, outer) has a seed of its own, derived from its number. `known` holds the
+    answers to the first passes of another computation; they are reused here instead of being
+    computed again. `scores` are further losses to be evaluated on the same fits. `steps` are fitted
+    preprocessing steps that are shared with other families.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Asking:
         self.known_answers = tuple(known)
         self.engine = ""
         self.refusals: dict[str, str] = {}
-        self.n_known = 0  # fits that were spared, since their answers are known
+        self.n_known = 0  # number of fits that were not run because their answers were known
 
     def __call__(
         self,
@@ -60,9 +61,9 @@ class Asking:
         asked: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Return the answers that the losses need, of all candidates or of `only[f]` in fit f."""
+        """Return the answers that the losses need for all candidates, or for `only[f]` in fit f."""
         self.passes = self.passes if number is None else number
-        repeated = None  # or what fits of the same seeds answered before
+        repeated = None  # or the earlier answers of fits with the same seeds
         if only is None and self.passes < len(self.known_answers):
             repeated = self.known_answers[self.passes]
         if repeated is not None and not plan.asks_like(repeated.plan):
@@ -84,7 +85,7 @@ class Asking:
         only: np.ndarray | None = None,
         needed: np.ndarray | None = None,
     ) -> Answers:
-        """Return the answers of the next pass, as they are requested."""
+        """Compute the requested answers in the next pass."""
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.keeper, needed, self.steps)
         each = request.each
@@ -107,9 +108,10 @@ class Asking:
         return replace(first, also=tuple(others), n_fits=sum(n_fits.values()))
 
     def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
-        """The fitted models of the next pass, that of candidate `only[f]` in each fit f of `fits`.
+        """Yield the fitted model of candidate `only[f]` for each fit f of `fits` in the next pass.
 
-        They are made anew, one by one, as those that answer were: engines keep none.
+        The models are fitted again one by one, as they were for the answers, because engines do not
+        store fitted models.
         """
         if plan.has_drawn_fits or "flips" in plan.needs:
             raise Refusal(
@@ -130,7 +132,7 @@ class Asking:
     def _requests_by_engine(
         self, plan: Plan, requests: Sequence[Request]
     ) -> list[tuple[Engine, list[Request]]]:
-        """Return who is to answer what, the first request first; nothing is asked twice."""
+        """Group the requests by the engine that answers them, in order and without duplicates."""
         chosen: dict[Any, tuple[Engine, list[Request]]] = {}
         seen = set()
         for request in requests:
@@ -153,7 +155,7 @@ class Asking:
         return replace(stored, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
-        """Return the engine that answers such a question."""
+        """Choose the engine that answers this request, and record the refusals."""
         engine, refusals = choose_engine(self.wanted_engine, self.family, self.data, plan, request)
         self.refusals |= refusals
         self.engine = engine.word

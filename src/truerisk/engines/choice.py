@@ -1,4 +1,4 @@
-"""Which engine answers: the one asked for, or the first that does not refuse."""
+"""Choose the engine that answers: the requested one, or the first one that does not refuse."""
 
 from __future__ import annotations
 
@@ -91,15 +91,16 @@ LEARNERS = {
     "elastic-net": "sklearn.linear_model: Lasso ElasticNet",
     "kernel-ridge": "sklearn.kernel_ridge: KernelRidge",
 }
-"""The classes of learners that an engine serves; one without a line may serve any."""
+"""The learners that an engine serves. An engine without an entry may serve any learner."""
 
-MOST_OF_FEW_ROWS = 10  # classes: half of the largest train set that scikit-learn says nothing of
+# classes; half of the 20 rows up to which scikit-learn never warns of too many classes
+MOST_OF_FEW_ROWS = 10
 
 
 def choose_engine(
     asked: Any, family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
-    """Return the engine that will answer, and the reasons of those that refused before it."""
+    """Return the engine that will answer, and the reasons of the engines that refused before it."""
     if not (isinstance(asked, str) and asked == "auto"):
         engine = _engine(asked)
         reason = _reason(engine, family, data, plan, request)
@@ -119,7 +120,7 @@ def choose_engine(
         reason = _reason(engine, family, data, plan, request)
         reason = reason or _reason_to_fit(engine, family, data, plan)
         if reason is None:
-            # an engine would have answered, had its loops been compiled
+            # This engine is only the second choice because the compiled module is missing.
             lacking = why_not() if refusals else None
             if lacking is not None and f"{lacking}." in refusals.values():
                 _warn(lacking)
@@ -133,11 +134,12 @@ def choose_engine(
 
 
 def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    """Return why the engine cannot answer: what it never does comes before what it says itself."""
+    """Return why the engine cannot answer, or None; general limits come before its own refusals."""
     lacking = engine.lacks(plan)
     if lacking is not None:
         return lacking
-    square = n_columns(data.X) == data.n_rows  # only then are tags read, which takes a while
+    # The estimator tags are read only for a square X, because reading them takes time.
+    square = n_columns(data.X) == data.n_rows
     if not engine.cuts_columns and square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
     if engine.word != "generic" and (names := data.unreadable_names) is not None:
@@ -146,12 +148,13 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
 
 
 def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
-    """Return why the learner's own fits are preferred although the engine can answer, or None."""
-    many = data.n_classes > MOST_OF_FEW_ROWS  # train sets of at most 20 rows never warn
+    """Return why the learner itself is fitted although the engine can answer, or None."""
+    # Training sets of at most 20 rows never cause the warning.
+    many = data.n_classes > MOST_OF_FEW_ROWS
     many = many and 2 * data.n_classes > int(plan.least_train_sizes.min())
     if many and engine.word != "generic":
         return "scikit-learn warns of so many classes in so few rows."
-    if plan.needs.keys() <= {"flips"}:  # a plan asks for answers about rows alone
+    if plan.needs.keys() <= {"flips"}:  # The plan asks only for predictions of rows.
         costs = engine.costs(family, data, plan)
         if costs is not None and costs[0] > costs[1]:
             return "scikit-learn is faster here."
@@ -159,7 +162,7 @@ def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> st
 
 
 def _serving(learner: type) -> frozenset[str]:
-    """Return the words in LEARNERS that serve this very class; no engine is imported for it."""
+    """Return the engines in LEARNERS that serve exactly this class; no engine is imported."""
     if learner not in _SERVED:
         _SERVED[learner] = frozenset(
             word
@@ -174,14 +177,14 @@ _SERVED: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 
 @cache
 def places_of(word: str) -> tuple[str, ...]:
-    """Return the classes in the line of an engine, each as "module:Class"."""
+    """Return the classes listed for an engine in LEARNERS, each as "module:Class"."""
     rows = (row.split() for row in cleandoc(LEARNERS[word]).splitlines())
     return tuple(module + name for module, *names in rows for name in names)
 
 
 @cache
 def _warn(reason: str) -> None:
-    """Warn of the missing module, once a process."""
+    """Warn once per process that the compiled module is missing."""
     warn(
         f"{reason}: models that its engines would answer at once are fitted one by one, with the "
         "same numbers; `tr.show_versions()` names the engines, and a wheel of truerisk for this "

@@ -1,4 +1,4 @@
-"""The generic engine: clone, fit, predict, for any model and any plan."""
+"""The generic engine clones, fits and predicts; it serves any model and any plan."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from truerisk.plan.plan import EXTRAS, Plan
 
 @dataclass(frozen=True)
 class Generic(Engine):
-    """One fit per train set and candidate; the reference that every other engine must equal.
+    """Engine that fits each candidate on each training set; all other engines must equal it.
 
-    With `error="raise"` (the default) the first failing fit stops the run and is named with its
-    split and parameters; with "warn" the candidates concerned have no risk, the rest is kept.
-    `batch` fixes how many fits a task holds (default: a few tasks per worker).
+    With `error="raise"` (the default) the first fit that fails stops the run, and the error names
+    its split and parameters. With "warn" the candidates concerned have no risk, and the results of
+    all others are returned. `batch` sets the number of fits per task (default: a few tasks per
+    worker).
     """
 
     error: Literal["raise", "warn"] = "raise"
@@ -64,7 +65,7 @@ class Generic(Engine):
 
 
 def _candidates_of(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
-    """The candidates of a fit."""
+    """Return the candidates that this fit has to answer for."""
     if run.only is not None:
         return [int(run.only[fit])]
     if run.needed is not None:

@@ -1,8 +1,8 @@
-"""What steps before a learner give: one block of doubles, or the learner's own business.
+"""Check the tables that preprocessing steps pass to the learner, and convert them to float64.
 
-Beyond some sizes closed forms overflow where learners do not (`squares_fit`). A
-sparse table is made dense for engines that go through it so; which arithmetic the learner itself
-has for a sparse table is for the engine to know.
+Beyond some sizes of numbers closed forms overflow where the learners themselves do not
+(`squares_fit`). A sparse table is made dense for engines that work on dense tables. Each engine has
+to know how its learner computes with a sparse table.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from truerisk.core.errors import is_failure
 from truerisk.core.identity import entry_of
 
 MOST, LEAST = 1e60, 1e-60  # closed forms multiply sums of squares with each other: 1e240
-MOST_CELLS = 2**25  # of a sparse table made dense: 256 MiB
-FEW_CELLS = 2**20  # so few are made dense in no time, however empty the table is
-PER_NUMBER = 100  # cells for one that is not 0: writing more zeros takes longer than fits without
+MOST_CELLS = 2**25  # the largest sparse table that is made dense: 256 MiB
+FEW_CELLS = 2**20  # tables up to this size are made dense at once, however many zeros they hold
+# cells per nonzero number; in emptier tables writing the zeros takes longer than the fits save
+PER_NUMBER = 100
 
 T = TypeVar("T")
 
 
 def squares_fit(table: Any) -> bool:
-    """Whether no cell is so large, and no column so small, that products of squares are lost.
+    """Return True if products of squares neither overflow nor underflow in any column.
 
     >>> squares_fit(np.array([[1.0, 1e-30], [0.0, 1e30]]))
     True
@@ -36,17 +37,19 @@ def squares_fit(table: Any) -> bool:
     columns = np.asarray(table).reshape(len(table), -1)
     if not columns.size:
         return True
-    if (np.abs(columns[0]) >= LEAST).all():  # as in most tables: one look at them as a whole
+    # Most tables pass this check of the whole table at once.
+    if (np.abs(columns[0]) >= LEAST).all():
         return bool(columns.min() >= -MOST and columns.max() <= MOST)
     most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
     return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())
 
 
 def unless_it_fails(prepare: Callable[[], T]) -> T | None:
-    """What code of others gave; None where it failed, or gave what the learner alone can judge.
+    """Return the result of third-party code, or None if it failed or the learner must judge.
 
-    The learner's own fit then says what is wrong, in its words. Where scikit-learn itself is
-    compared with a kernel, its failure means another release; the kernel's own is an error.
+    The learner is then fitted itself, and its own error message says what is wrong. Where
+    scikit-learn's own functions are compared with a kernel, their failure means a different release
+    of scikit-learn; a failure of the kernel itself is an error.
     """
     try:
         return prepare()
@@ -57,16 +60,16 @@ def unless_it_fails(prepare: Callable[[], T]) -> T | None:
 
 
 class OwnArithmetic(Exception):
-    """What a step gives out is computed with in another way, or refused, by the learner itself."""
+    """Raised if the learner computes in another way with a step's output, or refuses it."""
 
 
 def dense(table: Any) -> np.ndarray:
-    """A step's output as one block of finite doubles, which the learner computes with as well."""
+    """Return a step's output as finite float64, in which the learner computes as well."""
     return as_doubles(plain_array(table), squares_fit)
 
 
 def plain_array(table: Any) -> np.ndarray:
-    """A table as an array; a sparse one, or one in single precision, is the learner's business."""
+    """Return the table as an array; raise OwnArithmetic if it is sparse or in single precision."""
     if hasattr(table, "toarray"):
         raise OwnArithmetic("sparse")
     array = np.asarray(table)
@@ -76,7 +79,7 @@ def plain_array(table: Any) -> np.ndarray:
 
 
 def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """A step's output as one block of doubles of a size that `fits`, as no infinity or NaN does."""
+    """Return a step's output as float64; raise OwnArithmetic unless it is finite and `fits`."""
     plain = table.toarray() if hasattr(table, "toarray") else table
     array = np.ascontiguousarray(plain, dtype=np.float64)
     if not array.size or not fits(array):
@@ -85,7 +88,7 @@ def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
 
 
 def is_bearable(table: Any) -> bool:
-    """Whether a table is dense, or neither too large nor too empty to be made so."""
+    """Return True if the table is dense, or is neither too large nor too empty to convert."""
     if not hasattr(table, "toarray"):
         return True
     cells = int(np.prod(table.shape, dtype=np.float64))
@@ -93,7 +96,7 @@ def is_bearable(table: Any) -> bool:
 
 
 def as_dense(table: Any) -> Any:
-    """The table without gaps; one that is not bearable is the learner's business."""
+    """Return the table as a dense array; raise OwnArithmetic if it is too large or too empty."""
     if not is_bearable(table):
         raise OwnArithmetic("sparse, and too large or too empty")
     return table.toarray() if hasattr(table, "toarray") else table
@@ -121,13 +124,13 @@ DRAWS: Mapping[str, Callable[[Any, int], bool]] = {
 
 
 def may_not_draw(step: Any) -> bool:
-    """Whether a step without a seed may turn out, once it is fitted, to have drawn nothing."""
+    """Return True if a step without a seed may, once it is fitted, have drawn nothing."""
     solver = getattr(step, "svd_solver", "auto")
     return entry_of(step, DRAWS) is not None and solver in UNDECIDED
 
 
 def drew(steps: Iterable[Any], n_rows: int) -> bool:
-    """Whether some fitted step that has no seed drew random numbers, fitted on so many rows."""
+    """Return True if a step without a seed drew random numbers when fitted on `n_rows` rows."""
     return any(
         draws(step, n_rows)
         for step in steps
@@ -136,14 +139,14 @@ def drew(steps: Iterable[Any], n_rows: int) -> bool:
 
 
 def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
-    """Fit a step and return the table that it gives, as a pipeline does it."""
+    """Fit a step and return its transformed table, as a pipeline does."""
     if hasattr(step, "fit_transform"):
         return step.fit_transform(X, y)
     return step.fit(X, y).transform(X)
 
 
 class BegunSteps(Protocol):
-    """Steps that are fitted, what they give, and what they make of the asked rows."""
+    """Fitted steps, the training table that they return, and the transformation of test rows."""
 
     @property
     def fitted(self) -> list[Any]: ...
@@ -155,4 +158,5 @@ class BegunSteps(Protocol):
 
 
 Begin = Callable[[int, Any, np.ndarray], BegunSteps]
-"""From the number of steps in closed form, the train set that they give, and its labels."""
+"""Function of the number of steps in closed form, the training table they return, and its labels.
+"""

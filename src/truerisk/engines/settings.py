@@ -1,4 +1,4 @@
-"""What the last step of a family is set to, and which candidates one pass can answer together."""
+"""Group the candidates whose last step one pass can answer together, and check their settings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from truerisk.data.data import Data
 from truerisk.engines.prepared import may_not_draw
 
 PREPARATION = "truerisk.engines.preparation.fitted"
-# what they make of a row is the same whichever other rows they were fitted on
+# These transformers treat a row alike, whichever other rows they were fitted on.
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
 ELSEWHERE = -1
 OWN = {"memory", "verbose", "transform_input"}  # parameters of the pipeline itself
-FEW = 3  # classes that a refusal names
-NEEDS = {  # of a response: methods of which the model has one, and what it lacks without
+FEW = 3  # the number of classes that a refusal lists
+NEEDS = {  # for each response: methods of which the model needs one, and what it lacks without them
     "probability": (("predict_proba",), "no probabilities"),
     "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
 }
@@ -33,11 +33,12 @@ NEEDS = {  # of a response: methods of which the model has one, and what it lack
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Candidates whose settings differ along one pass only (the penalties of one decomposition).
+    """Candidates that one pass answers together, because they differ in the pass parameters only.
 
-    `settings[i]` are all parameters of the last step of candidate `candidates[i]`. `preparation`
-    are the unfitted steps before it that learn from the rows, `rowwise` those that treat each row
-    by itself (None: none; where one step learns, all are in `preparation`).
+    An example are the penalties of one decomposition. `settings[i]` holds all parameters of the
+    last step of candidate `candidates[i]`. `preparation` holds the unfitted steps before it that
+    learn from the rows. `rowwise` holds steps that treat each row by itself. Either is None if
+    there are no such steps. If any step learns from the rows, all steps are in `preparation`.
     """
 
     candidates: np.ndarray
@@ -47,28 +48,29 @@ class Group:
 
     @property
     def steps(self) -> Any:
-        """All unfitted steps before the learner, None where there is none."""
+        """All unfitted steps before the learner, or None if there are none."""
         return self.rowwise if self.preparation is None else self.preparation
 
     def values(self, name: str) -> np.ndarray:
-        """Return one parameter of every candidate."""
+        """Return the value of one parameter for every candidate."""
         return np.array(list(map(itemgetter(name), self.settings)))
 
     def places_of(self, only: np.ndarray) -> np.ndarray:
-        """Return the place of each of these candidates in the group, ELSEWHERE if in none."""
+        """Return the position in the group of each candidate of `only`, or ELSEWHERE."""
         match = only == self.candidates[:, None]
         return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
 
     def part(self, places: np.ndarray) -> Group:
-        """Return some of its candidates."""
+        """Return the group that consists of the candidates at these positions."""
         settings = tuple(map(self.settings.__getitem__, places.tolist()))
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
 def family_refusal(family: Family, served: Sequence[type], *, apart: bool = True) -> str | None:
-    """Return why the learner is not, in all candidates, an object of one of these classes, or None.
+    """Return why a candidate's learner is not exactly of one of the classes `served`, or None.
 
-    It may stand last in a pipeline: with `apart` a plain one, whose steps are fitted apart from it.
+    The learner may be the last step of a pipeline. With `apart`, it must be a plain pipeline, whose
+    steps can be fitted separately from the learner.
     """
     piped, last = family.is_piped, family.last
     if piped and apart and (reason := why_not_apart(family)) is not None:
@@ -92,7 +94,7 @@ def family_refusal(family: Family, served: Sequence[type], *, apart: bool = True
 
 
 def fit_steps(*given: Any) -> tuple[Any, list[Any]]:
-    """Fit the steps before a learner on a train set, as `fitted_steps` of that module does."""
+    """Fit the steps before a learner on a training set; see `preparation.fitted.fitted_steps`."""
     check_present(PREPARATION)
     from truerisk.engines.preparation.fitted import fitted_steps
 
@@ -100,7 +102,7 @@ def fit_steps(*given: Any) -> tuple[Any, list[Any]]:
 
 
 def why_not_apart(family: Family) -> str | None:
-    """Return why a pipeline has to fit its steps itself; None also for other estimators."""
+    """Return why a pipeline must fit its own steps, or None; None for other estimators."""
     if not family.is_piped:
         return None
     from sklearn import get_config
@@ -124,7 +126,7 @@ def why_not_apart(family: Family) -> str | None:
 
 
 def response_refusal(family: Family, data: Data, request: Request) -> str | None:
-    """Return why the learner gives no such answers, or its fitted model alone; None if it does."""
+    """Return why the learner cannot give this response, or only its fitted model can, or None."""
     if request.response == "scored":
         return "a scikit-learn scorer needs the fitted model itself."
     if request.response == "score" and data.n_classes != 2:
@@ -138,7 +140,7 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
 
 
 def _called(value: Any) -> str:
-    """Return the whole name of a class of the user's, which tells it from a namesake."""
+    """Return the module and name of a class, which identify it among classes of the same name."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
@@ -154,11 +156,11 @@ def _prepares_at_random(family: Family) -> bool:
 
 
 def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
-    """Return the candidates by everything but these parameters of the last step."""
+    """Group the candidates that agree in everything except these parameters of the last step."""
     fixed = set(family.named)
     for name in names:
         fixed.discard(family.prefix + name)
-    if not fixed:  # as in most grids
+    if not fixed:  # This is the case in most grids.
         return [_group(family, range(len(family)))]
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
@@ -168,7 +170,7 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
 
 
 def steps_key(family: Family, candidate: int) -> str:
-    """Equal for candidates of a family whose steps before the learner are set alike."""
+    """Return a key that is equal for candidates whose preprocessing has equal settings."""
     given = family.candidates[candidate]
     own = {"steps", family.prefix.removesuffix("__")}  # the learner itself
     before = {n: v for n, v in given.items() if not n.startswith(family.prefix) and n not in own}
@@ -176,7 +178,7 @@ def steps_key(family: Family, candidate: int) -> str:
 
 
 def key_of(params: Mapping[str, Any]) -> str:
-    """Equal for equal settings; objects in a grid are told apart by identity."""
+    """Return a key that is equal for equal settings; objects in a grid are compared by identity."""
     plain = (str, int, float, bool, type(None))
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
 
