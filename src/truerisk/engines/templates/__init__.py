@@ -1,1 +1,1 @@
-"""What engines share: one pass over a train set, and where the answers go."""
+"""Templates that engines share: one pass over a training set, and the storage of answers."""

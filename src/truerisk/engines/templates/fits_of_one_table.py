@@ -1,8 +1,9 @@
-"""Many fits on rows of one table: all rows but one, or each as a weight per row.
+"""Many fits on rows of one table: leave-one-out fits, or fits with a weight per row.
 
-Fits that differ from all rows by one row are asked about that row alone. Of a bootstrap, or of many
-folds, a product of the weights with the products of the columns gives the sums of squares of every
-fit at once, and batches of small systems are solved together. It pays for many fits of few columns.
+A fit that differs from the fit on all rows by one row is tested on that row alone. For a bootstrap,
+or for many folds, the product of the weights with the pairwise products of the columns gives the
+sums of squares of every fit at once, and the small linear systems are solved in batches. This pays
+off for many fits with few columns.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ NOTHING = -1
 
 
 def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Which fits leave one row out or replace one label, and the row; −1 for all other fits.
+    """Find the fits that leave one row out or flip one label, and that row; −1 for other fits.
 
-    The questions of such a fit ask about its row and no other. Found from the codes of the plan:
-    O(fits + questions), no row set is written out.
+    Such a fit is tested on its row and on no other row. The result is read from the codes of the
+    plan in O(fits + questions); no row set is written out.
     """
     row = _only_one_taken(plan.train, plan.blocks)
     flips = Flips.of(plan)
@@ -43,7 +44,7 @@ def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _only_one_taken(sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """The row that a set lacks, where it is all rows but one block of one row."""
+    """Return the row that a set lacks if it holds all rows but one, else NOTHING."""
     if sets.leave_one_block_out:
         return _row_of(blocks, sets.minus)
     rows = np.full(len(sets), NOTHING)
@@ -53,7 +54,7 @@ def _only_one_taken(sets: RowSets, blocks: Blocks) -> np.ndarray:
 
 
 def _only_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """The row of a set that is one block of one row."""
+    """Return the row of each set that consists of one block of one row, else NOTHING."""
     if not len(sets.minus) and (sets.base != ALL).all():
         return _row_of(blocks, sets.base)
     rows = np.full(len(sets), NOTHING)
@@ -63,7 +64,7 @@ def _only_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
 
 
 def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
-    """The row of each block of one row."""
+    """Return the row of each block that has one row, else NOTHING."""
     if not len(which):
         return np.empty(0, dtype=np.int64)
     if len(blocks.rows) == len(blocks) and (blocks.sizes == 1).all():
@@ -73,14 +74,14 @@ def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
 
 
 def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.ndarray) -> None:
-    """Put `answers[candidate of the group, fit]` in their place, and leave the open ones open."""
+    """Store `answers[candidate of the group, fit]` in the values, and record the open ones."""
     plan, candidates, values = task.plan, task.group.candidates, task.collected.values
     order, starts = plan.questions_of
     offsets, inside = spread(starts, fits)
     position = plan.test_offsets[order[inside]]
     asked = np.repeat(np.arange(len(fits)), np.diff(offsets))
     if task.places is None:
-        if len(asked) != len(fits):  # a fit that is asked twice
+        if len(asked) != len(fits):  # some fit has two questions
             answers = answers[:, asked]
         if len(candidates) == len(values) and np.array_equal(position, np.arange(len(asked))):
             values[candidates, : len(asked)] = answers
@@ -97,14 +98,14 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
         task.leave_open(fits[j], candidates[line[j], None])
 
 
-FEWEST = 16  # fits, times settings; fewer are answered one by one
+FEWEST = 16  # fits times settings; fewer are answered one by one
 MOST_PRODUCTS = 1 << 22  # numbers in the table of products of columns
 MOST_WEIGHTS = 1 << 21  # numbers in the weights of one batch
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Some fits of a plan, with their weights `(fit, row)` and the places of their answers."""
+    """Some fits of a plan, with their weights `(fit, row)` and the positions of their answers."""
 
     task: Task
     fits: np.ndarray
@@ -113,10 +114,10 @@ class Samples:
     def batches(
         cls, task: Task, open_: np.ndarray, width: int, settings: int = 1
     ) -> Iterator[Samples]:
-        """The fits marked in `open_` that see the rows' own labels, a batch after the other.
+        """Yield the fits marked in `open_` that are trained on the original labels, batch by batch.
 
-        None where they are few, each with so many `settings` that would be solved one by one, or
-        `width` columns have too many products.
+        Yield nothing if solving them one by one costs less: if there are few fits, each with
+        `settings` systems to solve, or if the products of `width` columns are too many.
         """
         if (flips := Flips.of(task.plan)) is not None:
             open_ = open_.copy()
@@ -128,26 +129,26 @@ class Samples:
 
     @classmethod
     def some(cls, task: Task, fits: np.ndarray, width: int) -> Iterator[Samples]:
-        """These fits, a batch after the other."""
+        """Yield these fits batch by batch."""
         size = max(1, MOST_WEIGHTS // max(task.plan.n_rows, width * width))
         for start in range(0, len(fits), size):
             yield cls(task, fits[start : start + size])
 
     @cached_property
     def times(self) -> np.ndarray:
-        """How often each fit sees each row."""
+        """Number of times that each fit sees each row."""
         plan = self.task.plan
         order, starts = plan.questions_of
         return times_drawn(plan, order[starts[self.fits]])
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """How much each row counts in each fit."""
+        """Weight of each row in each fit."""
         times = self.times.astype(np.float64)
         return times if self.task.weights is None else times * self.task.weights
 
     def only(self, which: np.ndarray) -> Samples:
-        """The samples of some of the fits, without counting their rows again."""
+        """Return the samples of some of the fits, reusing the counts of their rows."""
         some = Samples(self.task, self.fits[which])
         if "times" in self.__dict__:
             some.__dict__["times"] = self.times[which]
@@ -155,7 +156,7 @@ class Samples:
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every answer the fit's place in the batch, the row, and where the answer goes."""
+        """For each answer: the fit's position in the batch, the row, and the place in values."""
         plan = self.task.plan
         order, starts = plan.questions_of
         offsets, inside = spread(starts, self.fits)
@@ -166,11 +167,11 @@ class Samples:
         return line, plan.positions[0][positions], positions
 
     def asks(self, place: int) -> np.ndarray:
-        """In which fits the candidate at this place of the group is asked."""
+        """Return a mask of the fits that answer for the candidate at this place of the group."""
         return self.task.asks(self.fits, place)
 
     def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:
-        """Put one candidate's answers, in the order of `positions`, in their place."""
+        """Store the answers of one candidate, which are in the order of `positions`."""
         line, _, positions = self.positions
         candidate = int(self.task.group.candidates[place])
         self.task.collected.values[self.task.line_of(candidate), positions] = answers
@@ -179,7 +180,7 @@ class Samples:
 
 
 def lacking_blocks(plan: Plan, among: np.ndarray) -> np.ndarray:
-    """Which of the fits marked see all rows but some blocks that share no row."""
+    """Return the fits in `among` that are trained on all rows but some disjoint blocks."""
     fits = np.flatnonzero((plan.train.base == ALL) & (np.diff(plan.train.offsets) > 0) & among)
     if plan.blocks.counts is not None or not len(fits):
         return fits[:0]
@@ -190,7 +191,7 @@ def lacking_blocks(plan: Plan, among: np.ndarray) -> np.ndarray:
 
 
 def products_of(X: np.ndarray) -> np.ndarray:
-    """`(row, column * column)`: the products of the columns with each other."""
+    """Return the products of the columns with each other, as a table `(row, column * column)`."""
     n, width = X.shape
     products: np.ndarray = np.einsum("ij,ik->ijk", X, X)
     return products.reshape(n, width * width)

@@ -1,9 +1,9 @@
-"""The template of engines that fit one model per train set and read all candidates off it.
+"""The template of engines that fit one model per training set and read all candidates from it.
 
-What is fitted is what scikit-learn would fit, on the rows, weights and copies that the generic
-engine would give it, wherever the user's executor runs it. A subclass says which learners it
-serves, along which parameter (`path_of`), which setting holds all others (`whole`), and how a
-fitted model answers for each (`read`).
+The model is fitted by scikit-learn, on the same rows, weights and copies as in the generic engine,
+on the executor of the user. A subclass defines which learners it serves, the parameter along which
+they share a fit (`path_of`), the value of that parameter whose model contains all others (`whole`),
+and how a fitted model predicts for each value (`read`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class OneFit(Engine):
-    """Serves `learners()`; candidates that differ in `path_of(family)` only share their fits."""
+    """Engine for `learners()`; candidates that differ in `path_of(family)` only share a fit."""
 
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
     answers_besides: ClassVar[bool] = True
@@ -43,28 +43,31 @@ class OneFit(Engine):
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
-        """The classes it serves; imported when asked for."""
+        """Return the classes that the engine serves, imported at the call."""
 
     @abstractmethod
     def path_of(self, family: Family) -> str:
-        """The parameter whose values are read off one fit."""
+        """Return the parameter whose values are all read from one fit."""
 
     @abstractmethod
     def whole(self, values: Sequence[Any]) -> Any:
-        """The value of that parameter with which the model is fitted that serves all of these."""
+        """Return the value of that parameter whose fitted model serves all of these values."""
 
     @abstractmethod
     def read(
         self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
-        """Answers `(candidate of the group, row, ...)` of the fitted last step, in data's codes."""
+        """Return the predictions `(candidate of the group, row, ...)` of the fitted last step.
+
+        Class labels are returned as the codes of `data`.
+        """
 
     def value_refusal(self, value: Any) -> str | None:
-        """Why one value of the path is not served, or None."""
+        """Return why one value of the path is not served, or None."""
         return None
 
     def setting_refusal(self, setting: dict[str, Any], plan: Plan, request: Request) -> str | None:
-        """Why one setting of the learner is not served, or None."""
+        """Return why one setting of the learner is not served, or None."""
         return None
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -98,7 +101,7 @@ class OneFit(Engine):
         asked_about: Callable[[], list[Enquiry]],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
-        """One fit for a group, and the piece of each of its candidates."""
+        """Fit one model for a group, and return the result of each of its candidates."""
         seed, fit, group = place
         path = self.path_of(family)
         instead = {family.prefix + path: self.whole([s[path] for s in group.settings])}
@@ -122,7 +125,7 @@ class OneFit(Engine):
         whole = attempt(family, data, given, (seed, fit, first), say, instead)
         if whole.failure is not None:
             return [whole]
-        share = len(group.candidates)  # each candidate has its part of the seconds
+        share = len(group.candidates)  # each candidate is charged an equal share of the seconds
         return [
             replace(
                 whole,
@@ -137,7 +140,7 @@ class OneFit(Engine):
 
 
 def _asked_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]:
-    """All groups, or the candidates that a fit is asked for."""
+    """Return all groups, or only their candidates that this fit has to answer for."""
     if run.only is not None:
         wanted = np.array([run.only[fit]])
     elif run.needed is not None:
@@ -149,7 +152,7 @@ def _asked_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]
 
 
 def _prepared(model: Any, test: Enquiry) -> Enquiry:
-    """The rows as the last step of a pipeline sees them."""
+    """Transform the test rows by the steps before the last step of a pipeline."""
     if len(model) < 2:
         return test
     return replace(test, X=model[:-1].transform(test.X))

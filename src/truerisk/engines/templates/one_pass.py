@@ -1,11 +1,11 @@
-"""The template of engines that answer all candidates of a group in one pass over each train set.
+"""The template of engines that answer all candidates of a group in one pass per training set.
 
-A subclass says which learners it serves, along which parameters one pass answers, and how:
-`fit_pass` gets what a fit sees and returns the answers of all candidates of the group. It may
-answer many fits together first (`together`: leave-one-out from one decomposition); what is left
-goes through `fit_pass`, train set by train set. Where a closed form leaves an answer open (a tie,
-a scatter that cannot be inverted), `fit_pass` returns None or calls `Task.leave_open`, and the
-learner itself is fitted and asked.
+A subclass defines which learners it serves, the parameters along which one pass answers, and the
+pass itself: `fit_pass` gets the training set of a fit and returns the predictions for all
+candidates of the group. The method `together` may answer many fits at once first, such as
+leave-one-out from one decomposition. The remaining fits go through `fit_pass`, one training set at
+a time. If a closed form cannot decide an answer (because of a tie, or a singular scatter matrix),
+`fit_pass` returns None or calls `Task.leave_open`; the learner itself is then fitted to obtain it.
 """
 
 from __future__ import annotations
@@ -40,54 +40,55 @@ from truerisk.plan.plan import Plan
 
 
 class OnePass(Engine):
-    """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
+    """Engine for `learners()` whose one pass answers all candidates that differ in `along` only."""
 
     along: ClassVar[tuple[str, ...]]
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
-    weighted: ClassVar[bool] = True  # whether it serves weights of the rows
+    weighted: ClassVar[bool] = True  # True if the engine serves sample weights
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
-        """The classes it serves; imported when asked for."""
+        """Return the classes that the engine serves, imported at the call."""
 
     @abstractmethod
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        """For each test the answers `(candidate of the group, row, ...)` in the asked response.
+        """Return the requested predictions `(candidate of the group, row, ...)` of each test set.
 
-        None where the pass cannot say: all candidates of the group are then fitted one by one.
+        Return None if the pass cannot decide; every candidate of the group is then fitted by
+        itself.
         """
 
     def shares_work(self, group: Group) -> bool:
-        """Whether several fits may cost less than each by itself; a forecast then times several."""
+        """Return True if several fits may share work; a time forecast then measures several."""
         return group.preparation is None  # they share X
 
     def rounds(self, group: Group) -> bool:
-        """Whether scores may differ from the learner's in the last digits."""
+        """Return True if scores may differ from the learner's in the last digits."""
         return True
 
     def learner_refusal(self, family: Family) -> str | None:
-        """Why the learner is not among those that are served, alone or in a pipeline, or None."""
+        """Return why the engine does not serve the learner, alone or in a pipeline, or None."""
         return family_refusal(family, self.learners())
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        """Why one setting of the learner is not served, or None."""
+        """Return why one setting of the learner is not served, or None."""
         return None
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        """Why one of the settings is not served, or None."""
+        """Return why any of the settings is not served, or None."""
         for setting in settings:
             if (reason := self.setting_refusal(setting)) is not None:
                 return reason
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Any further reason not to serve, which is asked last, or None."""
+        """Return a further reason to refuse, which is checked last, or None."""
         return None
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        """Why X is not served, or None; an engine for sparse X says less, and has its `table`."""
+        """Return why X is not served, or None; engines for sparse X override this and `table`."""
         if hasattr(data.X, "tocsr"):
             return "X is sparse."
         if len(np.shape(data.X)) != 2:
@@ -103,34 +104,35 @@ class OnePass(Engine):
             step is not None and not isinstance(step, str)
             for _, step in family.estimator.steps[:-1]
         ):
-            return None  # a step may fill the gaps; what it gives out is looked at
+            return None  # A step may impute missing values; its output is checked later.
         return "X has cells that are not finite." if data.non_finite else None
 
     def single_refusal(self, family: Family) -> str | None:
-        """Why X in single precision is not served, or None."""
+        """Return why X in single precision is not served, or None."""
         return "X is in single precision, and scikit-learn would compute in it."
 
     def fits(self, numbers: Any) -> bool:
-        """Whether X, or targets, are of a size that the arithmetic bears."""
+        """Return True if the engine can compute with numbers of this size, in X or in targets."""
         return squares_fit(numbers)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
-        """What a step gives out as a block of doubles; an error leaves it to the learner."""
+        """Convert the output of a step to float64; if that raises, the learner itself is fitted."""
         return dense(table)
 
     def table(self, group: Group, data: Data) -> Any:
-        """X after the steps that treat each row by itself."""
-        if group.rowwise is None:  # rows go to the learner as they are; `refuse` looked at them
+        """Return X transformed by the steps that treat each row by itself."""
+        if group.rowwise is None:  # The learner gets the rows unchanged; `refuse` has checked them.
             return np.ascontiguousarray(data.X, dtype=np.float64)
-        every = data.rows(np.arange(data.n_rows))  # a step may write into its rows (copy=False)
+        # The rows are copied because a step may overwrite its input (copy=False).
+        every = data.rows(np.arange(data.n_rows))
         return self.read(group, group.rowwise.fit_transform(every))
 
     def together(self, task: Task) -> np.ndarray:
-        """Answer what can be answered at once; which fits that were."""
+        """Answer the fits that can be answered at once, and return a mask of them."""
         return np.zeros(task.plan.n_fits, dtype=bool)
 
     def closing_notes(self, task: Task) -> list[str]:
-        """Return what the reader is told of a group, before the learner answers what is open."""
+        """Return notes on a group for the reader, before the learner answers the open fits."""
         return []
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -143,7 +145,8 @@ class OnePass(Engine):
         )
         if reason is not None:
             return reason
-        trained = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()  # a bound is cheap
+        # The lower bound of the sizes is cheap to compute.
+        trained = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()
         if not trained or not plan.test_sizes.all():
             return "a fit sees no rows, or is asked about none."
         if self.compiled and (lacking := why_not()) is not None:
@@ -159,12 +162,13 @@ class OnePass(Engine):
         n_fits = len(values) * plan.n_fits
         tell(0, n_fits)
         groups = groups_along(family, self.along)
-        if family.is_piped and len(groups) > 1 and run.steps is None:  # they may share steps
+        # the groups may share fitted steps
+        if family.is_piped and len(groups) > 1 and run.steps is None:
             run = replace(run, steps=shared_steps().Tries())
         extra = None
         if plan.extra is not None:
             extra = plan.extra.gather(plan, len(values), data.n_classes)
-        params = list(data.fit_params.values())  # `refuse` leaves none, or the weights of the rows
+        params = list(data.fit_params.values())  # `refuse` lets only sample weights pass.
         weights = np.asarray(params[0], dtype=np.float64) if params else None
         collected = Collected(values, extra)
         every = Task(family, groups[0], data, plan, request, run, None, weights, collected)
@@ -178,7 +182,7 @@ class OnePass(Engine):
         tell(n_fits, n_fits)
         if collected.warned:
             Tally(collected.warned).say(n_fits)
-        shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
+        shape = len(values), plan.n_fits  # The time of one pass is divided equally among its fits.
         share = (time.perf_counter() - started) / n_fits
         for what, most in collected.largest.items():
             collected.notes.append(what.format(most))
@@ -196,7 +200,7 @@ class OnePass(Engine):
         )
 
     def _answer_group(self, task: Task, before: int, total: int) -> int:
-        """Answer the candidates of one group; return how many fits of them there are."""
+        """Answer the candidates of one group, and return the number of fits that they stand for."""
         group, data, n_fits, places = task.group, task.data, task.plan.n_fits, task.places
         size = n_fits * len(group.candidates)
         if places is not None:
@@ -204,7 +208,8 @@ class OnePass(Engine):
         served = data.classes is not None or self.fits(data.y)
         if served and group.preparation is None:  # one table for all fits
             X = None
-            if group.rowwise is not None or not data.non_finite:  # the grid may drop the steps
+            # Steps that handle missing values may be dropped by the grid.
+            if group.rowwise is not None or not data.non_finite:
                 X = unless_it_fails(partial(self.table, group, data))
             served = X is not None and self.fits(X)
             task = replace(task, X=X)
@@ -220,7 +225,7 @@ class OnePass(Engine):
         return size
 
     def answer_fit(self, task: Task, fit: int) -> None:
-        """Answer one fit by its own pass, or leave it open."""
+        """Answer one fit by a pass of its own, or leave it open."""
         group = task.worth_trying(fit)
         if group is None:
             return
@@ -230,7 +235,9 @@ class OnePass(Engine):
         if answers is None:
             task.leave_open(fit, group.candidates)
             return
-        asked = task.collected.open.get(fit, set())  # these are fitted themselves, steps and all
+        # The learner is fitted for these candidates together with its steps, which then warn
+        # themselves.
+        asked = task.collected.open.get(fit, set())
         task.collected.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)

@@ -1,6 +1,6 @@
-"""One group of candidates on one plan: what its fits see, and where their answers go.
+"""One group of candidates on one plan: the training data of its fits and where answers go.
 
-A `Task` does not change; what its fits say is gathered in the `Collected` of the run.
+A `Task` does not change; the results of its fits are gathered in the `Collected` of the run.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from truerisk.engines.running.fitting import error_of, fit_pieces
 from truerisk.engines.settings import ELSEWHERE, Group, fit_steps
 from truerisk.plan.plan import Plan
 
-CLOSE = 1e-9  # scores, beside the largest, that rounding may rank
-PROBED = 16  # fits, of which the first says which candidates are worth a pass
+CLOSE = 1e-9  # relative to the largest score: differences this small may be due to rounding
+PROBED = 16  # number of successive fits; the first of them shows which candidates are worth a pass
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What one fit sees, after the steps before the learner: distinct rows and their weights.
+    """Training data of one fit after the steps before the learner: rows and their weights.
 
-    `y` are class codes or target values, flipped labels replaced. `times` counts copies of a row
-    (None: each once), `weights` are the user's (None: none given); `all_weights` is their product.
+    The rows are distinct. `y` holds class codes or target values, after labels have been flipped.
+    `times` counts the copies of each row (None: each occurs once). `weights` are the user's sample
+    weights (None: none were given). `all_weights` is their product.
     """
 
     fit: int
@@ -51,25 +52,27 @@ class Shown:
 
 @dataclass(eq=False)
 class Collected:
-    """What the fits of a run have said until now, and what is left for the learner itself.
+    """Results of the fits of a run so far, and the answers that the learner has to give.
 
-    `open` names of a fit the candidates left open, `alike` the (fit, candidate) that warn alike;
-    `asked` are the (fit, candidate) that the learner itself answered.
+    `open` maps a fit to the candidates that were left open. `alike` lists pairs (fit, candidate)
+    that cause the same warning. `asked` holds pairs (fit, candidate) that the learner itself
+    answered.
     """
 
     values: np.ndarray
-    extra: Any = None  # a `Gathered`, where the plan asks for more than answers about rows
+    extra: Any = None  # a `Gathered`, if the plan asks for more than predictions of rows
     open: dict[int, set[int]] = field(default_factory=dict)
     alike: list[tuple[int, int]] = field(default_factory=list)
     asked: set[tuple[int, int]] = field(default_factory=set)
     warned: list[Warned] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # for the reader of the result
-    largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
+    # the largest value of each measured quantity
+    largest: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One group of candidates on one plan; `place` puts answers where they belong."""
+    """One group of candidates on one plan; `place` stores answers where they belong."""
 
     family: Family
     group: Group
@@ -77,31 +80,33 @@ class Task:
     plan: Plan
     request: Request
     run: RunOptions
-    X: Any  # after the rowwise steps; None where a step learns from the rows
+    X: Any  # after the rowwise steps; None if a step learns from the rows
     weights: np.ndarray | None
     collected: Collected
-    places: np.ndarray | None = None  # `group.places_of(run.only)`, None where all are asked
-    read: Callable[[Any], np.ndarray] = dense  # what a step gives out, as the engine takes it
+    # `group.places_of(run.only)`; None if every fit answers for all candidates
+    places: np.ndarray | None = None
+    read: Callable[[Any], np.ndarray] = dense  # converts the output of a step for the engine
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
-        """X after steps that are fitted on all rows; None where they fail."""
+        """Return X after steps that are fitted on all rows, or None if they fail."""
         from sklearn.base import clone
 
         steps, every = clone(self.group.preparation), self.data.rows(np.arange(self.data.n_rows))
         return unless_it_fails(lambda: dense(steps.fit_transform(every)))
 
     def of_fit(self, fit: int) -> Group | None:
-        """The candidates asked in a fit: all of the group, its one winner, or none of it."""
+        """Return the candidates that a fit answers for: the whole group, one of it, or None."""
         if self.places is None:
             return self.group
         place = int(self.places[fit])
         return None if place == ELSEWHERE else self.group.part(np.array([place]))
 
     def worth_trying(self, fit: int) -> Group | None:
-        """The candidates asked in a fit, less those that the first of PROBED fits left open.
+        """Return the fit's candidates, without those that the first of PROBED fits left open.
 
-        What left one open, a solver that does not end, a scatter that cannot be inverted, lies
-        mostly in the table: the learner is asked at once then, and not after a pass for nothing.
+        The cause of an open answer, such as a solver that does not converge or a singular scatter
+        matrix, usually lies in the table. The learner itself is then fitted at once, instead of
+        after a pass in vain.
         """
         group, first = self.of_fit(fit), fit - fit % PROBED
         if group is None or fit == first or not self.collected.open.get(first):
@@ -111,11 +116,11 @@ class Task:
         return None if open_.all() else group.part(np.flatnonzero(~open_))
 
     def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
-        """In which of these fits the candidate at a place of the group is asked."""
+        """Return a mask of the fits that answer for the candidate at this place of the group."""
         return np.ones(len(fits), dtype=bool) if self.places is None else self.places[fits] == place
 
     def questions(self, fit: int) -> np.ndarray:
-        """The questions put to a fit."""
+        """Return the questions (test sets) of a fit."""
         order, starts = self.plan.questions_of
         return order[starts[fit] : starts[fit + 1]]
 
@@ -125,16 +130,16 @@ class Task:
         self.collected.values[self.lines_of(group), where] = answers
 
     def measure(self, what: str, value: float) -> None:
-        """The reader is told the largest value of what is measured: a sentence with a place."""
+        """Record the largest value of a quantity; `what` is the note with a placeholder."""
         largest = self.collected.largest
         largest[what] = max(value, largest.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
-        """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
+        """Record that the learner itself has to answer for these candidates in a fit."""
         self.collected.open.setdefault(int(fit), set()).update(map(int, candidates))
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
-        """The learner is fitted for the first of all that warn alike, whose sentence is theirs."""
+        """Record candidates that warn alike; the learner is fitted for the first of them."""
         self.collected.alike.extend((int(fit), int(c)) for c in candidates)
 
     def all_open(self) -> np.ndarray:
@@ -145,7 +150,7 @@ class Task:
         return np.ones(self.plan.n_fits, dtype=bool)
 
     def ask_the_learner(self) -> None:
-        """Fit the learner itself wherever an answer was left open, and for a warning of many."""
+        """Fit the learner itself for every open answer, and once for a warning that many share."""
         collected = self.collected
         for fit, candidate in collected.alike[:1]:
             self.leave_open(fit, [candidate])
@@ -171,7 +176,7 @@ class Task:
                 collected.values[line, where] = answer
 
     def ask_for_ranks(self) -> None:
-        """Ask the learner for scores that rounding would rank, but for those it was asked for."""
+        """Fit the learner for scores that rounding may rank, unless it was fitted already."""
         for line, scores in enumerate(self.collected.values):
             for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
                 candidate = line if self.run.only is None else int(self.run.only[fit])
@@ -180,11 +185,11 @@ class Task:
         self.ask_the_learner()
 
     def lines_of(self, group: Group) -> Any:
-        """Where the candidates of a group stand in `values`."""
+        """Return the rows of `values` that belong to the candidates of a group."""
         return group.candidates if self.run.only is None else slice(0, 1)
 
     def line_of(self, candidate: int) -> int:
-        """Where one candidate stands in `values`."""
+        """Return the row of `values` that belongs to one candidate."""
         return candidate if self.run.only is None else 0
 
     @cached_property
@@ -193,12 +198,12 @@ class Task:
         return known_steps(self.run.steps, self.family, self.group.preparation, candidate)
 
     def labels(self, fit: int) -> np.ndarray:
-        """Codes or targets of all rows as the fit is shown them."""
+        """Return the class codes or targets of all rows as this fit sees them."""
         codes = self.data.y if self.data.codes is None else self.data.codes
         return codes if self.plan.extra is None else self.plan.extra.labels(fit, codes)
 
     def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
-        """What the fit sees, and the rows that each of its questions asks about, prepared."""
+        """Return the training data of a fit and its test sets, both preprocessed."""
         rows, times = self.plan.train_rows(fit)
         asked = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
         y = self.labels(fit)[rows]
@@ -211,11 +216,11 @@ class Task:
 
 
 def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
-    """The fits of which some score is as good as equal to that of a row of the other class.
+    """Find fits in which a score is nearly equal to the score of a row of the other class.
 
-    A rule whose slope is 0 gives every row one score, but for the last digits; which row comes
-    first is then up to the arithmetic, the learner's or the engine's. It matters between rows of
-    two classes that are ranked together: those of one repetition, inside or outside.
+    A rule with slope 0 gives every row the same score except for the last digits. Which row ranks
+    first then depends on rounding in the learner or in the engine. This matters between rows of two
+    classes that are ranked together, which are those of one repetition, inside or outside.
     """
     sizes = plan.test_sizes
     together = np.stack([plan.part, plan.repeat, plan.unit], axis=1)

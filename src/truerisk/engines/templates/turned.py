@@ -1,10 +1,10 @@
-"""Tables with more columns than rows, turned into as many columns as there are rows.
+"""Rotate tables with more columns than rows, so that they have as many columns as rows.
 
-What a learner makes of rows through their inner products alone sees no difference when they are
-turned; many learners see none either when they are moved first. With V the orthonormal directions
-that the rows shown span, a row x is V'x, and what lies across V is known by its length: no row
-shown has a part there. The directions are taken by Householder's reflections, which lose no digits
-of a row's length; a product XX' would lose half of them.
+A learner that uses rows only through their inner products is not affected by a rotation; many
+learners are not affected by a translation before it either. Let V hold orthonormal directions that
+span the training rows. A row x becomes V'x. Of the part of x orthogonal to V only the length
+matters, because no training row has such a part. The directions are computed by Householder
+reflections, which lose no digits of a row's length; the product XX' would lose half of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from scipy.linalg import lapack
 
 
 def is_wide(X: np.ndarray) -> bool:
-    """Whether turning makes a table of rows narrower: they and the origin span fewer directions.
+    """Return True if rotation makes the table narrower.
+
+    The rows and the origin span at most as many directions as there are rows, plus one.
 
     >>> is_wide(np.zeros((3, 5))), is_wide(np.zeros((3, 4)))
     (True, False)
@@ -27,9 +29,10 @@ def is_wide(X: np.ndarray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """`shown` are the rows of a fit in the new columns, whose `directions` have unit length.
+    """Training rows `shown` in the rotated columns, whose `directions` have unit length.
 
-    `origin` is where the zero of the table as it was lies now; its columns had `centre` there.
+    `origin` is the position of the zero of the original table in the new columns. `centre` holds
+    the values of the original columns at the new zero.
     """
 
     shown: np.ndarray
@@ -39,11 +42,11 @@ class Turned:
 
     @property
     def n_features(self) -> int:
-        """Columns of the table as it was."""
+        """Number of columns of the original table."""
         return len(self.directions)
 
     def turn(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Other rows in the new columns, and the lengths of their parts that no row shown has."""
+        """Return other rows in the new columns, and the lengths of their orthogonal parts."""
         moved = rows - self.centre
         inside = moved @ self.directions
         rest = np.einsum("ij,ij->i", moved, moved) - np.einsum("ij,ij->i", inside, inside)
@@ -51,20 +54,20 @@ class Turned:
 
 
 def turned(X: np.ndarray) -> Turned:
-    """The rows of a fit, turned about the zero of the table."""
+    """Rotate the training rows about the origin of the table."""
     shown, directions = _decomposed(X.copy())
     return Turned(shown, directions, np.zeros(X.shape[1]), np.zeros(len(X)))
 
 
 def turned_about_mean(X: np.ndarray) -> Turned:
-    """The rows of a fit, moved to their mean and turned together with the zero of the table."""
+    """Centre the training rows, and rotate them together with the origin of the table."""
     centre = X.mean(axis=0)
     both, directions = _decomposed(np.concatenate([X - centre, -centre[None]]))
     return Turned(both[:-1], directions, centre, both[-1])
 
 
 def _decomposed(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L and V with rows = L V', V'V = I: the rows' own QR decomposition, transposed."""
+    """Return L and V with rows = L V' and V'V = I, by a QR decomposition of the transpose."""
     packed, factors, _, failed = lapack.dgeqrf(rows.T, overwrite_a=True)
     assert not failed
     lower = np.triu(packed[: len(rows)]).T
