@@ -1,1 +1,1 @@
-"""How fits of scikit-learn run, and what they say."""
+"""Run scikit-learn's fits, collect their answers and count their warnings."""

@@ -1,4 +1,4 @@
-"""What a fitted model is asked, and its answers as codes or numbers."""
+"""Ask a fitted model for predictions, and convert them to class codes or numbers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from truerisk.plan.plan import Plan
 
 @dataclass(frozen=True, eq=False)
 class Enquiry:
-    """What a model is asked about.
+    """Rows about which a fitted model is asked.
 
-    `question` is its number in the plan. `copy_of[i]` is given where it is about training rows,
-    each to be answered without it: the asked row that training row i is a copy of.
+    `question` is the number of the test set in the plan. `copy_of` is given if the rows are
+    training rows, each of which has to be predicted without itself: `copy_of[i]` is the test row of
+    which training row i is a copy.
     """
 
     X: Any
@@ -45,25 +46,25 @@ class Enquiry:
         return cls(X, data.y[rows], data.weights(rows), question, copies)
 
     def against(self, columns: np.ndarray) -> Enquiry:
-        """Rows of a matrix of rows against rows, with these columns of it only."""
+        """Return the test rows of a matrix of rows against rows, restricted to these columns."""
         return replace(self, X=take_columns(self.X, columns))
 
 
 def enquiries(
     data: Data, plan: Plan, questions: np.ndarray, columns: np.ndarray | None
 ) -> list[Enquiry]:
-    """What a fitted model is asked about, cut when it is asked."""
+    """Build the test sets of these questions; call this only when the model is asked."""
     tests = [Enquiry.of(data, plan, int(q)) for q in questions]
     return tests if columns is None else [test.against(columns) for test in tests]
 
 
 def answers_of(model: Any, data: Data, request: Request) -> Any:
-    """A fitted model's answers about all rows of the data."""
+    """Return a fitted model's answers for all rows of the data."""
     return answer_of(model, data, Enquiry(data.X, data.y, data.sample_weight), request)
 
 
 def answer_of(model: Any, data: Data, test: Enquiry, request: Request) -> Any:
-    """A fitted model's answers to one question, one for each of its rows."""
+    """Return a fitted model's answers for one test set, one for each row."""
     if request.response == "scored":
         return _scored(model, data, test, request.scorer)
     answers = _answers(model, data, test, request)
@@ -92,7 +93,7 @@ def _scored(model: Any, data: Data, test: Enquiry, scorer: Any) -> float:
 
 
 def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
-    """Columns in the order of all classes; a class the model never saw has probability 0."""
+    """Return a column for each class of y; a class that the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
             f"{_name(model)} gives no probabilities, which log, brier and other losses and "
@@ -103,14 +104,14 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
 
 
 def _risks(model: Any, test: Enquiry) -> np.ndarray:
-    """Larger where the event comes sooner; some learners of scikit-survival predict the time."""
+    """Return predictions that increase with risk; negate those of learners that predict times."""
     told = numbers_of(model.predict(test.X), test.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
     return told if getattr(learner, "_predict_risk_score", True) else -told
 
 
 def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
-    """What `predict_proba` says, of which classes, for how many rows, and how many classes are."""
+    """Return the `predict_proba` output, its columns' class codes, and n_rows and n_classes."""
     if not hasattr(model, "classes_"):
         raise ValueError(
             "the model has predict_proba and no classes_, so that the class of each column is not "
@@ -121,12 +122,12 @@ def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.nda
 
 
 def _name(model: Any) -> str:
-    """The class of the learner, which is at the end of a pipeline."""
+    """Return the class name of the learner, which is the last step of a pipeline."""
     return Family(model).name
 
 
 def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
-    """Decision values of the second class, or its probabilities where there are none."""
+    """Return decision values for the second class, or its probabilities if there are none."""
     if data.n_classes != 2:
         raise Refusal(
             f"this loss ranks rows by one score, and y has {data.n_classes} classes: use "
@@ -144,29 +145,30 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
 
 
 def _names_them_backwards(model: Any, data: Data) -> bool:
-    """Whether decision values speak for the class that is the first one in sorted order."""
+    """Return True if decision values are for the class that comes first in sorted order."""
     classes = getattr(model, "classes_", None)
     return classes is not None and codes_of_classes(classes, data).tolist() == [1, 0]
 
 
 KINDS = {"U": "texts", "S": "bytes", **dict.fromkeys("biuf", "numbers")}
-"""What arrays of these types hold; others (objects) may hold anything."""
+"""The kind of value in arrays of each type code; object arrays may hold anything."""
 
 
 def refuse_other_rows(n_answers: int, n_rows: int) -> None:
-    """One answer would silently serve for all rows."""
+    """Raise unless there is one answer per row; a single answer would be broadcast to all rows."""
     if n_answers != n_rows:
         raise ValueError(f"the model gave {n_answers} answers for {n_rows} rows")
 
 
 def coded(labels: Any, data: Data) -> np.ndarray:
-    """Codes of predicted labels; −1 for a label that y does not hold, of which is warned.
+    """Return the codes of predicted labels; warn of labels that are not in y, which get −1.
 
-    A label of another kind than those of y (a text where y holds numbers, a fraction, None) is no
-    answer.
+    Raise if a label is of another kind than those of y (a string where y holds numbers, a fraction,
+    None).
     """
     labels = np.asarray(labels).ravel()
-    if labels.dtype.kind == "T":  # texts of any length, which NumPy looks up among no others
+    # NumPy's variable-width strings cannot be searched among labels of other types.
+    if labels.dtype.kind == "T":
         labels = labels.astype(object)
     codes = _codes(labels, data)
     strange = labels[codes < 0].tolist()
@@ -188,18 +190,18 @@ def coded(labels: Any, data: Data) -> np.ndarray:
 
 def _codes(labels: np.ndarray, data: Data) -> np.ndarray:
     kinds = {KINDS.get(one.dtype.kind, "") for one in (labels, data.class_labels)} - {""}
-    if len(kinds) > 1:  # older releases of NumPy do not compare them, and warn of it
+    if len(kinds) > 1:  # older releases of NumPy do not compare them, and warn
         return np.full(len(labels), -1, dtype=code_type(data.n_classes))
     try:
         at = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
-    except TypeError:  # labels that have no order among those of y
+    except TypeError:  # These labels cannot be ordered among those of y.
         return np.full(len(labels), -1, dtype=code_type(data.n_classes))
     is_label = data.class_labels[at] == labels
     return np.where(is_label, at, -1).astype(code_type(data.n_classes))
 
 
 def _are_of_one_kind(label: Any, known: Any) -> bool:
-    """Whether both are texts, or both whole numbers, of which a truth value is one."""
+    """Return True if both are strings, or both whole numbers (booleans count as such)."""
     if isinstance(known, int | float):
         return isinstance(label, int | float) and math.isfinite(label) and label == int(label)
     return isinstance(label, type(known))
@@ -211,7 +213,7 @@ def _shown(data: Data) -> str:
 
 
 def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
-    """Codes of the classes that a model knows, −1 for one that y does not hold."""
+    """Return the codes of the classes that a model knows, −1 for a class that y does not hold."""
     labels = np.asarray(classes).ravel()
     codes = _codes(labels, data)
     if len(labels) and (codes < 0).all():
@@ -223,13 +225,13 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
 
 
 def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
-    """Probabilities of all classes, from those of the classes that a model knows."""
+    """Return the probabilities of all classes, given those of the classes that a model knows."""
     by_class = shares(said, codes, n_rows, n_classes)
     table, slack = real_array(said), _slack(np.asarray(said).dtype)
-    with np.errstate(invalid="ignore"):  # infinities, which are told of later
+    with np.errstate(invalid="ignore"):  # infinities are reported later
         sums = table.sum(axis=1)
     if (np.abs(sums - 1) <= slack).all() and (table >= -slack).all():
-        return by_class  # of shares that are not negative and sum to 1 none is greater
+        return by_class  # Shares that are not negative and sum to 1 cannot exceed 1.
     finite = np.isfinite(table).all(axis=1)
     outside = table[finite & ((table < -slack) | (table > 1 + slack)).any(axis=1)]
     if len(outside):
@@ -249,7 +251,7 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
 
 
 def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
-    """What `predict_proba` gave, with a column for each of all classes; 0 for one never seen."""
+    """Return the output of `predict_proba` with a column for each class; unseen classes get 0."""
     table = real_array(said)
     refuse_other_rows(len(np.atleast_1d(table)), n_rows)
     if table.shape != (n_rows, len(codes)):
@@ -263,12 +265,12 @@ def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndar
 
 
 def _slack(kind: np.dtype[Any]) -> float:
-    """How far numbers of this precision may be from 1 when they are normalised."""
+    """Return how far normalised probabilities of this precision may deviate from a sum of 1."""
     return float(np.sqrt(np.finfo(kind if kind.kind == "f" else np.float64).eps))
 
 
 def numbers_of(answers: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Numbers in the shape of y: axes of one entry may be more or fewer, others not another."""
+    """Return the answers in the shape of y; only axes of length one may be added or removed."""
     values = real_array(answers)
     refuse_other_rows(len(values) if values.ndim and len(shape) > 1 else values.size, shape[0])
     if [n for n in values.shape if n > 1] != [n for n in shape if n > 1]:

@@ -1,8 +1,8 @@
-"""Learners that split their own training rows, on samples that hold rows several times.
+"""Let learners that split their own training rows keep copies of a row together.
 
-A search that deals copies of a row to both sides of its folds tests what it has learned by heart:
-in pure noise it chooses one neighbour and believes in an error of a quarter. So the learner's own
-`cv` is asked to split the distinct rows, and the copies of a row go where the row goes.
+A search whose folds separate copies of a row is tested on rows that it was trained on: in pure
+noise it chooses one neighbour and reports an error of a quarter. Therefore the learner's own `cv`
+splits the distinct rows, and all copies of a row go to the side of that row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REMEDY = (
 
 
 class _ByRow:
-    """Splits distinct rows as another splitter would; copies stay with their row."""
+    """Splitter that applies another splitter to the distinct rows; copies stay with their row."""
 
     def __init__(self, cv: Any, copy_of: np.ndarray, of_classes: bool) -> None:
         self.cv, self.copy_of, self.of_classes = cv, copy_of, of_classes
@@ -58,9 +58,9 @@ class _ByRow:
 
 
 def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
-    """Set every `cv` of a model so; fit parameters that it needs besides are returned.
+    """Set every `cv` of a model to split distinct rows; return the fit parameters that this needs.
 
-    `copy_of[i]` numbers the distinct row that row i is a copy of.
+    `copy_of[i]` is the number of the distinct row of which row i is a copy.
     """
     from sklearn.base import is_classifier
 
@@ -77,7 +77,7 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
 
 
 def _refuse_splits_in_splits(params: dict[str, Any], model: Any, names: list[str]) -> None:
-    """A learner that is fitted on a part of another's split does not know which rows these are."""
+    """Refuse nested splits: an inner learner cannot know which of its rows are copies."""
     for outer in names:
         part = outer[: -len("cv")]
         inner = [name for name in names if name.startswith(part) and name != outer]
@@ -91,7 +91,7 @@ def _refuse_splits_in_splits(params: dict[str, Any], model: Any, names: list[str
 
 
 def _refuse_uncut(owner: Any, cv: Any) -> None:
-    """Refuse splits of its own that cannot be moved to distinct rows."""
+    """Refuse a `cv` that cannot be applied to the distinct rows."""
     name = type(owner).__name__
     if cv is None and is_a(owner, *LEAVING_ONE_OUT):
         raise Refusal(
@@ -106,7 +106,7 @@ def _refuse_uncut(owner: Any, cv: Any) -> None:
 
 
 def copies_note(family: Family, plan: Plan) -> tuple[str, ...]:
-    """What a reader should know of a family that splits inside samples with copies."""
+    """Return a note for the reader if the learner splits samples that contain copies."""
     if plan.blocks.counts is None or not any(
         plan.train_rows(fit)[1] is not None for fit in range(min(plan.n_fits, 3))
     ):
@@ -122,10 +122,10 @@ def copies_note(family: Family, plan: Plan) -> tuple[str, ...]:
 
 
 def _splitting(params: dict[str, Any], model: Any) -> list[str]:
-    """Names of parameters that say how a learner splits its training rows.
+    """Return the names of the `cv` parameters that have to be replaced to keep copies together.
 
-    Where the learner takes its copies as groups, a word or method of ours keeps them together, and
-    so does a `cv` that nobody gave.
+    A learner that accepts the copies as groups keeps them together itself if its `cv` is not given,
+    or is a name or a method of this package.
     """
 
     def keeps_groups(name: str) -> bool:
@@ -137,5 +137,5 @@ def _splitting(params: dict[str, Any], model: Any) -> list[str]:
 
 
 def _owner(params: dict[str, Any], model: Any, name: str) -> Any:
-    """The object that holds the parameter: the model itself, or a part of it."""
+    """Return the object that holds the parameter: the model itself, or a part of it."""
     return params[name.rpartition("__")[0]] if "__" in name else model

@@ -1,4 +1,4 @@
-"""Curves of survival that a fitted model tells, as chances of the event in intervals of time."""
+"""Convert the survival curves of a fitted model to event probabilities per time interval."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import CURVES, Family
 from truerisk.core.identity import PIPELINE, is_a
 
-SLACK = 1e-9  # of sums of rounded steps
+SLACK = 1e-9  # tolerance for sums of rounded steps
 
 
 def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """The chance of the event in each interval between horizons, the latest interval first.
+    """Return the probability of the event in each interval between horizons, the latest first.
 
-    Past the times that a model knows, its curve is taken to go on as it ends.
+    Outside the times that a model covers, its curve is continued as a constant.
 
-    A pipeline may not hand on the question: then its learner is asked as the pipeline asks it.
+    A pipeline may not offer the curves of its learner; then its learner is asked about the rows as
+    the pipeline transforms them.
     """
     if not hasattr(model, CURVES) and is_a(model, PIPELINE):
         model, X = model[-1], model[:-1].transform(X)

@@ -1,4 +1,4 @@
-"""The doors of what few fits need: each branch is imported by its function, where it is there."""
+"""Import optional modules only in the functions that need them, if they are installed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGE = {
     "sklearn.kernel_ridge:KernelRidge": "rows",
     "sksurv.linear_model:CoxPHSurvivalAnalysis": "columns",
 }
-"""Learners that make a matrix of columns by columns, or of rows by rows, and by which rule."""
+"""Learners that make a matrix of columns by columns or rows by rows, with the rule for its size."""
 
 
 def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> None:
@@ -42,7 +42,7 @@ def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> No
 
 
 def copies() -> ModuleType:
-    """Return what keeps the copies of a row together, where a sample holds rows repeatedly."""
+    """Return the module that keeps copies of a row together in samples with repeated rows."""
     check_present("truerisk.engines.running.copies")
     from truerisk.engines.running import copies
 
@@ -50,7 +50,7 @@ def copies() -> ModuleType:
 
 
 def several_scores() -> ModuleType:
-    """Return what asks a model once for several scores."""
+    """Return the module that asks a model only once for several scores."""
     check_present("truerisk.engines.running.several_scores")
     from truerisk.engines.running import several_scores
 
@@ -58,7 +58,7 @@ def several_scores() -> ModuleType:
 
 
 def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """Return the chance of the event in each interval between horizons, the latest first."""
+    """Return the probability of the event in each interval between horizons, the latest first."""
     check_present("truerisk.engines.running.curves_in_time")
     from truerisk.engines.running import curves_in_time
 
@@ -66,7 +66,7 @@ def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray
 
 
 def shared_steps() -> ModuleType:
-    """Return what lets the candidates of a pipeline share the steps that begin alike."""
+    """Return the module through which candidates of a pipeline share identical first steps."""
     check_present("truerisk.engines.running.shared_steps")
     from truerisk.engines.running import shared_steps
 
@@ -76,7 +76,7 @@ def shared_steps() -> ModuleType:
 def steps_shared_by(
     family: Family, data: Data, n_candidates: int, trie: Trie | None = None
 ) -> SharedSteps | None:
-    """Return the steps that candidates of one fit share, or None where they share none."""
+    """Return the steps that the candidates of one fit share, or None if they share none."""
     if not family.is_piped or (n_candidates < 2 and trie is None):
         return None
     shared: SharedSteps | None = shared_steps().SharedSteps.of(family, data, n_candidates, trie)
@@ -86,7 +86,7 @@ def steps_shared_by(
 def known_steps(
     tries: Tries | None, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], Begin | None]:
-    """Return for each fit how a pipeline of unfitted steps finds those that others fitted."""
+    """Return a function that finds, for each fit, the steps that another family fitted already."""
     if tries is None or steps is None:
         return lambda plan, fit: None
     known: Callable[[Plan, int], Begin | None]

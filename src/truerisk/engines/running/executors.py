@@ -1,8 +1,9 @@
-"""Where batches run: in this process, on loky by a number, on Dask, on the user's executor.
+"""Run batches in this process, on loky worker processes, on Dask, or on the user's executor.
 
-Any object with `submit(function, *args) -> Future` will do. Results do not depend on the choice:
-a fit is seeded by its number in the plan, and answers are put back by it. Only batches that run
-elsewhere need the package `engines/workers`, and only those on a cluster its file for Dask.
+Any object with `submit(function, *args) -> Future` is an executor. Results do not depend on the
+choice: a fit is seeded by its number in the plan, and its answers are stored by that number. Only
+batches that run elsewhere need the package `engines/workers`, and only batches on a cluster need
+its file for Dask.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ SCHEMES = ("dask://", "dask+tls://")
 
 
 def workers_of(executor: Any) -> int | None:
-    """How many workers an executor has; None for running in this process.
+    """Return the number of workers of an executor, or None if fits run in this process.
 
-    2 where that is known only when it runs: of a cluster, and of an executor that does not say.
+    Return 2 if the number is known only at run time: for a cluster, and for an executor that does
+    not tell it.
     """
     if executor is None:
         return None
@@ -42,7 +44,7 @@ def workers_of(executor: Any) -> int | None:
             f"n_jobs={shown(executor)} is unknown; use None (this process), a number of worker "
             "processes, 'dask://host:port', or any object with submit(function, *args)."
         )
-    if isinstance(executor, Integral):  # NumPy's whole numbers as well
+    if isinstance(executor, Integral):  # This includes NumPy's integers.
         if executor < 1:
             raise UnknownName(f"n_jobs={executor}: a number of workers is at least 1.")
         check_count("n_jobs", executor)
@@ -53,14 +55,14 @@ def workers_of(executor: Any) -> int | None:
 
 
 def executor_of(n_jobs: Any) -> Any:
-    """Return where fits run, None for this process.
+    """Return the executor on which fits run, or None for this process.
 
-    Numbers mean what they mean in joblib: 1 is this process, -1 a worker for each core.
+    Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core.
     """
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
-        workers_of(n_jobs)  # which refuses what is no executor
+        workers_of(n_jobs)  # raises if the value is no executor
         return n_jobs
     if n_jobs == 0:
         raise UnknownName("n_jobs=0: give a number of worker processes, -1 for one per core.")
@@ -74,7 +76,7 @@ _idle: ContextVar[dict[Any, Cluster] | None] = ContextVar("truerisk_clusters", d
 
 @contextmanager
 def connections_kept() -> Iterator[None]:
-    """In the block, clusters stay connected and keep the table that they were sent last."""
+    """Keep Dask clusters connected within the block, so that data sent before can be reused."""
     if _idle.get() is not None:
         yield
         return
@@ -90,7 +92,7 @@ def connections_kept() -> Iterator[None]:
 
 @contextmanager
 def crew_of(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Crew | None]:
-    """The crew that `executor` names, None for this process; `refusal` says that there is none."""
+    """Yield the workers of `executor`, None for this process; raise `refusal` if there are none."""
     workers = workers_of(executor)
     if workers is None:
         yield None
@@ -116,10 +118,11 @@ def run_batches(
     *,
     named: Callable[[Any], str] | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
-    """`(number, task(*shared, batch))` of every batch, as each one is done.
+    """Yield `(number, task(*shared, batch))` for every batch, in the order of completion.
 
-    `batches` may depend on the number of workers, None in this process. `named` says of a batch
-    that ends its workers what it is. Whoever may stop listening closes it: what runs is ended.
+    `batches` may be a function of the number of workers, which is None in this process. `named`
+    describes a batch that crashes its workers in the error message. A caller that may stop early
+    has to close the generator; running tasks are then ended.
     """
     if executor is None:
         made = batches(None) if callable(batches) else batches
@@ -130,7 +133,7 @@ def run_batches(
 
 
 def _workers() -> ModuleType:
-    """Return the branch that runs batches elsewhere."""
+    """Return the module that runs batches on workers."""
     check_present("truerisk.engines.workers.listed")
     from truerisk.engines.workers import listed
 
@@ -138,7 +141,10 @@ def _workers() -> ModuleType:
 
 
 def _is_cluster(executor: Any) -> bool:
-    """Return True for a Dask cluster: a Client, or the address of a scheduler, which is checked."""
+    """Return True for a Dask cluster, given as a Client or as the address of a scheduler.
+
+    Raise UnknownName if the address is not valid.
+    """
     if not (isinstance(executor, str) and executor.startswith(SCHEMES)):
         return is_a(executor, CLIENT)
     if not executor.partition("://")[2].rpartition(":")[2].isdecimal():
@@ -149,7 +155,7 @@ def _is_cluster(executor: Any) -> bool:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread: workers share the cores, and sums are added in one order."""
+    """Limit BLAS to one thread, so that workers share the cores and the order of sums is fixed."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)

@@ -1,4 +1,4 @@
-"""Warnings of single fits, kept apart so that a thousand fits say the same thing once."""
+"""Record the warnings of single fits, so that a warning of a thousand fits is shown once."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _COUNTED = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
 
 @contextmanager
 def kept_warnings() -> Iterator[list[Warned]]:
-    """Collect what the user's filters let through; only in a main thread, where filters are ours.
+    """Collect the warnings of the block that the user's filters let through.
 
-    In other threads warnings go their usual way: `catch_warnings` would race.
+    This is done only in the main thread. In other threads warnings are issued as usual, because
+    `catch_warnings` is not thread-safe.
     """
     warned: list[Warned] = []
     if threading.current_thread() is not threading.main_thread():
@@ -42,9 +43,10 @@ def kept_warnings() -> Iterator[list[Warned]]:
 
 
 class Tally:
-    """Warnings counted as they come: each distinct one is held once, however many fits give it.
+    """Counts of warnings: each distinct warning is stored once, however many fits issue it.
 
-    Texts that differ in their numbers only (a duality gap, say) are one warning, said as the first.
+    Texts that differ in their numbers only (such as a duality gap) are one warning, which is shown
+    with its first text.
     """
 
     def __init__(self, warned: Iterable[Warned] = ()) -> None:
@@ -53,20 +55,20 @@ class Tally:
         self.add(warned)
 
     def add(self, warned: Iterable[Warned]) -> None:
-        """Count what a fit warned of."""
+        """Count the warnings of a fit."""
         for category, text in warned:
             key = category, alike(text)
             self._texts.setdefault(key, text)
             self._times[key] += 1
 
     def say(self, n_fits: int) -> None:
-        """Repeat each distinct warning once, with how many fits gave it."""
+        """Issue each distinct warning once, with the number of fits that caused it."""
         for key, text in self._texts.items():
             warn(counted(text, self._times[key], n_fits), key[0])
 
 
 def alike(text: str) -> str:
-    """The text without its numbers: what two tellings of one warning share.
+    """Return the text without its numbers, which is equal for two instances of one warning.
 
     >>> alike("gap 1.5e-3 after 20 steps")
     'gap # after # steps'
@@ -77,7 +79,7 @@ def alike(text: str) -> str:
 
 
 def counted(text: str, times: int, n_fits: int) -> str:
-    """The text with how many of so many fits gave it; of one fit, the text alone.
+    """Return the text with the number of fits that caused it; of a single fit, the text alone.
 
     >>> counted("no convergence", 3, 10)
     'no convergence [3 times in 10 fits]'
@@ -86,7 +88,9 @@ def counted(text: str, times: int, n_fits: int) -> str:
 
 
 def apart(said: str) -> tuple[str, int, int]:
-    """What `counted` joined: the text, how many times, in how many fits; (text, 1, 0) for others.
+    """Split a text of `counted` into the text, the number of times and the number of fits.
+
+    Return (text, 1, 0) for any other text.
 
     >>> apart("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
@@ -96,13 +100,13 @@ def apart(said: str) -> tuple[str, int, int]:
 
 
 def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
-    """What a failing fit says, and the kind of its error: of the data where these are at fault.
+    """Return why a fit failed, and the name of the error class: BadData if the data are at fault.
 
-    `y` are the targets of the rows that it was to learn from.
+    `y` are the targets of the fit's training rows.
     """
     why = f"{_step_of(model, error)}{said_by(error)}{_advice(error)}"
     where = columns().non_finite(data.X)
-    # scikit-learn has no kind of its own for gaps, which a pipeline may impute.
+    # scikit-learn raises no error class of its own for missing values, which a pipeline may impute.
     gaps = any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))
     if where is not None and gaps:
         return f"{where} ({why})", BadData.__name__
@@ -111,7 +115,8 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
         if _speaks_of_cells(error) or "float() argument" in why
         else None
     )
-    if what is not None and what.startswith("X has dates"):  # NumPy's words are long and tell less
+    # NumPy's message is long and less specific.
+    if what is not None and what.startswith("X has dates"):
         return f"{_step_of(model, error)}{what}", BadData.__name__
     if what is not None and _speaks_of_cells(error):
         return f"{what} ({why})", BadData.__name__
@@ -122,7 +127,7 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
 
 
 def _step_of(model: Any, error: BaseException) -> str:
-    """The step of a pipeline, before its learner, whose code raised the error; or nothing."""
+    """Return the name of the preprocessing step whose code raised the error, or an empty string."""
     steps = model.steps[:-1] if is_a(model, PIPELINE) else []
     names = {id(step): name for name, step in steps}
     trace = error.__traceback__
@@ -135,13 +140,13 @@ def _step_of(model: Any, error: BaseException) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """What to do about what is common: a new level, no memory, a fit that lacks rows to end it."""
+    """Return advice on common causes, such as an unseen category or too little memory."""
     if isinstance(error, MemoryError):
         return " (use fewer workers, fewer rows, or a setting of the model that needs less memory)"
     complaint = first_line(error)
     if "unknown categories" in complaint:
         return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
-    if "Invalid classes inferred" in complaint:  # of XGBoost, whose classes are 0, 1, …
+    if "Invalid classes inferred" in complaint:  # XGBoost expects the classes 0, 1, …
         return " (LabelledXGBClassifier of truerisk.models.labelled_xgboost takes any labels)"
     if "early stopping" in complaint.lower() and "at least" in complaint:
         return " (tr.models.EarlyStopping(model) sets rows of each training set aside for it)"
@@ -149,6 +154,6 @@ def _advice(error: BaseException) -> str:
 
 
 def _speaks_of_cells(error: BaseException) -> bool:
-    """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
+    """Return True if text, dates or equal column names were read as numeric columns."""
     complaint = f"{type(error).__name__} {first_line(error)}".lower()
     return any(word in complaint for word in ("to float", "dtype", "unique column names"))

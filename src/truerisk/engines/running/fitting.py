@@ -1,4 +1,4 @@
-"""One fit of one candidate: what the model is given, and its answers as codes or numbers."""
+"""Fit one candidate once, and return its answers as class codes or numbers."""
 
 from __future__ import annotations
 
@@ -60,20 +60,21 @@ ASKERS = Registry(
 
 
 def asker_of(plan: Plan) -> Asker | None:
-    """What asks the models of a plan what it asks besides; None where rows and labels say it."""
+    """Return the asker for what a plan asks of fitted models beyond predictions, or None."""
     word = next((word for word in plan.needs if word in ASKERS), None)
     return None if word is None else ASKERS.load(word)(plan)
 
 
 Job = tuple[int, list[Any]]
-"""A fit and its candidates, or what an engine holds in their place."""
+"""A fit and its candidates, or what an engine uses in place of the candidates."""
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The answers of one candidate in one fit, one array per question, or why there are none.
+    """The answers of one candidate in one fit, one array per test set, or why there are none.
 
-    `also` are those of further requests, one list for each. `extra` is what an `Asker` says.
+    `also` holds the answers to further requests, one list for each. `extra` holds the answers of an
+    `Asker`.
     """
 
     fit: int
@@ -90,7 +91,7 @@ class Piece:
 
 
 def error_of(piece: Piece) -> TrueRiskError:
-    """The error that a failing fit is: about the data where cells of X are not finite."""
+    """Return the error of a failed fit; it is BadData if cells of X are not finite."""
     assert piece.failure is not None
     if piece.kind == BadData.__name__:
         error = BadData(piece.failure)
@@ -111,10 +112,11 @@ def fit_pieces(
     one: Callable[..., list[Piece]] | None = None,
     tries: Tries | None = None,
 ) -> list[Piece]:
-    """Every (fit, its candidates) of a batch; rows are cut anew for each, and held by nobody.
+    """Run the fits of a batch, each for its candidates; the rows are cut anew for each fit.
 
-    With `stop` the first failure is the last piece. `one` makes the pieces of what the jobs hold in
-    the place of candidates (groups of them, say). `tries` have what others fitted before.
+    With `stop` the first failure is the last piece. `one` makes the pieces if the jobs hold
+    something in place of candidates (such as groups of them). `tries` hold the steps that were
+    fitted before.
     """
     one = _fit_and_ask if one is None else one
     order, starts = plan.questions_of
@@ -146,12 +148,12 @@ def fit_pieces(
 
 @dataclass(frozen=True, eq=False)
 class FitInput:
-    """What a model is fitted on, in which fit, and what asks it more than answers about rows.
+    """Training data of one fit, its number, and the asker of what the plan asks beyond predictions.
 
-    `cut` makes X whenever it is asked for: a model may write into its rows (copy=False), and none
-    of a tall table are held beside those that it works on.
-    `copy_of` numbers the distinct row that each row is a copy of, where some row comes repeatedly.
-    `steps` are those that candidates of this fit share, None where they do not.
+    `cut` creates X at each call, because a model may overwrite its rows (copy=False), and because
+    no rows of a large table should be held in memory besides those that the model uses. `copy_of`
+    gives the number of the distinct row of which each row is a copy, if any row occurs repeatedly.
+    `steps` are the steps that the candidates of this fit share, or None.
     """
 
     cut: Callable[[], Any]
@@ -163,23 +165,23 @@ class FitInput:
     steps: SharedSteps | None = None
 
     def copy(self) -> FitInput:
-        """With labels and parameters that a model may write into."""
+        """Return the input with copies of labels and parameters, which a model may overwrite."""
         params = {name: copied(value) for name, value in self.params.items()}
         return replace(self, y=self.y.copy(), params=params)
 
     @property
     def weights(self) -> np.ndarray | None:
-        """The weights of the rows, None where none are given."""
+        """Sample weights, or None if none are given."""
         weights = [v for name, v in self.params.items() if name.endswith("sample_weight")]
         return np.asarray(weights[0], dtype=np.float64) if weights else None
 
     def against(self, columns: np.ndarray) -> FitInput:
-        """Rows of a matrix of rows against rows, with these columns of it only."""
+        """Return the rows of a matrix of rows against rows, restricted to these columns."""
         return replace(self, cut=lambda: take_columns(self.cut(), columns))
 
 
 def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
-    """The columns of the train set, copies and all."""
+    """Return the columns of the training rows, repeated as often as the rows."""
     if n_columns(data.X) != data.n_rows:
         raise BadData(
             f"{family.name} takes X as a matrix of rows against rows (a Gram matrix, or distances),"
@@ -232,7 +234,7 @@ def _fit_and_ask(
 def _answers(
     request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
 ) -> list[Any]:
-    """All that is asked about a test, in its order: predictions of each kind are made once."""
+    """Return the answers to all requests about a test set; each kind is predicted only once."""
     each = request.each
     if len(each) == 1:
         return [_answer(request, whole, asked, data)]
@@ -252,13 +254,13 @@ def _answers(
 def _answer(
     request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
 ) -> Any:
-    """The learner's answer to rows as it sees them; a scorer is given the model and the rows."""
+    """Return the learner's answer to the transformed rows; a scorer gets the model and the rows."""
     model, test = whole if request.response == "scored" else asked
     return answer_of(model, data, test, request)
 
 
 def _out_of(model: Any, given: FitInput, test: Enquiry) -> Any:
-    """The model itself, or what says its answers about rows that it was fitted on."""
+    """Return the model, or its stand-in for predictions of the rows that it was fitted on."""
     if test.copy_of is None or given.asker is None:
         return model
     return given.asker.stand_in(model, given, test)
@@ -272,12 +274,12 @@ def attempt(
     say: Callable[[Any, Begun | None], dict[str, Any]],
     instead: Mapping[str, Any] | None = None,
 ) -> Piece:
-    """Fit a candidate and let `say` fill in its piece, or keep why it failed.
+    """Fit a candidate and let `say` fill in its piece, or record why it failed.
 
-    It is told of the model, and of the steps before its learner where candidates share them.
+    `say` is called with the model and with the steps before its learner, if candidates share them.
 
-    `place` are the seed of the run, the fit and the candidate: all candidates of a fit get the same
-    random numbers. `instead` are parameters that replace the candidate's.
+    `place` holds the seed of the run, the fit and the candidate: all candidates of a fit get the
+    same random numbers. `instead` are parameters that replace those of the candidate.
     """
     seed, fit, candidate = place
     started = time.perf_counter()
@@ -313,10 +315,10 @@ def _fit(
     targets: tuple[np.ndarray, ...],
     params: Mapping[str, Any],
 ) -> Begun | None:
-    """Fit a model, from the table that its steps gave another candidate where they are shared."""
+    """Fit a model; if its steps are shared, start from the table of another candidate."""
     y = targets[0] if targets else None
     begun = None if given.steps is None else given.steps.begun(model, candidate, given.cut, y)
-    if begun is None:  # where a step failed, the pipeline says so in its words
+    if begun is None:  # If a step failed, the pipeline itself is fitted and raises its own error.
         model.fit(given.cut(), *targets, **params)
         return None
     name, learner = model.steps[-1]
@@ -325,7 +327,7 @@ def _fit(
 
 
 def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
-    """A candidate fitted on all rows; where it fails, the error of a failing fit."""
+    """Return a candidate fitted on all rows, or raise the error of a failed fit."""
     model = None
     refuse_too_large(replace(family, candidates=(family.candidates[candidate],)), data)
     try:
@@ -367,5 +369,5 @@ _COLUMNS = "(n_features="
 
 
 def why_of(sentence: str) -> str:
-    """What the model said, of the sentence of a failing fit: the same wherever it fails alike."""
+    """Return the model's message in the error of a failed fit, without the place of the failure."""
     return sentence.partition(_COLUMNS)[2].partition("): ")[2]

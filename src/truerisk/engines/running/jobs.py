@@ -1,4 +1,4 @@
-"""Many fits run where the user said, their answers put in their place as they come in."""
+"""Run many fits on the user's executor, and store their answers as they arrive."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ from truerisk.plan.plan import Plan
 if TYPE_CHECKING:
     from truerisk.engines.running.kept_fits import KeptFits
 
-SHARE = 4  # batches for each worker …
-SHARE_KEPT = 32  # … and where fits are kept, as a batch that is under way can be lost
+SHARE = 4  # batches per worker …
+# … if fits are stored: a batch that is interrupted is lost, so that batches are smaller
+SHARE_KEPT = 32
 
 
 def run_jobs(
@@ -47,12 +48,12 @@ def run_jobs(
     batch: int | None = None,
     one: Callable[..., list[Piece]] | None = None,
 ) -> Answers:
-    """Run `fit_pieces` over all (fit, candidates) where the user said, and collect the answers.
+    """Run `fit_pieces` for all (fit, candidates) on the user's executor, and collect the answers.
 
-    What the keeper has is not made again, and what is made is left with it.
+    Fits that the keeper has stored are not repeated, and new ones are stored there.
     """
     n_rows_out = len(family) if run.only is None else 1
-    if one is None and jobs:  # scikit-learn's own fits
+    if one is None and jobs:  # These are scikit-learn's own fits.
         refuse_too_large(family, data, plan)
     collected = _Collected(data, plan, request, n_rows_out, run.needed)
     here = run.executor is None
@@ -84,7 +85,7 @@ def run_jobs(
 
 
 def _kept(engine: str, jobs: list[Job], *context: Any) -> KeptFits:
-    """Return the jobs of a run as its keeper sees them."""
+    """Return the jobs of a run, divided into stored ones and ones still to run."""
     check_present("truerisk.engines.running.kept_fits")
     from truerisk.engines.running.kept_fits import kept_fits
 
@@ -92,7 +93,7 @@ def _kept(engine: str, jobs: list[Job], *context: Any) -> KeptFits:
 
 
 def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
-    """The pieces of every batch; an executor that fails to run them is a failure in words."""
+    """Yield the pieces of each batch; raise FitFailed if the executor itself fails."""
     try:
         for _, pieces in found:
             yield pieces
@@ -108,20 +109,20 @@ def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator
 
 
 def _named(batch: list[Job]) -> str:
-    """A batch as a sentence has it."""
+    """Return the name of a batch for error messages."""
     first, last = batch[0][0], batch[-1][0]
     return f"fit {first}" if first == last else f"fits {first} to {last}"
 
 
 def _batches(jobs: list[Job], size: int | None, share: int, workers: int | None) -> list[list[Job]]:
-    """A job at a time in this process; else so many batches for each worker."""
+    """Divide jobs into batches: single jobs in this process, else `share` batches per worker."""
     if size is None:
         size = 1 if workers is None else max(1, -(-len(jobs) // (share * workers)))
     return [jobs[start : start + size] for start in range(0, len(jobs), size)]
 
 
 class _Collected:
-    """Answers put in their place as batches come in, in any order."""
+    """Collects the answers of batches, which arrive in any order."""
 
     def __init__(
         self,
@@ -196,7 +197,7 @@ class _Collected:
 
 
 def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:
-    """One core per worker process: threads of the BLAS would fight for it."""
+    """Run a batch with one BLAS thread, since the worker processes compete for the cores."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):

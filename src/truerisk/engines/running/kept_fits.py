@@ -1,4 +1,4 @@
-"""Fits that a keeper holds: they are read from its shelves, and what is made is left with it."""
+"""Read stored fits instead of running them again, and store new ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from truerisk.engines.running.fitting import Job, Piece
 from truerisk.plan.plan import Plan
 
 Key = tuple[int, ...]
-"""The candidates that one model answers."""
+"""The candidates that share one fitted model."""
 
 
 def kept_fits(
@@ -29,7 +29,7 @@ def kept_fits(
     request: Request,
     run: RunOptions,
 ) -> KeptFits:
-    """The jobs of a run as its keeper sees them."""
+    """Return the jobs of a run, with the place in the keeper's store for each."""
     keeper = run.keeper
     assert keeper is not None
     shelves: dict[Key, Shelf] = {}
@@ -46,9 +46,9 @@ def kept_fits(
 
 @dataclass(frozen=True, eq=False)
 class KeptFits:
-    """The jobs of a run, a candidate or a group at a time; `waiting` are those still to be made.
+    """The jobs of a run, by candidate or by group; `waiting` are those that still have to run.
 
-    `scored` says of everything that is asked whether a scorer answers: one number per question.
+    `scored` is True for each request that a scorer answers with one number per test set.
     """
 
     keeper: Keeper
@@ -58,7 +58,7 @@ class KeptFits:
     waiting: dict[Key, dict[int, Any]]
 
     def stored_pieces(self, values: Sequence[np.ndarray]) -> Iterator[list[Piece]]:
-        """The pieces of every job that was kept; `values` are the arrays that they go into."""
+        """Yield the pieces of every stored job; `values` are the arrays they will be copied to."""
         for key, shelf in self.shelves.items():
             waiting = self.waiting[key]
             for fit, content in shelf.stored(frozenset(waiting)):
@@ -68,12 +68,12 @@ class KeptFits:
                 yield pieces
 
     def jobs(self) -> list[Job]:
-        """The jobs that no shelf has an answer for, fit by fit."""
+        """Return the jobs that are not stored, in the order of fits."""
         rest = [(fit, one) for units in self.waiting.values() for fit, one in units.items()]
         return [(fit, [one]) for fit, one in sorted(rest, key=lambda unit: unit[0])]
 
     def keep(self, pieces: list[Piece]) -> None:
-        """Leave with the keeper what was made and did not fail."""
+        """Store the new fits that did not fail."""
         made: dict[tuple[int, Key], list[Piece]] = {}
         for piece in pieces:
             made.setdefault((piece.fit, self._key_of[piece.candidate]), []).append(piece)
@@ -85,7 +85,7 @@ class KeptFits:
 
     @property
     def unit(self) -> str:
-        """What the progress line counts, and how much of it was stored."""
+        """The unit that the progress line counts, and the number of stored fits."""
         n = self.keeper.n_found
         return f"fits ({n:,} were stored)" if n else "fits"
 
@@ -109,14 +109,14 @@ class KeptFits:
 
 
 def _belong(told: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
-    """Whether answers have the shapes and the type of the array that they go into."""
+    """Return True if answers have the shapes and the type of the array that they are copied to."""
     shapes = [() if scored else (size, *values.shape[2:]) for size in sizes]
     fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in told)
     return fits and [answer.shape for answer in told] == shapes
 
 
 def content_of(pieces: list[Piece]) -> dict[str, Any]:
-    """The pieces of one model as plain values and arrays; their settings are known by order."""
+    """Return the pieces of one model as plain values and arrays, in the order of the candidates."""
     arrays = {
         f"{kind} {number} {place}": np.asarray(array)
         for number, piece in enumerate(pieces)
@@ -127,7 +127,7 @@ def content_of(pieces: list[Piece]) -> dict[str, Any]:
 
 
 def _arrays_of(piece: Piece) -> dict[str, Sequence[Any]]:
-    """The arrays of a piece, by their kind; what was asked besides is numbered."""
+    """Return the arrays of a piece by kind; the answers to further requests are numbered."""
     also = {f"also {number}": given for number, given in enumerate(piece.also)}
     return {"answer": piece.answers, "count": piece.extra.get("counts", ()), **also}
 
@@ -146,7 +146,7 @@ def _plain(piece: Piece) -> dict[str, Any]:
 
 
 def pieces_of(content: Mapping[str, Any], fit: int, candidates: Key) -> list[Piece]:
-    """The pieces that `content_of` was given, under the numbers that candidates have now."""
+    """Rebuild the pieces from `content_of`, with the present numbers of their candidates."""
     try:
         plain = zip(content["pieces"], candidates, strict=True)
         return [_piece(one, content, fit, c, n) for n, (one, c) in enumerate(plain)]
@@ -183,7 +183,7 @@ def _name_of(category: type[Warning]) -> str:
 
 
 def _warning_of(name: str) -> type[Warning]:
-    """Among the kinds that are loaded: a file shall not have anything imported."""
+    """Return the loaded warning class of this name; nothing is imported because a file names it."""
     kinds = [Warning]
     for kind in kinds:
         if _name_of(kind) == name:

@@ -1,7 +1,7 @@
-"""Train sets drawn by a law, one by one: every subset, every bootstrap sample, where they are few.
+"""List all training sets that a random draw may produce (subsets or bootstrap samples), if few.
 
-Expected losses are then plain means: of row i over all draws that do not hold i, each weighted by
-how often the law draws it.
+The expected loss of row i is then a weighted mean over all draws that do not contain i; the weight
+is the number of ways in which the draw can occur.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INSTEAD = {
 
 
 def law_refusal(plan: Plan, request: Request) -> str | None:
-    """Why no engine can answer a plan with drawn train sets, or None where one may."""
+    """Return why no engine can answer a plan with randomly drawn training sets, or None."""
     laws = Laws.of(plan)
     if laws is None or len(laws.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
@@ -48,7 +48,7 @@ def law_refusal(plan: Plan, request: Request) -> str | None:
 
 
 def too_many(plan: Plan, request: Request) -> str | None:
-    """Why the train sets cannot be listed, or None."""
+    """Return why the training sets cannot be listed, or None."""
     laws = Laws.of(plan)
     if laws is None:
         return None
@@ -71,7 +71,7 @@ def too_many(plan: Plan, request: Request) -> str | None:
 
 
 def drawn_sets(law: Law, rows: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Every different train set and how often the law draws it."""
+    """Yield each distinct training set, with the number of ways in which it can be drawn."""
     if law.kind == "subsets":
         yield from ((np.array(some), 1.0) for some in combinations(rows, law.size))
         return
@@ -84,7 +84,7 @@ def drawn_sets(law: Law, rows: np.ndarray) -> Iterator[tuple[np.ndarray, float]]
 def enumerated(
     engine: Engine, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
 ) -> Answers:
-    """Expected losses from the engine's own answers to every train set."""
+    """Compute expected losses from the engine's answers for every possible training set."""
     reason = too_many(plan, request)
     if reason is not None:
         raise Refusal(reason)
@@ -122,7 +122,7 @@ def _number(law: Law, n: int) -> int:
 
 
 def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
-    """One question per drawn train set and asked question, which that was, and the set's weight."""
+    """Return a plan with one question per draw and original question, with number and weight."""
     builder = PlanBuilder(plan.n_rows)
     question: list[int] = []
     weight: list[float] = []
@@ -153,7 +153,7 @@ def _expected(
     question: np.ndarray,
     weight: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of the losses by (question, row), and which questions have all answers."""
+    """Return the weighted mean losses by (question, row), and which questions are answered."""
     listed = answers.plan
     rows, _ = listed.positions
     told = np.repeat(answers.answered, listed.test_sizes, axis=1)
@@ -177,6 +177,6 @@ def _as_wide(told: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _per_fit(seconds: np.ndarray, listed: Plan, law_fit: np.ndarray, n_fits: int) -> np.ndarray:
-    """Seconds of the listed fits, added up for each drawn one."""
+    """Return the seconds of the listed fits, summed for each fit of the original plan."""
     of_fit = law_fit[_first_of_fits(listed)]
     return np.stack([np.bincount(of_fit, row, minlength=n_fits) for row in seconds])

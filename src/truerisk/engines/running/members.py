@@ -1,9 +1,9 @@
-"""Forests and bagging: what their members say, averaged over the first of them, or out of bag.
+"""Predictions of forests and bagging by their first members, or by out-of-bag members.
 
-The ensemble answers with the mean over its members, so the mean over the first m of them is the
-answer of the ensemble of m, whose seeds are the first m of the same sequence. A row is out of the
-bag of the members that did not draw it; the mean over those is its out-of-bag answer (Breiman
-2001). Sums run member by member, as they do in scikit-learn.
+The ensemble predicts the mean over its members. The mean over the first m members is therefore the
+prediction of an ensemble of size m, whose seeds are the first m of the same sequence. A row is
+out-of-bag for the members that did not draw it; the mean over these is its out-of-bag prediction
+(Breiman 2001). Sums are accumulated member by member, as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import Enquiry
 from truerisk.plan.answers import codes_of_scores
 
-UNSEEN = 0.01  # so few rows may be expected in every bag where the number of members is advised
+# The advised number of members leaves fewer rows than this, in expectation, in every bag.
+UNSEEN = 0.01
 
 
 def forests() -> tuple[type, ...]:
-    """scikit-learn's forests."""
+    """Return scikit-learn's forest classes."""
     from sklearn import ensemble
 
     return (
@@ -39,14 +40,14 @@ def forests() -> tuple[type, ...]:
 
 
 def bagging() -> tuple[type, ...]:
-    """scikit-learn's bagging of any learner."""
+    """Return scikit-learn's bagging classes."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
     return BaggingClassifier, BaggingRegressor
 
 
 def why_no_bags(family: Family) -> str | None:
-    """Why members of the family's models are not fitted on bags of rows, or None."""
+    """Return why members of the family's models are not fitted on bootstrap samples, or None."""
     if not _draws_bags(family.last):
         return f"{family.name} draws no bags of rows; forests and bagging do."
     if family.last is not family.estimator:
@@ -60,10 +61,10 @@ def why_no_bags(family: Family) -> str | None:
 
 
 def _draws_bags(model: Any) -> bool:
-    """Whether the mean of members that did not draw a row is the model's answer without it.
+    """Return True if out-of-bag means are the model's predictions without a row.
 
-    Of a subclass only where it leaves the answers as they are and says itself, by its own
-    ``estimators_samples_``, which rows its members drew.
+    A subclass qualifies only if it inherits the prediction methods unchanged, and defines its own
+    ``estimators_samples_`` to tell which rows its members drew.
     """
     kinds = (*forests(), *bagging())
     if is_plain(model, *kinds):
@@ -84,7 +85,7 @@ def _is_inherited(model: Any, kind: type, name: str) -> bool:
 
 
 def averages(model: Any, sizes: set[int], asked: Enquiry) -> dict[int, FixedAnswers]:
-    """The ensemble of its first members, for each size; out of bag if it is asked so."""
+    """Return the predictions of the ensemble of each size, out-of-bag if the enquiry has copies."""
     members = _Members(model, asked.X)
     if asked.copy_of is None:
         means = _means(members, sizes)
@@ -96,7 +97,7 @@ def averages(model: Any, sizes: set[int], asked: Enquiry) -> dict[int, FixedAnsw
 
 
 def out_of_bag(model: Any, asked: Enquiry) -> FixedAnswers:
-    """A stand-in that answers each training row by the members that did not draw it."""
+    """Return a stand-in that predicts each training row by the members that did not draw it."""
     if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
     size = len(model.estimators_)
@@ -104,10 +105,10 @@ def out_of_bag(model: Any, asked: Enquiry) -> FixedAnswers:
 
 
 class _Members:
-    """The members of a fitted forest or bagging, asked about a table one after another.
+    """Members of a fitted forest or bagging, which predict a table one after another.
 
-    For classes they give probabilities in the order of the ensemble's classes (a vote where they
-    have no probabilities), else values.
+    Classifiers return probabilities in the order of the ensemble's classes (a vote if they have no
+    probabilities). Regressors return values.
     """
 
     def __init__(self, model: Any, X: Any) -> None:
@@ -115,7 +116,7 @@ class _Members:
         self.is_forest = isinstance(model, forests())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
         self.as_given = X
-        first = self.first(1)  # complains of what the ensemble would complain of
+        first = self.first(1)  # This raises whatever error the ensemble would raise.
         self.are_single = self.n_classes is None and first.dtype.kind == "f" and first.itemsize < 8
         self.X = self._table(X)
 
@@ -123,7 +124,7 @@ class _Members:
         return len(self.model.estimators_)
 
     def say(self, number: int, rows: Any = slice(None)) -> np.ndarray:
-        """The answers of one member, about some rows of the table."""
+        """Return the predictions of one member for some rows of the table."""
         member, X = self.model.estimators_[number], self.X[rows]
         if self.is_forest:
             asked = member.predict if self.n_classes is None else member.predict_proba
@@ -139,21 +140,21 @@ class _Members:
         return full
 
     def first(self, size: int) -> np.ndarray:
-        """What the ensemble of the first members predicts."""
+        """Return the predictions of the ensemble of the first members."""
         first = copy.copy(self.model)
         first.estimators_, first.n_estimators = self.model.estimators_[:size], size
         return np.asarray(first.predict(self.as_given))
 
     def seen(self) -> Iterator[np.ndarray]:
-        """The training rows that each member drew."""
+        """Yield the training rows that each member drew."""
         model = self.model
-        if type(model) in forests():  # it draws anew by each member's seed
+        if type(model) in forests():  # A forest draws its rows again from each member's seed.
             model, stream = copy.copy(model), np.random.RandomState(0)
             model.estimators_ = [_Seed(m.random_state, stream) for m in model.estimators_]
         yield from model.estimators_samples_
 
     def _table(self, X: Any) -> Any:
-        """X as the members see it, after the ensemble's own checks of it."""
+        """Return X as the members see it, after the ensemble's own checks."""
         from sklearn.utils import check_array
 
         return check_array(
@@ -165,22 +166,23 @@ class _Members:
 
 
 class _Seed:
-    """Stands for a member by its seed: to seed a generator again is quicker than to make one."""
+    """Stand-in for a member with its seed; reseeding a generator is faster than making one."""
 
     def __init__(self, seed: int, stream: np.random.RandomState) -> None:
         self.seed, self.stream = seed, stream
 
     @property
     def random_state(self) -> np.random.RandomState:
-        """The generator at the beginning of what the seed gives."""
+        """The generator in the state right after seeding."""
         self.stream.seed(self.seed)
         return self.stream
 
 
 def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
-    """The mean over the first members, for each size.
+    """Return the mean over the first members, for each size.
 
-    In single precision the ensemble itself adds up: jobs of it have sums of their own.
+    In single precision the ensemble itself computes the mean, because its parallel jobs sum
+    separately.
     """
     if members.are_single:
         return {size: members.first(size) for size in sizes}
@@ -196,10 +198,10 @@ def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
 def _out_of_bag_means(
     members: _Members, which: np.ndarray, sizes: set[int]
 ) -> dict[int, np.ndarray]:
-    """The mean over those of the first members that did not draw the row, for each size.
+    """Return for each size the mean over the first members that did not draw the row.
 
-    `which[i]` is the row of the table that training row i is a copy of; a member that drew one copy
-    has seen all of them.
+    `which[i]` is the row of the table of which training row i is a copy; a member that drew one
+    copy has seen all of them.
     """
     n_rows = int(members.X.shape[0])
     total: np.ndarray | None = None
@@ -231,12 +233,12 @@ def _divided(
             f"out-of-bag answer: use n_estimators of {max(enough, 2 * size)} or more"
         )
     if members.n_classes is not None and not members.is_forest:
-        return total / total.sum(axis=1)[:, None]  # as BaggingClassifier has it
+        return total / total.sum(axis=1)[:, None]  # BaggingClassifier divides in the same way.
     return total / times.reshape(-1, *[1] * (total.ndim - 1))
 
 
 class FixedAnswers:
-    """Answers with labels or values."""
+    """Fixed predictions of labels or values."""
 
     classes_: np.ndarray | None = None
 
@@ -244,12 +246,12 @@ class FixedAnswers:
         self.answers = answers
 
     def predict(self, X: Any) -> np.ndarray:
-        """The answers."""
+        """Return the predictions."""
         return self.answers
 
 
 class SaidOfClasses(FixedAnswers):
-    """Answers about classes, which it knows."""
+    """Fixed predictions about classes, with the class labels."""
 
     classes_: np.ndarray
 
@@ -259,43 +261,43 @@ class SaidOfClasses(FixedAnswers):
 
 
 class SaidShares(SaidOfClasses):
-    """Answers with probabilities of the classes; its label is that of the largest."""
+    """Fixed class probabilities; the predicted label has the largest probability."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The answers."""
+        """Return the probabilities."""
         return self.answers
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest probability, of equal ones the first."""
+        """Return the class with the largest probability, the first one if there are ties."""
         return self.classes_.take(self.answers.argmax(axis=1), axis=0)
 
 
 class SaidScores(SaidOfClasses):
-    """Answers with decision values."""
+    """Fixed decision values."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The answers."""
+        """Return the decision values."""
         return self.answers
 
 
 class SaidDecisions(SaidScores):
-    """Answers with decision values, positive for the second of two classes."""
+    """Fixed decision values that are positive for the second of two classes."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """The second class where they are for it."""
+        """Return the second class where the decision value is positive, else the first."""
         return self.classes_[codes_of_scores(self.answers[:, None])]
 
 
 class SaidLogOdds(SaidDecisions):
-    """Answers with the log-odds of the second of two classes."""
+    """Fixed log-odds of the second of two classes."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probabilities of both classes, from the log-odds of the second."""
+        """Return the probabilities of both classes, from the log-odds of the second."""
         return np.column_stack([expit(-self.answers), expit(self.answers)])
 
 
 def standing_for(model: Any, scores: np.ndarray) -> FixedAnswers:
-    """Says these scores as the model would: numbers, decision values or log-odds."""
+    """Return an object that predicts these scores as the model would: values or decision values."""
     if not hasattr(model, "classes_"):
         return FixedAnswers(scores)
     kind = SaidLogOdds if hasattr(model, "predict_proba") else SaidDecisions

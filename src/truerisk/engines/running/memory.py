@@ -1,7 +1,7 @@
-"""Fits that cannot fit into memory are refused before the first of them.
+"""Refuse fits that need more memory than is available before the first of them starts.
 
-Some learners of scikit-learn make a matrix of columns by columns, or of rows by rows. A table of
-100,000 columns then takes 80 GB, and the system ends the process without a word.
+Some learners of scikit-learn create a matrix of columns by columns, or of rows by rows. For a table
+of 100,000 columns it takes 80 GB, and the operating system ends the process without a message.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
 from truerisk.plan.plan import Plan
 
-CELL = 8  # bytes of a double
-# Matrices of columns by columns that are held together: the covariance of a class, that of all, and
-# the solver's copy; in Cox's regression the Hessian, the sum over rows at risk and its next term.
+CELL = 8  # bytes per float64
+# The number of columns-by-columns matrices that exist at the same time: the covariance of a class,
+# that of all classes, and the solver's copy; in Cox regression the Hessian, the sum over rows at
+# risk and its next term.
 SQUARES = 3
 KEEPING = (
     "sklearn.preprocessing:StandardScaler",
     "sklearn.preprocessing:MinMaxScaler",
     "sklearn.preprocessing:RobustScaler",
 )
-"""Steps that keep the number of columns."""
+"""Steps that preserve the number of columns."""
 
 
 def _by_columns(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
@@ -65,14 +66,14 @@ NEEDS = {
     "own discriminant": _own_discriminant,
     "quadratic": _quadratic,
 }
-"""Cells that a fit of a learner holds at least, and in what, by its setting, rows and columns."""
+"""Minimum number of cells that a fit allocates, and their form, by setting, rows and columns."""
 
 
 def refuse_too_large(kind: str, family: Family, data: Data, plan: Plan | None) -> None:
     """Refuse fits if a matrix that the learner makes does not fit into memory.
 
-    The fits are those of the plan, or one on all rows. Tables behind steps that change the number
-    of columns pass.
+    The fits are those of the plan, or one fit on all rows. Families with steps that change the
+    number of columns are not checked.
     """
     needs = NEEDS[kind]
     columns = n_columns(data.X)
@@ -80,7 +81,8 @@ def refuse_too_large(kind: str, family: Family, data: Data, plan: Plan | None) -
         return
     n_rows = data.n_rows if plan is None else int(plan.train_sizes.max(initial=0))
     cells, what = max(needs(setting, n_rows, columns) for setting in family.settings)
-    if cells * CELL < 2**30:  # a gigabyte is always tried: asking the system takes longer
+    # One gigabyte is always tried, because asking the system takes longer.
+    if cells * CELL < 2**30:
         return
     room = available_memory()
     if room is not None and cells * CELL > room:
@@ -116,7 +118,8 @@ def _of_machine() -> int | None:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-    with suppress(AttributeError, OSError, ValueError):  # all of it: what is free is not said
+    # This is the total memory; the free memory is not available.
+    with suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
 

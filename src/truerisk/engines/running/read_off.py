@@ -1,8 +1,9 @@
-"""Settings of a step that are read off one fit of it: the numbers of components, of columns.
+"""Derive several settings of a step from one fit of it, such as numbers of components or columns.
 
-The scores of a selection do not depend on how many columns are kept, and the first components of
-a decomposition are those of a shorter one. What is read off is what a fit of its own would be, but
-for the noise that PCA states of the components left out, whose sum is rounded in another order.
+The scores of a feature selection do not depend on the number of selected columns, and the first
+components of a decomposition are those of a shorter one. The result equals a separate fit, except
+for the noise variance that PCA computes from the omitted components, which is summed in another
+order.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ import numpy as np
 
 from truerisk.core.identity import is_exactly
 
-MOST_COLUMNS = 1_000  # of a table whose covariance scikit-learn's PCA decomposes by itself …
-TALL = 10  # … where it has so many rows for each of them
-MOST_CELLS = 500  # rows and columns of a table that it decomposes whole
+MOST_COLUMNS = 1_000  # the most columns for which scikit-learn's PCA decomposes the covariance …
+TALL = 10  # … if there are at least this many rows per column
+# the most rows and columns of a table for which PCA computes the full decomposition
+MOST_CELLS = 500
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Along which parameter settings are read off, which of them is fitted, and how.
+    """The parameter whose values share a fit, the value that is fitted, and how others are derived.
 
-    `fitted_at` gives, of the values in a grid, the one that is fitted to a table X, None where none
-    can serve the others. `read` gives the step as fitted at another value and its table (None: what
-    it makes of X), or None where that value needs a fit of its own.
+    `fitted_at` returns the value in the grid that is fitted to a table X, or None if none can serve
+    the others. `read` returns the step as if it were fitted at another value, and its table (None:
+    the step has to transform X). It returns None if that value needs a fit of its own.
     """
 
     parameter: str
@@ -37,7 +39,7 @@ class Reading:
 
 
 def reading_of(step: Any) -> Reading | None:
-    """How settings of such a step are read off one fit, None where they are not.
+    """Return how settings of this step are derived from one fit, or None if they cannot be.
 
     >>> from sklearn.feature_selection import SelectKBest
     >>> reading_of(SelectKBest()).parameter
@@ -48,7 +50,7 @@ def reading_of(step: Any) -> Reading | None:
 
 
 def _rated(parameter: str, is_valid: Callable[[Any], bool]) -> Reading:
-    """Of a step that rates the columns, and looks at the parameter when it is asked for them."""
+    """Return the Reading of a selector that applies the parameter only when it selects columns."""
 
     def fitted_at(step: Any, values: Sequence[Any], X: Any) -> Any:
         return next(filter(is_valid, values), None)
@@ -60,7 +62,7 @@ def _rated(parameter: str, is_valid: Callable[[Any], bool]) -> Reading:
 
 
 def _least(step: Any, values: Sequence[Any], X: Any) -> Any:
-    """The least number of columns: more than there are would be warned of."""
+    """Return the smallest valid number of columns; scikit-learn warns of more than there are."""
     return min((k for k in values if _is_count(k) and k <= np.shape(X)[1]), default=None)
 
 
@@ -71,7 +73,7 @@ def _kept_columns(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None
 
 
 def _most_components(step: Any, values: Sequence[Any], X: Any) -> Any:
-    """The most that the table has; None where the solver depends on their number."""
+    """Return the largest valid number of components; None if the solver depends on the number."""
     rows, columns = np.shape(X)
     alike = step.svd_solver in ("full", "covariance_eigh") or (
         step.svd_solver == "auto" and (_is_tall(rows, columns) or max(rows, columns) <= MOST_CELLS)
@@ -82,9 +84,9 @@ def _most_components(step: Any, values: Sequence[Any], X: Any) -> Any:
 
 
 def _first_components(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-    """PCA of fewer components; where it decomposed the table, their scores are columns of it."""
+    """Return PCA with fewer components, and its scores if they are columns of the fitted table."""
     most, rank = fitted.n_components_, min(fitted.n_samples_, fitted.n_features_in_)
-    total = fitted.n_features_in_ if _by_covariance(fitted) else rank  # of the variances
+    total = fitted.n_features_in_ if _by_covariance(fitted) else rank  # the number of variances
     if not _is_count(value) or not 0 < value <= most or type(table) is not np.ndarray:
         return None
     variances, n = fitted.explained_variance_, int(value)
@@ -93,7 +95,8 @@ def _first_components(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | 
         fitted,
         n_components=value,
         n_components_=value,
-        components_=np.array(fitted.components_[:n], order="K"),  # it decides how products round
+        # The memory order decides how products are rounded.
+        components_=np.array(fitted.components_[:n], order="K"),
         explained_variance_=variances[:n].copy(),
         explained_variance_ratio_=fitted.explained_variance_ratio_[:n].copy(),
         singular_values_=fitted.singular_values_[:n].copy(),
@@ -103,7 +106,7 @@ def _first_components(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | 
 
 
 def _by_covariance(fitted: Any) -> bool:
-    """Whether PCA decomposed the covariance: the table is then what the step makes of the rows."""
+    """Return True if PCA decomposed the covariance; its table then is the transform of the rows."""
     tall = _is_tall(fitted.n_samples_, fitted.n_features_in_)
     return fitted.svd_solver == "covariance_eigh" or (fitted.svd_solver == "auto" and tall)
 

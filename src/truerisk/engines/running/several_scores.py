@@ -1,10 +1,10 @@
-"""Several scores of one fitted model: it is asked for each kind of answer once.
+"""Compute several scores of one fitted model, but ask it for each kind of prediction once.
 
-A model that is slow to predict is asked for each kind of answer about a test set once. A log loss,
-a Brier score and an AUC read the same probabilities, and a network or a model that learns as it
-predicts takes as long for them as for a fit. While several things are asked about the same rows,
-the model's methods stand aside for what they said. A function of the user is not asked in this
-time: it may look at the model itself, and is given it as it is.
+The log loss, the Brier score and the AUC use the same probabilities. For a model that is slow to
+predict, such as a network or a model that learns while predicting, computing them again takes as
+long as a fit. While several scores of the same rows are computed, the model's prediction methods
+are therefore replaced by functions that return the stored predictions. A scorer that is the user's
+own function is not called in that time: it may inspect the model, and gets it unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
 def _once(usual: Any, name: str, rows: Any, answers: dict[str, Any], ask: Callable[[], Any]) -> Any:
-    """A method, named as it was, that says again what it said about these rows: a copy."""
+    """Return a replacement for a method that returns a copy of its stored answer for these rows."""
 
     @wraps(usual)
     def answer(X: Any, *arguments: Any, **options: Any) -> Any:
@@ -37,9 +37,10 @@ def _once(usual: Any, name: str, rows: Any, answers: dict[str, Any], ask: Callab
 
 @contextmanager
 def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
-    """Have a model about its rows, and its learner about the rows as that sees them, answer once.
+    """Store the predictions of a model, and of its learner for transformed rows, within the block.
 
-    Where both are one and the same it is named twice. What the learner said, its pipeline says.
+    If model and learner are the same object, pass it twice. A pipeline returns the predictions that
+    its learner stored.
     """
     answers: dict[str, Any] = {}
     places = [learner] if whole[0] is learner[0] else [learner, whole]
@@ -64,10 +65,11 @@ POSITIVE_SCORER = "truerisk.losses.scorer_losses:PositiveScorer"
 
 
 def asks_plainly(request: Request) -> bool:
-    """Whether nothing but predictions is asked: by a loss of ours, by scikit-learn's scorers."""
+    """Return True if only predictions are needed, as for losses here and scikit-learn's scorers."""
     scorer = request.scorer
     if request.response != "scored" or is_a(scorer, POSITIVE_SCORER):
         return True
     from sklearn.metrics import get_scorer
 
-    return type(scorer) is type(get_scorer("accuracy"))  # what make_scorer makes
+    # the class of scorers that make_scorer returns
+    return type(scorer) is type(get_scorer("accuracy"))

@@ -1,14 +1,14 @@
-"""The steps of a pipeline before its learner, fitted once for all candidates that begin alike.
+"""Fit the steps of a pipeline before its learner once for all candidates that share them.
 
-Candidates that differ in the learner only are fitted on one and the same table; those that differ
-in the third step share the first two: a trie over the settings of the steps, one for each train
-set. Settings of a step that one fit of it answers (k columns, n components) are read off that. The
-learners of one assessment share their steps as well.
+Candidates that differ in the learner only are fitted on the same table. Candidates that differ in
+the third step share the first two. The fitted steps form a trie over the settings of the steps, one
+per training set. Settings that can be derived from one fit of a step (k columns, n components) are
+derived from it. The learners of one assessment share their steps as well.
 
-What a candidate answers is what its own pipeline would, since a step is shared only where nothing
-could tell: the pipeline is scikit-learn's own and plain, it keeps no cache, prints nothing, has no
-callbacks, and no step takes a fit parameter. A step that fails is left to the pipeline, which says
-so in its words.
+The answers equal those of each candidate's own pipeline, because a step is shared only if this
+makes no difference: the pipeline is a plain scikit-learn Pipeline without cache, output or
+callbacks, and no step takes a fit parameter. If a step fails, the pipeline itself is fitted, and
+raises its own error.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from truerisk.engines.running.read_off import reading_of
 from truerisk.engines.settings import why_not_apart
 from truerisk.plan.plan import Plan
 
-ROOM = 256 * 2**20  # bytes of tables that are kept for learners to come
-DEPTH = 4  # how far a fitted step is looked into for its arrays
+ROOM = 256 * 2**20  # bytes of tables that are stored for later learners
+DEPTH = 4  # the depth to which a fitted step is searched for arrays
 
 
 @dataclass(frozen=True)
 class Start:
-    """One step of a candidate before its learner: not fitted, with its seed.
+    """One unfitted step of a candidate before its learner, with its seed.
 
-    `kind` is equal for steps that are set alike. Where the grid has several values of a parameter
-    that are read off one fit, `but` is the kind without it, and `value` is this step's.
+    `kind` is equal for steps with equal settings. If the grid has several values of a parameter
+    that can be derived from one fit, `but` is the kind without that parameter, and `value` is the
+    value of this step.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Start:
 
 @dataclass(eq=False)
 class Place:
-    """A fitted step at one place of the trie: its table, and what it makes of asked rows."""
+    """A fitted step at one place of the trie: its training table and its transformed test rows."""
 
     step: Any
     X: Any
@@ -65,9 +66,9 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Begun:
-    """The steps before one candidate's learner, fitted: its table, and asked rows as it sees them.
+    """The fitted steps before one candidate's learner, with the training and test rows it sees.
 
-    Nobody writes into what others get: a learner is given copies.
+    A learner gets copies, so that it cannot overwrite what other candidates use.
     """
 
     names: tuple[str, ...]
@@ -80,16 +81,16 @@ class Begun:
 
     @property
     def fitted(self) -> list[Any]:
-        """The fitted steps, in their order."""
+        """The fitted steps in their order."""
         return [place.step for place in self.places]
 
     @property
     def table(self) -> Any:
-        """The train set as the learner sees it."""
+        """The training set as the learner sees it."""
         return copied(self.places[-1].X)
 
     def test_table(self, number: int, X: Any) -> Any:
-        """The rows of the question with this number, as the learner sees them."""
+        """Return the rows of the question with this number, as the learner sees them."""
         for place in self.places:
             if number not in place.test_tables:
                 place.test_tables[number] = place.step.transform(copied(X))
@@ -98,7 +99,7 @@ class Begun:
 
 
 class Trie:
-    """The fitted steps of one train set."""
+    """The fitted steps of one training set."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[Hashable, ...], Place] = {}
@@ -110,9 +111,9 @@ class Trie:
         y: np.ndarray | None,
         key: tuple[Hashable, ...] = (),
     ) -> Begun:
-        """The steps fitted one after the other, those that are new.
+        """Fit the steps that are not yet in the trie, one after another, and return all of them.
 
-        `cut` makes the train set, which a step may write into; `key` is what it comes from.
+        `cut` creates the training set, which a step may overwrite; `key` identifies its source.
         """
         places: list[Place] = []
         for start in starts:
@@ -122,7 +123,8 @@ class Trie:
                 self.places[key] = read or _placed(start.step, cut, y)
             places.append(self.places[key])
             cut = partial(copied, places[-1].X)
-            for category, text in places[-1].warned:  # each candidate's pipeline would say so
+            # Each candidate's own pipeline would issue these warnings.
+            for category, text in places[-1].warned:
                 warnings.warn(text, category, stacklevel=2)
         return Begun(tuple(start.name for start in starts), tuple(places))
 
@@ -133,7 +135,7 @@ class Trie:
         cut: Callable[[], Any],
         y: np.ndarray | None,
     ) -> Place | None:
-        """A step as one fit for several of its settings gives it; None where it has its own."""
+        """Derive a step from one fit for several settings, or return None if it needs its own."""
         reading = reading_of(start.step)
         if reading is None or start.but is None:
             return None
@@ -157,14 +159,14 @@ class Trie:
 
     @property
     def n_bytes(self) -> int:
-        """Of the tables, and of what the steps learnt, as far as it is arrays."""
+        """Size of the tables and of the arrays that the steps learned."""
         seen: set[int] = set()
         size = partial(_bytes, depth=DEPTH, seen=seen)
         return sum(size(one) for p in self.places.values() for one in (p.X, p.test_tables, p.step))
 
 
 class Tries:
-    """The tries of the train sets of plans, each kept for later while there is room for it."""
+    """The tries of the training sets of plans; each is stored for later if there is room."""
 
     def __init__(self, room: int = ROOM) -> None:
         self.room = room
@@ -172,7 +174,7 @@ class Tries:
         self._last: tuple[tuple[str, int], Trie] | None = None
 
     def of(self, plan: Plan, fit: int) -> Trie:
-        """The trie of one train set; the one before it is weighed then."""
+        """Return the trie of one training set, and store the previous one if there is room."""
         key = plan.fingerprint, fit
         if self._last is not None and self._last[0] != key:
             self._weigh(*self._last)
@@ -191,7 +193,7 @@ class Tries:
 
 
 def _placed(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> Place:
-    """A step fitted on a table, which it may write into, and what it says."""
+    """Fit a step on a table, which it may overwrite, and return it with its warnings."""
     with kept_warnings() as warned:
         table = fit_and_transform(step, cut(), y)
     return Place(step, table, warned)
@@ -203,7 +205,8 @@ def _bytes(value: Any, depth: int, seen: set[int]) -> int:
     seen.add(id(value))
     if isinstance(value, np.ndarray):
         return value.nbytes
-    if hasattr(value, "memory_usage"):  # a frame, whose texts are the user's own
+    # A data frame: its strings belong to the user and are not counted.
+    if hasattr(value, "memory_usage"):
         return int(np.sum(value.memory_usage(deep=False)))
     parts = list(value.values()) if isinstance(value, dict) else []
     parts += list(value) if isinstance(value, list | tuple) else []
@@ -212,13 +215,13 @@ def _bytes(value: Any, depth: int, seen: set[int]) -> int:
 
 
 class Starts:
-    """How the candidates of a family begin."""
+    """The unfitted steps before the learner of each candidate of a family."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
 
     def of(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[Start]:
-        """Those of a candidate's steps before its learner, in their order."""
+        """Return a candidate's steps before its learner, in their order."""
         return [
             self._start(name, step, candidate)
             for name, step in steps
@@ -240,16 +243,16 @@ class Starts:
         return Start(name, step, kind, but, own[parameter], values)
 
     def _kind(self, name: str, own: Mapping[str, Any], drawn: Hashable) -> Hashable:
-        """Equal for steps that are set alike, their random numbers included."""
+        """Return a key that is equal for steps with equal settings and equal random states."""
         return self._as_given.get(name), _settings(own), drawn
 
     @cached_property
     def _as_given(self) -> dict[str, Hashable]:
-        """What the steps are before a candidate is set."""
+        """Keys of the steps before a candidate's parameters are set."""
         return {name: _content(step) for name, step in self.family.estimator.steps[:-1]}
 
     def _values(self, name: str, parameter: str, own: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Of one parameter, among the candidates that set the step alike but for it."""
+        """Return the values of a parameter among candidates that otherwise set the step alike."""
         like = _settings(_but(parameter, own))
         values = {}
         for given in self._given_of[name]:
@@ -264,7 +267,7 @@ class Starts:
 
 
 class SharedSteps:
-    """The steps that candidates of one fit share."""
+    """The steps that the candidates of one fit share."""
 
     def __init__(self, starts: Starts, trie: Trie) -> None:
         self.starts, self.trie = starts, trie
@@ -273,9 +276,9 @@ class SharedSteps:
     def of(
         cls, family: Family, data: Data, n_candidates: int, trie: Trie | None = None
     ) -> SharedSteps | None:
-        """Where several candidates of a fit may share steps, and nothing could tell; else None.
+        """Return the shared steps if sharing them leaves all results unchanged, else None.
 
-        With a `trie` of the fit, others may share them as well.
+        With a `trie` of the fit, other families may share the steps as well.
         """
         alone = n_candidates < 2 and trie is None
         if alone or not family.is_piped or not _is_shareable(family, data):
@@ -285,7 +288,7 @@ class SharedSteps:
     def begun(
         self, model: Any, candidate: int, cut: Callable[[], Any], y: np.ndarray | None
     ) -> Begun | None:
-        """The steps of a candidate's model, fitted, which it then holds; None where one fails."""
+        """Fit a candidate's steps and set them in its model; return None if one fails."""
         starts = self.starts.of(model.steps[:-1], candidate)
         try:
             begun = self.trie.begun(starts, cut, y)
@@ -301,7 +304,7 @@ class SharedSteps:
 def known_steps(
     tries: Tries, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], Begin | None]:
-    """For each fit, how a pipeline of unfitted steps finds those that others fitted."""
+    """Return a function that finds, for each fit, the steps that another family fitted already."""
     from sklearn.base import clone
 
     starts = Starts(family).of(steps.steps, candidate)
@@ -315,7 +318,7 @@ def known_steps(
 
 
 def beginning_alike(families: Mapping[str, Family]) -> set[str]:
-    """The names of pipelines of which another one has the same first step."""
+    """Return the names of pipelines whose first step equals the first step of another one."""
     first: dict[Hashable, list[str]] = {}
     for name, family in families.items():
         if family.is_piped and len(family.estimator.steps) > 1:
@@ -324,7 +327,7 @@ def beginning_alike(families: Mapping[str, Family]) -> set[str]:
 
 
 def _params_of(params: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What a candidate sets of one step, by the step's own words; "" is the step itself."""
+    """Return a candidate's parameters of one step, by the step's names; "" is the step itself."""
     parts = ((n.partition("__"), value) for n, value in params.items())
     return {own: value for (step, _, own), value in parts if step == name}
 
@@ -338,13 +341,13 @@ def _settings(params: Mapping[str, Any]) -> Hashable:
 
 
 def _states(step: Any) -> Hashable:
-    """What random numbers a step starts from: they depend on which parameters a candidate has."""
+    """Return the random states of a step, which depend on the parameters that a candidate sets."""
     params = step.get_params(deep=True) if hasattr(step, "get_params") else {}
     return tuple((n, v) for n, v in sorted(params.items()) if n.endswith("random_state"))
 
 
 class _Same:
-    """An object that is alike to itself only; it is held, so that no other takes its place."""
+    """Key of an object that equals itself only; it holds the object to keep its id unique."""
 
     def __init__(self, one: Any) -> None:
         self.content = one
@@ -357,7 +360,7 @@ class _Same:
 
 
 def _content(value: Any) -> Hashable:
-    """Equal for equal settings, and estimators that are set alike."""
+    """Return a key that is equal for equal values, and for estimators with equal settings."""
     if value is None or isinstance(value, str | int | float | np.generic):
         return type(value), repr(value)
     if isinstance(value, list | tuple):
@@ -366,13 +369,14 @@ def _content(value: Any) -> Hashable:
         return slice, repr(value)
     if hasattr(value, "get_params") and not isinstance(value, type) and _is_cloned_by_params(value):
         params = parameters_of(value)
-        output = repr(getattr(value, "_sklearn_output_config", None))  # of `set_output`
+        # the configuration of `set_output`
+        output = repr(getattr(value, "_sklearn_output_config", None))
         return (type(value), output, *((name, _content(params[name])) for name in sorted(params)))
     return _Same(value)
 
 
 def _is_cloned_by_params(estimator: Any) -> bool:
-    """Not so a FrozenEstimator, whose clones keep what it learnt."""
+    """Return True unless clones keep fitted state, as those of a FrozenEstimator do."""
     from sklearn.base import BaseEstimator
 
     own = getattr(type(estimator), "__sklearn_clone__", None)
