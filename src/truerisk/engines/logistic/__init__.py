@@ -1,1 +1,1 @@
-"""Penalised logistic regression: every penalty from one path per train set."""
+"""Penalised logistic regression: one path per training set answers every penalty."""

@@ -1,13 +1,13 @@
-"""Minima of penalised logistic likelihoods: paths of LogisticPath, and ridge fits all at once.
+"""Minima of penalised logistic likelihoods: paths of LogisticPath, and ridge fits in batches.
 
-The scores of a train set's own rows are taken out of the fit to first order, for every penalty.
+Scores of training rows without their own influence are computed to first order, for every penalty.
 
-`answer_samples` is ridge logistic regression of two classes on many samples at once, by Newton
-steps in lockstep: the Hessians of all fits are one product of weights with the products of the
-columns. All start from the minimum of their mean objective. Once no step moves a linear predictor
-by more than 1e-4, one more with the Hessians as they are leaves less than 1e-10 of an error: it
-moves by what was left, which must be below 1e-6, and errs by 1e-4 of that. Other fits are left for
-the path, one by one.
+`answer_samples` fits ridge logistic regression of two classes to many samples at once, by
+simultaneous Newton steps: the Hessians of all fits are one product of the weights with the pairwise
+products of the columns. All fits start from the minimum of their mean objective. Once no step moves
+a linear predictor by more than 1e-4, one more step with the same Hessians leaves an error below
+1e-10: it moves by the remaining error, which must be below 1e-6, and its own error is 1e-4 of that.
+Fits that do not meet this are solved one by one by the path.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from truerisk.models.stated.without_a_row import logistic_without, row_variances
 from truerisk.plan.answers import code_type
 from truerisk.plan.extras.linear_rules import LinearRules
 
-EXACT = 1e-20  # a squared move: ten digits of the linear predictor
+EXACT = 1e-20  # squared move of the linear predictor, which gives ten digits
 MANY_PASSES = 300_000
 USUAL, USUAL_STEPS = 1e-4, 100
 PENALTIES = {"l1": 1.0, "l2": 0.0}
-RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them
+RANKS = 1e-12  # Scores of two rows this close may be in the order that rounding gave them.
 
 
 def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
-    """Why the engine leaves settings of LogisticPath to its own fits, which raise.
+    """Return why LogisticPath itself should be fitted, which then raises its error, or None.
 
-    Settings that follow each other are most often places on one path: that is checked once.
+    Successive settings are usually places on the same path, which is therefore checked once.
     """
     path = itemgetter(*(name for name in settings[0] if name != "at"))
     checked: tuple[Any, ...] = ()
@@ -68,7 +68,7 @@ def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why the minimum of another objective is asked for, or none at all."""
+    """Return why the setting does not ask for the minimum of the objective, or None."""
     solver = setting["solver"]
     if solver == "liblinear":
         return "solver='liblinear' penalises the intercept, another objective."
@@ -93,9 +93,9 @@ def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
 
 
 def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
-    """Return the share of the L1 penalty of a LogisticRegression; None where it has no penalty.
+    """Return the share of the L1 penalty in a LogisticRegression, or None if it has no penalty.
 
-    Up to scikit-learn 1.7 the penalty has a name; from 1.8 on `l1_ratio` alone says it.
+    Up to scikit-learn 1.7 the penalty has a name; from 1.8 on, `l1_ratio` alone determines it.
     """
     penalty, given = setting.get("penalty", "deprecated"), setting["l1_ratio"]
     if isinstance(penalty, str) and penalty in PENALTIES:
@@ -110,11 +110,11 @@ def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
+    """Score functions of every candidate: coefficients (candidate, f, p) and intercepts.
 
-    `among` are the columns that some candidate may use, `present` the classes that the train set
-    holds; `margin` is how far from a tie a score must be. `candidates` are numbered as the family
-    numbers them.
+    `among` are the columns that some candidate may use. `present` are the classes in the training
+    set. A score must be farther than `margin` from a tie. `candidates` have the numbers of the
+    family.
     """
 
     candidates: np.ndarray
@@ -127,8 +127,9 @@ class Rule:
     penalty: Penalty
 
     def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
-        """The answers to every question; those that stay open are left so."""
-        if not self.converged.all():  # the learner's own stopping point is the answer then
+        """Return the answers to every question, and leave those open that rounding may decide."""
+        # The answer is then determined by where the learner's own solver stops.
+        if not self.converged.all():
             task.leave_open(fit, self.candidates[~self.converged])
         rules = self._state(task, fit)
         used, (n, fitted, _) = rules.used, self.coefficients.shape
@@ -144,7 +145,7 @@ class Rule:
         return answers
 
     def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
-        """For which candidates rounding decides a label, or the order of two rows."""
+        """Return the candidates for which rounding may decide a label or the order of two rows."""
         response = task.request.response
         if response == "label":
             return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
@@ -153,11 +154,11 @@ class Rule:
         codes = task.data.codes[task.plan.test_rows(question)[0]]
         gap = np.where(
             self.coefficients.any(axis=(1, 2)), RANKS, -1.0
-        )  # a constant has no rounding
+        )  # A constant score has no rounding error.
         return ranks_are_close(scores[..., 0], codes, gap)
 
     def _state(self, task: Task, fit: int) -> LinearRules:
-        """The rules; they and the degrees of freedom are noted where the plan asks for them."""
+        """Return the rules; record them and the degrees of freedom if the plan asks for them."""
         lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
         codes = tuple(int(code) for code in self.present)
         rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
@@ -178,7 +179,7 @@ def fitted_path(
     weights: np.ndarray,
     rows: np.ndarray | None,
 ) -> Rule:
-    """One path for all candidates of the group, on these rows of X (None: all of them)."""
+    """Fit one path for all candidates of the group on these rows of X (None: all rows)."""
     present = np.flatnonzero(np.bincount(codes, weights))
     codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
     setting = group.settings[0]
@@ -209,7 +210,7 @@ def fitted_path(
         from sklearn.exceptions import ConvergenceWarning
 
         task.collected.warned.append((ConvergenceWarning, paths.warning))
-    every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
+    every = np.ones(len(ats), dtype=bool)  # LogisticPath's own fit would stop at the same place.
     ratio = float(setting["l1_ratio"])
     ridges = (1 - ratio) * paths.lambdas * weights.sum()
     penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
@@ -219,10 +220,10 @@ def fitted_path(
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """Of each candidate the weight of the half squares beside the total likelihood.
+    """For each candidate, the weight of half the squared coefficients relative to the likelihood.
 
-    With `standardize` each square is multiplied by the variance of its column; with `selects` only
-    columns with a coefficient are in the fit.
+    The likelihood is the total over rows. With `standardize` each square is multiplied by the
+    variance of its column. With `selects` only columns with a nonzero coefficient are in the fit.
     """
 
     ridge: np.ndarray
@@ -232,7 +233,7 @@ class Penalty:
 
 @dataclass(frozen=True, eq=False)
 class OwnRows:
-    """The rows that a fit saw, with their classes (0, 1) and weights."""
+    """The training rows of a fit, with their classes (0, 1) and weights."""
 
     X: Any
     rows: np.ndarray
@@ -240,7 +241,7 @@ class OwnRows:
     weights: np.ndarray
 
     def without(self, scores: np.ndarray, coefficients: np.ndarray, penalty: Penalty) -> np.ndarray:
-        """From scores (candidate, row, 1) of all rows to those without each row."""
+        """Return the scores without each row, given scores (candidate, row, 1) of all rows."""
         used = np.flatnonzero(coefficients.any(axis=(0, 1))) if penalty.selects else slice(None)
         part = self.X[:, used]
         part = part.tocsr()[self.rows].toarray() if hasattr(part, "tocsr") else part[self.rows]
@@ -256,13 +257,14 @@ class OwnRows:
 
 
 STEPS = 20
-NEAR, SMALL = 1e-4, 1e-6  # moves of a linear predictor in the last step but one, and the last
-ROUGHLY = 0.1  # the same where all that is wanted is a place to start from
-FAR = 100.0  # a fit that moves so far is none to go on with
+# largest moves of a linear predictor in the last step but one, and in the last step
+NEAR, SMALL = 1e-4, 1e-6
+ROUGHLY = 0.1  # the same, if only a starting point is needed
+FAR = 100.0  # A fit that moves this far is abandoned.
 
 
 def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
-    """Answer what can be of candidates with a ridge penalty; which fits that were, for all."""
+    """Answer candidates with a ridge penalty; return a mask of the fits that are fully answered."""
     done = np.zeros(task.plan.n_fits, dtype=bool)
     if task.data.n_classes != 2 or task.data.codes is None:
         return done
@@ -287,7 +289,7 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
 
 
 def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
-    """Scores `(fit, row)` as the answers that are asked for."""
+    """Store scores `(fit, row)` as the requested answers."""
     line, rows, _ = batch.positions
     score, response = scores[line, rows], batch.task.request.response
     if response == "label":
@@ -296,7 +298,7 @@ def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
         answers = score
     else:
         share = expit(score)
-        answers = np.stack([1 - share, share], axis=1)  # as the learner forms them
+        answers = np.stack([1 - share, share], axis=1)  # computed as the learner does it
     batch.answer(place, answers, np.abs(score) < OPEN)
 
 
@@ -310,7 +312,7 @@ class _Problem:
         self.start = np.zeros(rows.shape[1])
 
     def solve(self, penalty: float, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The coefficients of the marked fits at a penalty, and which of them are the minimum."""
+        """Return the marked fits' coefficients at a penalty, and which reached the minimum."""
         beta = np.zeros((len(which), self.rows.shape[1]))
         fine = np.zeros(len(which), dtype=bool)
         mean = self.weights[which].mean(axis=0, keepdims=True) if which.any() else None
@@ -326,14 +328,14 @@ class _Problem:
     def _newton(
         self, weights: np.ndarray, beta: np.ndarray, penalty: float, enough: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Newton steps for all fits until none moves; a fit that has stopped is left alone."""
+        """Take Newton steps for all fits until none moves; stopped fits are not changed."""
         fine = np.zeros(len(beta), dtype=bool)
         active = np.arange(len(beta))
         ridge = np.append(np.full(beta.shape[1] - 1, penalty), 0.0)
         scores = beta @ self.rows.T
         near = False
         for _ in range(STEPS):
-            with np.errstate(over="ignore"):  # quicker than expit, and 1/inf is 0
+            with np.errstate(over="ignore"):  # This is faster than expit, and 1/inf is 0.
                 shares = 1 / (1 + np.exp(-scores))
             gradient = (weights[active] * (self.y - shares)) @ self.rows - ridge * beta[active]
             if not near:

@@ -1,4 +1,4 @@
-"""Scores of the rows that are asked about, what they answer, and what rounding would decide."""
+"""Convert scores of test rows to answers, and find answers that rounding may decide."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from scipy.special import expit, softmax
 from truerisk.engines.templates.task import Task
 from truerisk.plan.answers import code_type, codes_of_scores
 
-OPEN = 1e-9  # scores this close to a tie are asked of the learner itself
+OPEN = 1e-9  # scores this close to a tie are computed by the learner itself
 
 
 @dataclass(frozen=True, eq=False)
 class QuestionRows:
-    """Rows that a question asks about, read by columns; `own` where each is taken out."""
+    """The test rows of a question, read by columns; `own` is set if each row is left out."""
 
     X: Any
     rows: np.ndarray | None
     own: Any = None
 
     def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Products of some columns with coefficients (…, column): (row, …)."""
+        """Return products of some columns with coefficients (…, column), as (row, …)."""
         if hasattr(self.X, "tocsr"):
             part = self.X[:, columns]
             part = part if self.rows is None else part.tocsr()[self.rows]
@@ -35,9 +35,9 @@ class QuestionRows:
 
 
 def answers_of(scores: np.ndarray, present: np.ndarray, task: Task) -> np.ndarray:
-    """Answers (candidate, row, ...) from scores (candidate, row, f), as the learner forms them.
+    """Return answers (candidate, row, ...) from scores (candidate, row, f), as the learner does.
 
-    Of two probabilities LogisticRegression takes one from 1, which loses a small one's digits.
+    LogisticRegression subtracts one of two probabilities from 1, which loses digits of a small one.
     """
     response, n_classes = task.request.response, task.data.n_classes
     if response == "label":
@@ -60,7 +60,7 @@ def answers_of(scores: np.ndarray, present: np.ndarray, task: Task) -> np.ndarra
 
 
 def least_margin(scores: np.ndarray) -> np.ndarray:
-    """How far the largest score is from the next, (candidate, row)."""
+    """Return the distance of the largest score from the next one, (candidate, row)."""
     if scores.shape[2] == 1:
         margin: np.ndarray = np.abs(scores[..., 0])
     else:
@@ -70,14 +70,17 @@ def least_margin(scores: np.ndarray) -> np.ndarray:
 
 
 def ranks_are_close(scores: np.ndarray, codes: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """For which candidates two rows of different classes have scores (candidate, row) that close.
+    """Return the candidates with nearly equal scores for two rows of different classes.
 
-    Such a pair is in the order that rounding gave it, and a loss by ranks sees that.
+    The scores have shape (candidate, row), and "nearly" means within `gap`.
+
+    The order of such a pair depends on rounding, and a loss of ranks is affected by it.
     """
     order = np.argsort(scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1)
     near = np.diff(ranked, axis=1) <= gap[:, None]
-    runs = np.cumsum(np.pad(~near, ((0, 0), (1, 0))), axis=1)  # rows linked by close scores
+    # numbers of runs of rows that are linked by close scores
+    runs = np.cumsum(np.pad(~near, ((0, 0), (1, 0))), axis=1)
     close = np.zeros(len(scores), dtype=bool)
     for c in np.flatnonzero(near.any(axis=1)):
         kinds = codes[order[c]]

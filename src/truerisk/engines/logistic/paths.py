@@ -1,12 +1,12 @@
-"""The path engine: penalised logistic regression at every penalty, one path per train set.
+"""The path engine: penalised logistic regression at every penalty, one path per training set.
 
-It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`. The rows of a fit
-are picked out of one column-major X inside the kernel.
+It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`. The kernel reads
+the rows of a fit directly from one column-major X.
 
-LogisticPath is answered with the very iterations that its own fit goes through, to the bit.
-LogisticRegression is answered with the place where its solver stops (`stops.py`, decision
-21), or, with `minimiser`, with the minimum of its objective, to about ten digits, whichever solver
-is set. The penalty is λ = 1 / (C Σ w), C as it stands in every train set, whatever its size.
+For LogisticPath the engine performs exactly the iterations of its own fit, so that answers agree to
+the bit. For LogisticRegression it returns the point at which the solver stops (`stops.py`, decision
+21), or, with `minimiser`, the minimum of the objective to about ten digits, whichever solver is
+set. The penalty is λ = 1 / (C Σ w), with the same C in training sets of every size.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MINIMA = "truerisk.engines.logistic.minima"
 
 
 def _minima() -> ModuleType:
-    """Import how minima are found: of LogisticPath, and of LogisticRegression by `minimiser`."""
+    """Import the module for LogisticPath, and for LogisticRegression with `minimiser`."""
     check_present(MINIMA)
     from truerisk.engines.logistic import minima
 
@@ -50,10 +50,10 @@ def _minima() -> ModuleType:
 
 @dataclass(frozen=True)
 class LogisticPaths(OnePass):
-    """Serves LogisticPath over `at` and LogisticRegression over `C`, also last in a pipeline.
+    """Engine for LogisticPath over `at` and LogisticRegression over `C`, also in a pipeline.
 
-    With `minimiser` a LogisticRegression is answered with the minimum of its objective, of any
-    solver and penalty, and not with the place where the solver stops.
+    With `minimiser` the answer for a LogisticRegression is the minimum of its objective, for any
+    solver and penalty, and not the point at which the solver stops.
 
     >>> import truerisk as tr
     >>> from sklearn.linear_model import LogisticRegression
@@ -82,19 +82,20 @@ class LogisticPaths(OnePass):
 
     def learner_refusal(self, family: Family) -> str | None:
         if is_exactly(family.last, "sklearn.linear_model:LogisticRegression"):
-            return family_refusal(family, [type(family.last)])  # no LogisticPath is imported for it
+            # LogisticPath need not be imported for it.
+            return family_refusal(family, [type(family.last)])
         return super().learner_refusal(family)
 
     def _follows(self, settings: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether it goes the steps of LogisticRegression's solver, to where that stops."""
+        """Return True if the engine follows LogisticRegression's solver to where it stops."""
         return "C" in settings[0] and not self.minimiser
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         """Return why a setting of LogisticRegression is not served, or None.
 
-        With `minimiser` the minimum of its objective is wanted, wherever the solver would stop;
-        else the very place where L-BFGS-B stops, with scikit-learn's defaults but for C, `tol` and
-        `max_iter`.
+        With `minimiser` the minimum of the objective is returned, wherever the solver would stop.
+        Otherwise the point at which L-BFGS-B stops is returned, which requires scikit-learn's
+        defaults except for C, `tol` and `max_iter`.
         """
         cost: Any = setting["C"]
         number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool)
@@ -130,12 +131,13 @@ class LogisticPaths(OnePass):
             X = super().table(group, data)
         else:
             X = as_dense(data.X) if follows else data.X
-        if X is None or follows:  # the solver's steps read rows as well as columns: no copy of X
+        # The solver's steps read rows as well as columns, so that X is not copied.
+        if X is None or follows:
             return None if X is None else np.asarray(X, dtype=np.float64)
         return _minima().column_major(X)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
-        regression = "C" in group.settings[0]  # LogisticPath goes other ways on sparse tables
+        regression = "C" in group.settings[0]  # LogisticPath treats sparse tables differently
         return super().read(group, as_dense(table) if regression else table)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -148,7 +150,7 @@ class LogisticPaths(OnePass):
             reason = _asked_refusal(family, data, plan, self.minimiser)
             if reason is not None:
                 return reason
-        weights = next(iter(data.fit_params.values()), None)  # of the rows
+        weights = next(iter(data.fit_params.values()), None)  # sample weights
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)
             if not np.isfinite(weights).all() or (weights < 0).any():
@@ -174,7 +176,7 @@ class LogisticPaths(OnePass):
         return done
 
     def rounds(self, group: Group) -> bool:
-        return "C" in group.settings[0]  # LogisticPath goes through these very iterations
+        return "C" in group.settings[0]  # LogisticPath performs the same iterations
 
     def closing_notes(self, task: Task) -> list[str]:
         n_open = sum(map(len, task.collected.open.values()))
@@ -234,7 +236,7 @@ class LogisticPaths(OnePass):
         weights: np.ndarray,
         rows: np.ndarray | None,
     ) -> Rule | Stopped | None:
-        """What the learner is after these rows of X (None: all of them), for every candidate."""
+        """Return the learner's model for these rows of X (None: all rows), for every candidate."""
         if rows is not None and self._follows(group.settings):
             return stopped(group, X, codes, weights, rows)
         whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
@@ -244,7 +246,10 @@ class LogisticPaths(OnePass):
 
 
 def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
-    """Return why a fitted model is not read: LogisticPath on the data's own rows is."""
+    """Return why the plan's questions about the fitted model cannot be answered, or None.
+
+    They can be answered for LogisticPath on the data's own rows.
+    """
     if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
     settings = family.settings
@@ -266,7 +271,7 @@ def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> s
 
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
-    """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
+    """Return why there is nothing to fit: some training set has only one class; or None."""
     sizes = data.class_sizes
     plain = "flips" not in plan.needs and weights is None and plan.blocks.counts is None
     if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
@@ -284,7 +289,7 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
 
 
 def _sees_two(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Fits on a whole block of rows, the samples of a bootstrap, that clearly hold two classes."""
+    """Return a mask of fits on one block (bootstrap samples) that clearly have two classes."""
     blocks, fits = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
     if weights is not None or "flips" in plan.needs or not blocks.sizes.all():
         return fits

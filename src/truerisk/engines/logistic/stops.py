@@ -1,16 +1,17 @@
-"""LogisticRegression as it is fitted: where L-BFGS-B stops, which is not at the minimum.
+"""LogisticRegression at the point where L-BFGS-B stops, which is not the minimum.
 
-The solver's steps are gone through from 0, as scikit-learn has them taken, and beside them once
-more with noise of the size of rounding in every sum. By how much the two end apart is what rounding
-grows to on this table; scikit-learn's own fit is a third rounding of the same steps. Where that is
-too much for what is asked, where the two stop after different numbers of steps, where a test of the
-solver is met by a hair, or where it is cut off and will warn, the learner itself is fitted.
+The solver's steps are computed from 0, as in scikit-learn, and a second time with noise of the size
+of rounding error in every sum. The difference between the two end points shows how much rounding
+errors have grown on this table; scikit-learn's own fit is a third rounding of the same steps. The
+learner itself is fitted if the difference is too large for the requested answers, if the two runs
+stop after different numbers of steps, if a test of the solver is passed very narrowly, or if the
+solver is cut off and will warn.
 
-From 0 no step leaves the span of the rows, and turned coordinates change none of the steps' lengths
-and products: where there are many more columns than rows, they are gone through in as many columns
-as there are rows. The largest component of the gradient alone, by which the solver stops, is looked
-for among the columns as they were; and one coordinate more stands for all that lies across the
-rows, where rounding alone moves anything.
+Starting from 0, no step leaves the span of the rows, and rotated coordinates change neither lengths
+nor inner products of the steps. If there are many more columns than rows, the steps are therefore
+computed in as many columns as there are rows. Only the largest component of the gradient, which is
+the stopping criterion, is evaluated in the original columns. One more coordinate represents all
+directions orthogonal to the rows, in which only rounding moves anything.
 """
 
 from __future__ import annotations
@@ -34,19 +35,20 @@ from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import Turned, turned
 from truerisk.kernels import native
 
-WAYS = 2  # as the numbers are, and with noise of the size of rounding in every sum
-MOST = 200  # steps; after more of them rounding has grown to anything
-APART = 1e-11  # ends that far apart are one where digits are asked for
-LABELS, CLOSE = 1e3, 1e-9  # labels are sure beyond so many times that distance, and beyond 1e-9
-WILD = 1e-5  # ends that far apart say nothing of a third
-SHARE = 0.01  # of `rough`, an upper bound, that was ever seen
-SAME = 1e-9  # of scores: those of the installed solver
-WIDE = 2  # times as many columns as rows: turning them pays
+WAYS = 2  # the numbers as they are, and with noise of the size of rounding in every sum
+MOST = 200  # steps; rounding errors may have grown to any size after more steps
+APART = 1e-11  # ends this close count as equal if exact digits are needed
+# labels are reliable beyond this multiple of the distance between the ends, and beyond 1e-9
+LABELS, CLOSE = 1e3, 1e-9
+WILD = 1e-5  # ends this far apart say nothing about a third rounding
+SHARE = 0.01  # the largest part of the upper bound `rough` that has been observed
+SAME = 1e-9  # tolerance for scores, compared with the installed solver
+WIDE = 2  # rotation is worthwhile if there are this many times as many columns as rows
 
 
 @dataclass(frozen=True, eq=False)
 class Stopped:
-    """Score functions of every candidate from both starts: (candidate, start, f, p), (…, f)."""
+    """Score functions of every candidate from both runs: (candidate, run, f, p) and (…, f)."""
 
     candidates: np.ndarray
     coefficients: np.ndarray
@@ -57,8 +59,9 @@ class Stopped:
     table: Turned | None = None
 
     def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
-        """The answers to every question; those that stay open are left so."""
-        n, starts, functions, p = self.coefficients.shape  # of turned columns, where they are
+        """Return the answers to every question, and leave those open that rounding may decide."""
+        # p counts the rotated columns if the table is rotated
+        n, starts, functions, p = self.coefficients.shape
         flat = self.coefficients.reshape(-1, p)
         answers = []
         open_ = ~self.settled
@@ -75,7 +78,7 @@ class Stopped:
         return answers
 
     def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
-        """Which candidates' answers another rounding of the same steps may change."""
+        """Return the candidates whose answers another rounding of the same steps may change."""
         clear = LABELS * apart + CLOSE
         if task.request.response == "label":
             close = np.asarray((least_margin(scores) < clear[:, None]).any(axis=1))
@@ -90,7 +93,7 @@ class Stopped:
 def stopped(
     group: Group, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, rows: np.ndarray
 ) -> Stopped | None:
-    """Where the solver stops on these rows of X; None where a class has rows but no weight."""
+    """Return where the solver stops on these rows of X; None if a class has rows but no weight."""
     present = np.flatnonzero(np.bincount(codes))
     if (np.bincount(codes, weights)[present] <= 0).any():
         return None
@@ -114,7 +117,7 @@ def stopped(
 def _turned(
     X: np.ndarray, rows: np.ndarray
 ) -> tuple[Turned | None, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Rows of X, turned where there are many more columns, and what the solver is told."""
+    """Return the rows of X, rotated if there are many more columns, and options for the solver."""
     seen = np.zeros(len(X), dtype=bool)
     seen[rows] = True
     if WIDE * np.count_nonzero(seen) > X.shape[1]:
@@ -127,7 +130,7 @@ def _turned(
 
 
 def steps_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why the learner's fit does not go through the steps that are followed."""
+    """Return why the learner's fit does not take the steps that the engine follows, or None."""
     for name, value in _defaults().items():
         if setting[name] is not value and setting[name] != value:
             return (
@@ -149,7 +152,7 @@ def steps_refusal(setting: Mapping[str, Any]) -> str | None:
 
 @cache
 def _defaults() -> dict[str, Any]:
-    """Return the other parameters where none is set; lbfgs does not use `random_state`."""
+    """Return the defaults of the other parameters; lbfgs does not use `random_state`."""
     from sklearn.linear_model import LogisticRegression
 
     free = {"C", "tol", "max_iter", "random_state"}
@@ -159,9 +162,10 @@ def _defaults() -> dict[str, Any]:
 
 @cache
 def follows_the_solver() -> bool:
-    """Asked once per process, on three small problems; some milliseconds.
+    """Return True if the installed solver takes the same steps as this one.
 
-    Another release may stop elsewhere or scale its objective in another way.
+    This is checked once per process on three small problems, which takes some milliseconds. Another
+    release may stop elsewhere or scale its objective in another way.
     """
     return all(_agrees(*one) for one in ((2, False), (3, False), (2, True)))
 
@@ -195,13 +199,13 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Where the solver ends at each penalty, on two ways that only rounding tells apart.
+    """Where the solver ends at each penalty, in two runs that differ in rounding only.
 
-    `coefficients` (penalty, way, f, p) and `intercepts` (penalty, way, f): f is 1 for two classes
-    (the second against the first), else the number of classes. `settled` says where both ways
-    converged after the same number of `iterations` (penalty), and no test was met by a hair. What
-    the two ends differ by is what rounding has grown to; `rough` is how far a linear predictor may
-    be off where a step was interpolated from values that are nearly equal.
+    `coefficients` (penalty, run, f, p) and `intercepts` (penalty, run, f): f is 1 for two classes
+    (the second against the first), else the number of classes. `settled` is True if both runs
+    converged after the same number of `iterations` (penalty), and no test was passed very narrowly.
+    The difference between the two ends shows how much rounding errors have grown. `rough` is the
+    possible error of a linear predictor if a step was interpolated from nearly equal values.
     """
 
     coefficients: np.ndarray
@@ -228,32 +232,46 @@ def logistic_lbfgs(
 
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
 
-    with weights :math:`\tilde w` that add up to one; the intercept is not penalised. On the second
-    way every sum has noise of the size of its rounding; it goes beside the first, and all penalties
-    together, so that the rows are read once per evaluation of all.
+    Here the weights :math:`\tilde w` sum to one, and the intercept is not penalised. In the second
+    run every sum has noise of the size of its rounding error. Both runs and all penalties are
+    computed together, so that the rows are read once per evaluation of all of them.
 
     Parameters
     ----------
     X : array, shape (n, p)
-        Doubles, by rows or by columns; `rows` are picked out of it (some may come again).
+        Table in float64, in row or column order, of which the solver uses `rows`.
+    rows : array of int
+        Training rows; a row may occur several times.
     codes, weights : arrays, shape (len(rows),)
-        Classes 0 ... n_classes − 1 of these rows, each with a positive weight in all.
+        Class codes 0 ... n_classes − 1 of these rows, and their weights. The total weight of each
+        class is positive.
+    n_classes : int
+        Number of classes.
+    penalties : array
+        The penalties λ.
     tolerance : float
-        Of the largest component of the gradient.
+        The solver stops when the largest component of the gradient is at most this.
     most : int
-        Iterations after which it is given up.
+        Maximum number of iterations.
     directions : array, shape (columns, p − 1), optional
-        Where X are turned rows: what its columns but the last, which is 0, are in those of the
-        table as it was, whose gradient the solver looks at. They are orthonormal.
+        Given if X holds rotated rows: the columns of X except the last, which is 0, as orthonormal
+        directions in the original columns. The solver evaluates the gradient in the original
+        columns.
     size_of_columns : float
-        The length of the largest cells of those columns: how large rounding is there.
+        The length of the vector of the largest cells of the original columns, which determines the
+        rounding error there.
+
+    Returns
+    -------
+    Stops
+        The end points of both runs at each penalty.
 
     Raises
     ------
     ValueError
-        When a shape or a bound is wrong.
+        If a shape or a bound is wrong.
     Refusal
-        When the compiled module is missing.
+        If the compiled module is missing.
     """
     X = np.asarray(X, dtype=np.float64)
     rows = np.ascontiguousarray(rows, dtype=np.int64)
@@ -291,12 +309,12 @@ def logistic_lbfgs(
 def _check(
     X: np.ndarray, rows: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int
 ) -> None:
-    """Refuse everything that the kernel would read out of bounds or divide by."""
+    """Refuse everything that would make the kernel read out of bounds or divide by zero."""
     if rows.ndim != 1 or not len(rows) or not 0 <= rows.min() <= rows.max() < X.shape[0]:
         raise ValueError(f"rows are at least one and below {X.shape[0]}.")
     if codes.shape != rows.shape or weights.shape != rows.shape:
         raise ValueError(f"{len(rows)} rows have {codes.shape} codes and {weights.shape} weights.")
-    if not (weights.min() >= 0 and weights.max() < np.inf):  # NaN is neither
+    if not (weights.min() >= 0 and weights.max() < np.inf):  # this also refuses NaN
         raise ValueError("weights must be finite and not negative.")
     if n_classes < 2 or not 0 <= codes.min() <= codes.max() < n_classes:
         raise ValueError(f"codes must give each row a class below {n_classes}.")

@@ -1,1 +1,1 @@
-"""Nearest neighbours: every k of every fit from one sorted list per row."""
+"""Nearest neighbours: one sorted list of neighbours per row answers every k of every fit."""

@@ -1,6 +1,6 @@
-"""The nearest rows of every query, by exact distance: one matrix product and a selection.
+"""Find the nearest rows of every query by exact distance: one matrix product and a selection.
 
-Of a few rows every distance is measured, and all are sorted at once.
+If there are few rows, all distances are computed and sorted at once.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-BLOCK = 1 << 22  # distances held at once
-QUERIES, ROWS = 256, 4096  # of one product
+BLOCK = 1 << 22  # number of distances that are held at once
+QUERIES, ROWS = 256, 4096  # numbers of queries and rows in one matrix product
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How the candidates of a group measure; they differ in the number of neighbours only."""
+    """The metric settings shared by the candidates of a group, which differ in n_neighbors only."""
 
     by_distance: bool
     metric: str
@@ -48,16 +48,16 @@ class Measure:
 
     @property
     def needs_doubles(self) -> bool:
-        """True if scikit-learn answers otherwise for a table in single precision, or sparse."""
+        """True if scikit-learn's answers differ for sparse or single-precision tables."""
         return self.by_distance or not self.is_euclidean
 
 
 @dataclass(frozen=True, eq=False)
 class NearestRows:
-    """Row i: the nearest rows of query i, ascending by (squared distance, row number).
+    """The nearest rows of each query i, in ascending order of (squared distance, row number).
 
-    Squared distances within `ties[i]` of each other cannot be told apart by peers that compute
-    them in another order. `complete` says that a list holds all rows there are.
+    Squared distances that differ by at most `ties[i]` cannot be ordered reliably, since other
+    programs may round them differently. `complete` is True if each list holds all rows.
     """
 
     index: np.ndarray
@@ -67,7 +67,7 @@ class NearestRows:
 
 
 def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
-    """Return the `length` nearest rows of every query, by the distance that is measured."""
+    """Return the `length` nearest rows of every query, by the group's metric."""
     if measure.is_euclidean:
         return euclidean(queries, rows, length)
     from sklearn.metrics import pairwise_distances
@@ -82,18 +82,18 @@ def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int
 
 
 def cosine_rounding(n_columns: int) -> float:
-    """Of a distance that is what sums leave of 1."""
+    """Return the rounding error of a distance that is computed as 1 minus a sum."""
     return 4 * (n_columns + 8) * EPS
 
 
 def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
     """Return the `length` nearest of `rows` for every query, by Euclidean distance.
 
-    A matrix product in single precision, on centred and scaled data, finds the candidates: all
-    that its rounding error could let into the list. They are measured again in double precision,
-    so the lists are exact. (Of few rows, all distances are measured at once.) `ties` bounds the
-    rounding of the same product in double precision on data that are not centred, which is what
-    scikit-learn computes.
+    A matrix product in single precision, on centred and scaled data, finds all rows that may belong
+    to a list given the rounding error. Their distances are computed again in double precision, so
+    that the lists are exact. (If there are few rows, all distances are computed at once.) `ties`
+    bounds the rounding error of the same product in double precision on data that are not centred,
+    which is what scikit-learn computes.
     """
     length = min(length, len(rows))
     n, d = rows.shape
@@ -108,12 +108,13 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows
     centred, inner = (queries - centre) / scale, (rows - centre) / scale
     norms, inner_norms = _squares(centred), _squares(inner)
     slack = 4 * (d + 8) * float(np.finfo(np.float32).eps) * (norms + inner_norms.max())
-    depth = 4 * -(-(d + 1) // 4)  # products of fours are the fastest
+    depth = 4 * -(-(d + 1) // 4)  # products with a depth that is a multiple of four are the fastest
     right = np.zeros((depth, n), dtype=np.float32)
     right[:d], right[d] = -2 * inner.T, inner_norms
     left = np.zeros((len(queries), depth), dtype=np.float32)
     left[:, :d], left[:, d] = centred, 1
-    block, chunk = min(QUERIES, len(queries)), min(ROWS, n)  # products that stay in the cache
+    # sizes at which the products stay in the cache
+    block, chunk = min(QUERIES, len(queries)), min(ROWS, n)
     selected = native().Nearest(block, length)
     rough = np.empty(block * chunk, dtype=np.float32)
     for start in range(0, len(queries), block):
@@ -135,10 +136,10 @@ def by_distances(
     length: int,
     rounding: float = 0.0,
 ) -> NearestRows:
-    """The `length` nearest of `n_rows` rows for every query, by any distances, block by block.
+    """Return the `length` nearest of `n_rows` rows for every query, from blocks of given distances.
 
-    Peers may be off by a small part of the largest distance, and by `rounding` besides. A distance
-    that is not finite has no order, and leaves all of its query open.
+    Other programs may round a distance by a small part of the largest distance, plus `rounding`. If
+    a distance is not finite, its query has no order, and all its answers are left open.
     """
     length = min(length, n_rows)
     index = np.empty((n_queries, length), dtype=np.int32)
@@ -172,18 +173,19 @@ def _squares(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-FEW_ROWS, FEW_COLUMNS = 256, 16  # beyond these a matrix product and a selection are faster
-BLOCK_OF_FEW = 12_500  # distances held at once: what is used again and again stays in the cache
+FEW_ROWS, FEW_COLUMNS = 256, 16  # Beyond these sizes a matrix product and a selection are faster.
+BLOCK_OF_FEW = 12_500  # number of distances held at once, so that reused values stay in the cache
 
 
 def nearest_of_few(
     queries: NDArray[np.float64], rows: NDArray[np.float64], length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Row numbers and squared distances of the `length` nearest rows, ascending; ties by number.
+    """Return row numbers and squared distances of the `length` nearest rows, ties by row number.
 
-    The bits of positive floats are ordered like the floats, so a distance whose last bits give way
-    to its row number is an integer that carries its row through the sort; integers are sorted
-    several times faster than pairs. Rows that the lost bits leave out of order are sorted again.
+    The bit patterns of positive floats are ordered like the floats. If the last bits of a distance
+    are replaced by its row number, the result is an integer that carries its row through the sort,
+    and integers are sorted several times faster than pairs. Queries whose order depends on the lost
+    bits are sorted again.
     """
     n, number = len(rows), np.arange(len(rows))
     low = np.int64((1 << max(n - 1, 1).bit_length()) - 1)
@@ -196,7 +198,8 @@ def nearest_of_few(
         keys = exact.view(np.int64) & ~low
         keys |= number
         keys.sort(axis=1)
-        # where the list ends among distances that differ in the lost bits only, others may belong
+        # If the list ends among distances that differ in the lost bits only, other rows may belong
+        # to it.
         cut = (keys[:, length - 1] ^ keys[:, min(length, n - 1)]) <= low
         near = keys[:, :length] & low
         distances = exact.ravel()[near + (n * np.arange(len(exact)))[:, None]]
@@ -212,7 +215,10 @@ def nearest_of_few(
 def _squared_distances(
     queries: NDArray[np.float64], rows: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Plain sums: equal rows give exactly 0, equal pairs equal numbers."""
+    """Return squared distances by plain sums, so that equal rows have distance exactly 0.
+
+    Equal pairs of rows have exactly equal distances.
+    """
     total = np.zeros((len(queries), len(rows)))
     for column in range(rows.shape[1]):
         difference = np.subtract.outer(queries[:, column], rows[:, column])

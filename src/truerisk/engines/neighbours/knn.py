@@ -1,14 +1,16 @@
-"""The kNN engine: every k, every fold, every flipped label from one sorted list per row.
+"""The kNN engine: one sorted list per row answers every k, every fold and every flipped label.
 
-The list holds a row's nearest rows by exact distance. A fit is answered by walking it and skipping
-the rows that the fit does not see, all k in one pass; so leave-one-out, K-fold, bootstrap counts,
-nested plans and flipped labels cost one search together. Steps before the neighbours that learn
-from the rows (a scaler) are fitted once per train set, and one search serves all k of that fit.
+The list holds a row's nearest rows by exact distance. To answer a fit, the engine walks along the
+list, skips the rows that are not in the training set, and answers all k in one pass. Leave-one-out,
+K-fold, bootstrap counts, nested plans and flipped labels therefore share one search. Steps before
+the learner that learn from the rows (such as a scaler) are fitted once per training set, and one
+search serves all k of that fit.
 
-Where equal distances at the boundary of k rows say different things, the answer is up to the
-searcher; scikit-learn itself is asked for these, so the engine equals it there as well.
+If rows at equal distances around rank k have different labels, the answer depends on the search
+algorithm. scikit-learn itself is then fitted, so that the engine equals it there as well.
 
-On plans of drawn train sets the rows are ranked, then closed forms (`laws.py`) weigh the ranks.
+For plans of randomly drawn training sets the rows are ranked, and closed forms (`laws.py`) weight
+the ranks.
 """
 
 from __future__ import annotations
@@ -51,9 +53,10 @@ from truerisk.plan.plan import Plan
 WEIGHTS = ("uniform", "distance")
 OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
 SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
-FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
-BLOCK = 1 << 22  # list entries held at once
-BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
+FAR, NEAR = 1e140, 1e-140  # a distance squares a number once, and adds up the columns
+BLOCK = 1 << 22  # number of list entries that are held at once
+# number of ranks beyond the last one that matters that are searched for equal distances
+BEYOND = 16
 TIED = (
     "rows with neighbours of both classes at equal distances: {}; of such neighbours the one with "
     "the lower row number counts as nearer"
@@ -62,7 +65,7 @@ TIED = (
 
 @dataclass(frozen=True)
 class NearestNeighbours(OnePass):
-    """Serves scikit-learn's KNeighborsClassifier and KNeighborsRegressor, also in a pipeline."""
+    """Engine for KNeighborsClassifier and KNeighborsRegressor, alone or in a pipeline."""
 
     word: ClassVar[str] = "knn"
     along: ClassVar[tuple[str, ...]] = ("n_neighbors",)
@@ -98,7 +101,7 @@ class NearestNeighbours(OnePass):
             return f"metric '{metric}' is not one that it knows."
         if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
             return f"p={p!r} is no Minkowski distance."
-        # scikit-learn's search fails in three cases; how it searches decides about ties alone
+        # scikit-learn's search fails in three cases; otherwise the algorithm affects ties only.
         algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
         if not isinstance(algorithm, str) or algorithm not in SEARCHES:
             return f"algorithm={algorithm!r} is no search that it knows."
@@ -125,7 +128,7 @@ class NearestNeighbours(OnePass):
                 "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
             )
         largest = int(max(map(itemgetter("n_neighbors"), family.settings)))
-        if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
+        if largest > plan.least_train_sizes.min():  # a lower bound that needs no computation
             smallest = int(plan.train_sizes.min())
             if largest > smallest:
                 return (
@@ -136,9 +139,10 @@ class NearestNeighbours(OnePass):
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """All distances, once for every k, against a search through a tree for each of them.
+        """Compare all distances, computed once for every k, with one tree search for each k.
 
-        A tree passes over most rows of few columns; with more of them it reads ever more.
+        A tree skips most rows if there are few columns; with more columns it reads more and more of
+        them.
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         groups = groups_along(family, self.along)
@@ -154,9 +158,10 @@ class NearestNeighbours(OnePass):
         return 1e-3 + 1.3e-9 * sum(cells), float(theirs)
 
     def fits(self, numbers: Any) -> bool:
-        """Return True if squares of the largest cell neither overflow nor vanish, nor sums of many.
+        """Return True if squares of the largest cell neither overflow nor vanish, even when summed.
 
-        A column of small cells beside a large one takes no part in a distance, and is no matter.
+        A column of small cells has no influence on distances if another column is large, so that it
+        does not matter.
 
         >>> from truerisk.engines import NearestNeighbours
         >>> NearestNeighbours().fits(np.array([[1e100, 1e-150]]))
@@ -208,10 +213,10 @@ def _all_classes_everywhere(data: Data, plan: Plan) -> bool:
 
 
 def _responded(task: Task, answers: np.ndarray) -> np.ndarray:
-    """What was found in the shape of the response."""
+    """Return the found answers in the form of the response."""
     response = task.request.response
     if response == "label" and answers.ndim == 3:
-        return answers.argmax(axis=2)  # of equal shares the lowest class, as scikit-learn
+        return answers.argmax(axis=2)  # ties go to the lowest class, as in scikit-learn
     if response == "score":
         return answers[:, :, -1]
     if response == "value":
@@ -220,12 +225,12 @@ def _responded(task: Task, answers: np.ndarray) -> np.ndarray:
 
 
 def _counted(shares: np.ndarray, group: Group) -> np.ndarray:
-    """How many neighbours of each class an answer rests on, `(candidate, row, class)`."""
+    """Return the number of neighbours of each class behind an answer, `(candidate, row, class)`."""
     return np.rint(shares * group.values("n_neighbors")[:, None, None])
 
 
 def _place(task: Task, found: NearestAnswers) -> None:
-    """Put what was found together in its place, and leave open what equal distances leave so."""
+    """Store the answers to all fits, and leave those open that depend on equal distances."""
     plan, places, candidates = task.plan, task.places, task.group.candidates
     answers = _responded(task, found.answers)
     fit_of = np.repeat(plan.fit, plan.test_sizes)
@@ -244,7 +249,7 @@ def _place(task: Task, found: NearestAnswers) -> None:
 
 
 def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
-    """Counts of the neighbours behind the answers to counted questions."""
+    """Store the counts of the neighbours behind the answers to counted questions."""
     plan, places, group = task.plan, task.places, task.group
     counts = GatheredCounts.of(task.collected)
     if counts is None:
@@ -295,7 +300,7 @@ def drawn_refusal(
 
 
 def answer_drawn(task: Task) -> None:
-    """Place the expected losses; what is to be said of equal distances is noted."""
+    """Store the expected losses, and add a note if equal distances affect them."""
     for fit in range(task.plan.n_fits):
         group = task.of_fit(fit)
         if group is not None:
@@ -309,7 +314,7 @@ def answer_drawn(task: Task) -> None:
 
 
 def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
-    """Expected losses of every k for every row, and how many rows equal distances leave open."""
+    """Return expected losses `(k, row)`, and the number of rows that depend on equal distances."""
     plan, loss = task.plan, task.request.loss
     law, seen, rows = law_of(plan, fit), plan.train_rows(fit)[0], _tested_rows(plan, fit)
     assert law is not None
@@ -321,7 +326,7 @@ def _of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
 
 
 def _tested_rows(plan: Plan, fit: int) -> np.ndarray:
-    """The rows that the questions of a fit are about, question after question."""
+    """Return the rows of a fit's test sets, one set after the other."""
     order, starts = plan.questions_of
     return np.concatenate(
         [plan.test_rows(int(question))[0] for question in order[starts[fit] : starts[fit + 1]]]
@@ -329,7 +334,7 @@ def _tested_rows(plan: Plan, fit: int) -> np.ndarray:
 
 
 def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
-    """`(k + 1, n_rows)`: what it costs each row that 0 … k of its k neighbours are ones."""
+    """Return the loss of each row if 0 … k of its k neighbours have label 1, `(k + 1, n_rows)`."""
     ones = np.arange(k + 1)
     if loss.response == "label":
         labels = np.broadcast_to((2 * ones > k)[:, None], (k + 1, len(rows))).astype(np.int8)
@@ -339,7 +344,7 @@ def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
 
 
 def _ranked(task: Task, seen: np.ndarray, rows: np.ndarray, length: int) -> tuple[np.ndarray, int]:
-    """Labels of the nearest other rows, by rank, and how many rows equal distances leave open."""
+    """Return the nearest other rows' labels by rank, and the number of rows that depend on ties."""
     assert task.data.codes is not None
     X, codes, measure = task.X, task.data.codes, Measure.of(task.group)
     beyond = min(length + BEYOND, len(seen) - 1)
@@ -350,7 +355,8 @@ def _ranked(task: Task, seen: np.ndarray, rows: np.ndarray, length: int) -> tupl
         near = nearest(measure, X[block], X[seen], beyond + 1)
         index = seen[near.index]
         others = index != block[:, None]
-        others[others.all(axis=1), -1] = False  # copies of the row fill the list: drop the last
+        # If copies of the row fill the list, the last one is dropped in place of the row itself.
+        others[others.all(axis=1), -1] = False
         labels = codes[index[others]].reshape(len(block), beyond)
         squared = near.squared[others].reshape(len(block), beyond)
         equal = np.diff(squared, axis=1) <= near.ties[:, None]

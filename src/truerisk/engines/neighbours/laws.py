@@ -1,8 +1,9 @@
-r"""Expected losses of nearest neighbours over train sets drawn at random, in closed form.
+r"""Expected losses of nearest neighbours over randomly drawn training sets, in closed form.
 
-Row i has N others, ranked by distance; :math:`y_{(r)}` is the label of rank r and B the number of
-ones among the r − 1 nearer ranks. A drawn train set's k-th neighbour has some rank r, and what the
-k neighbours say depends on the draw only through r, B and :math:`y_{(r)}`.
+Row i has N other rows, ranked by distance. Let :math:`y_{(r)}` be the label of rank r, and B the
+number of ones among the r − 1 nearer ranks. The k-th neighbour in a drawn training set has some
+rank r, and the prediction of the k neighbours depends on the draw only through r, B and
+:math:`y_{(r)}`.
 
 - Subsets of size m (Mullin and Sukthankar): rank r is the k-th neighbour with probability
   C(r−1, k−1) C(N−r, m−k) / C(N, m); the k − 1 nearer ones are a random subset of r − 1 ranks, so
@@ -12,7 +13,7 @@ k neighbours say depends on the draw only through r, B and :math:`y_{(r)}`.
   k − T places that are left. Given T every copy is of each nearer rank alike, so the number of
   ones among them is Bin(T, B/(r−1)).
 
-Ranks beyond which less than 10⁻¹⁶ of the probability lies are left out.
+Ranks beyond which the probability is less than 10⁻¹⁶ are omitted.
 """
 
 from __future__ import annotations
@@ -27,22 +28,23 @@ NOTHING = 1e-16
 
 
 class RankLaw(Protocol):
-    """What a law says of the k-th neighbour."""
+    """The distribution of the rank of the k-th neighbour in a drawn training set."""
 
     def last_rank(self, k: int) -> int:
-        """The rank beyond which the k-th neighbour practically never is."""
+        """Return the rank beyond which the k-th neighbour has practically no probability."""
         ...
 
     def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
-        """P(k-th neighbour has this rank) times the mean cost, (n_before, 2, n_profiles).
+        """Return P(k-th neighbour has this rank) times the mean cost, (n_before, 2, n_profiles).
 
-        The second axis is the label of the rank; `costs[s]` are for s ones among k neighbours.
+        The second axis is the label of the rank; `costs[s]` are the costs if s of k neighbours are
+        ones.
         """
         ...
 
 
 class Subsets:
-    """Every subset of `size` of `n` rows alike."""
+    """The subsets of `size` of `n` rows, each with the same probability."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.size = n, size
@@ -66,14 +68,14 @@ class Subsets:
         return np.stack([share @ costs[:-1], share @ costs[1:]], axis=1)
 
     def _chance(self, k: int, ranks: np.ndarray) -> np.ndarray:
-        """Of the k-th neighbour having each rank."""
+        """Return the probability that the k-th neighbour has each of the ranks."""
         log = self._choose(ranks - 1, np.array(k - 1))
         log += self._choose(self.n - ranks, np.array(self.size - k))
         log -= self._choose(np.array(self.n), np.array(self.size))
         return np.exp(log).astype(np.float64)
 
     def _choose(self, n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """Logarithms of binomial coefficients, −∞ where there is no way."""
+        """Return logarithms of binomial coefficients, −∞ where the coefficient is 0."""
         possible = (k >= 0) & (k <= n)
         k = np.where(possible, k, 0)
         factorials = self._factorials
@@ -82,7 +84,7 @@ class Subsets:
 
 
 class Bootstraps:
-    """`size` draws with replacement from `n` rows."""
+    """Samples of `size` draws with replacement from `n` rows."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.size = n, size
@@ -91,13 +93,14 @@ class Bootstraps:
         from scipy.special import bdtr
 
         ranks = np.arange(1, self.n + 1)
-        beyond = bdtr(k - 1, self.size, ranks / self.n)  # too few copies up to this rank
+        # probability of fewer than k copies up to this rank
+        beyond = bdtr(k - 1, self.size, ranks / self.n)
         return int(ranks[beyond <= NOTHING].min(initial=self.n))
 
     def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
         from scipy.special import bdtrc
 
-        taken = np.arange(k)  # copies of the nearer ranks
+        taken = np.arange(k)  # number of copies of the nearer ranks
         fills = bdtrc(k - taken - 1, self.size - taken, 1 / (self.n - rank + 1))
         chance = _binomial(taken, self.size, (rank - 1) / self.n) * fills
         ones = np.arange(k)
@@ -110,7 +113,7 @@ class Bootstraps:
 
 
 def _binomial(successes: np.ndarray, n: np.ndarray | int, p: np.ndarray | float) -> np.ndarray:
-    """Probabilities of the binomial law, 0 beyond n."""
+    """Return probabilities of the binomial distribution, 0 beyond n."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     left = np.asarray(n) - successes
@@ -122,17 +125,17 @@ def _binomial(successes: np.ndarray, n: np.ndarray | int, p: np.ndarray | float)
 
 
 def ranks_needed(law: Law, n_others: int, ks: np.ndarray) -> int:
-    """How many nearest ranks matter to the largest k."""
+    """Return the number of nearest ranks that matter to the largest k."""
     return _drawing(law, n_others).last_rank(int(ks.max()))
 
 
 def expected_costs(
     ones: np.ndarray, n_others: int, law: Law, ks: np.ndarray, costs: list[np.ndarray]
 ) -> np.ndarray:
-    """Expected cost of every k for every row, `(n_ks, n_rows)`.
+    """Return the expected cost of every k for every row, `(n_ks, n_rows)`.
 
-    `ones[i, r − 1]` is the label (0 or 1) of the row ranked r-th from row i; `costs[j]` has shape
-    `(ks[j] + 1, n_rows)`: what it costs row i that s of its k neighbours are ones.
+    `ones[i, r − 1]` is the label (0 or 1) of the row with rank r from row i. `costs[j]` has shape
+    `(ks[j] + 1, n_rows)` and holds the cost for row i if s of its k neighbours are ones.
     """
     drawing = _drawing(law, n_others)
     profiles = [np.unique(each, axis=1, return_inverse=True) for each in costs]

@@ -1,4 +1,4 @@
-"""Walk neighbour lists for every fit of a plan: the answers of all k from one pass."""
+"""Walk along neighbour lists for every fit of a plan, and answer all k in one pass."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 SURE, TIED, SHORT = 0, 1, 2
-PAIRS = 0.6  # of the rows are seen by fits that lack two of five folds
-DIGITS = 2e-8  # of what is left: bounds of rounding are some ten times what it is
-MOST_CLASSES = 32767  # labels are of two bytes
+PAIRS = 0.6  # share of the rows in the training sets of fits that lack two of five folds
+# relative error of the remaining digits; the bounds of rounding are about ten times too large
+DIGITS = 2e-8
+MOST_CLASSES = 32767  # labels are stored in two bytes
 
 
 @dataclass(frozen=True, eq=False)
 class RowTargets:
-    """What rows say: class codes below `n_classes`, or targets (n, t)."""
+    """The targets of rows: class codes below `n_classes`, or numbers (n, t)."""
 
     codes: np.ndarray | None
     targets: np.ndarray | None
@@ -37,10 +38,10 @@ class RowTargets:
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """`labels` (n_ks, n_positions) or `shares` (n_ks, n_positions, width), and verdicts.
+    """Answers and verdicts: `labels` (n_ks, n_positions) or `shares` (n_ks, n_positions, width).
 
-    A verdict is SURE, TIED (equal distances at the boundary say different things: which of them
-    are taken is up to the searcher), or SHORT (the list ended too early).
+    A verdict is SURE, TIED (rows at equal distances around rank k have different targets, and the
+    search algorithm decides which are used), or SHORT (the list ended too early).
     """
 
     labels: np.ndarray | None
@@ -60,11 +61,11 @@ def walk_plan(
     doubts: np.ndarray | None = None,
     want: Literal["labels", "shares"] = "labels",
 ) -> Walked:
-    """Answers of every k (of the k numbered `only[fit]`, -1 for none) for all asked rows.
+    """Answer every k (or the k numbered `only[fit]`, -1 for none) for all test rows.
 
-    With `by_distance`, answers whose nearest row has a squared distance of at most the `doubts` of
-    its list (as given: its `ties`) are TIED: what they say rests on how a peer rounds.
-    `list_of[row]` is the number of the row's list, -1 for rows that are never asked.
+    With `by_distance`, an answer is TIED if the squared distance of its nearest row is at most the
+    `doubts` of its list (default: its `ties`), because it then depends on how a program rounds.
+    `list_of[row]` is the number of the row's list, -1 for rows that are never tested.
     """
     _check(lists, list_of, plan, ks, said)
     if doubts is not None and doubts.shape != lists.ties.shape:
@@ -78,7 +79,7 @@ def walk_plan(
         codes, width = np.empty(0, np.int32), targets.shape[1]
     as_labels = want == "labels"
     labels = np.empty((n_out if as_labels else 0, n_positions), dtype=np.int16)
-    if only is not None:  # some may not be asked
+    if only is not None:  # Some positions may have no answer.
         labels.fill(-1)
     shares = np.full((0 if as_labels else n_out, n_positions, width), np.nan)
     verdicts = np.zeros((n_out, n_positions), dtype=np.uint8)
@@ -129,7 +130,7 @@ def walk_plan(
 def _check(
     lists: NearestRows, list_of: np.ndarray, plan: Plan, ks: np.ndarray, said: RowTargets
 ) -> None:
-    """Everything that the kernel would read out of bounds."""
+    """Refuse everything that would make the kernel read out of bounds."""
     n = plan.n_rows
     if list_of.shape != (n,) or list_of.max(initial=-1) >= len(lists.index):
         raise ValueError(f"list_of must name one of {len(lists.index)} lists for each of {n} rows")
@@ -152,7 +153,7 @@ def _check(
 
 
 def _sorted_by_fit(given: Flips, n_fits: int) -> tuple[np.ndarray, Flips]:
-    """Return where each fit's run starts, and the flips sorted by fit."""
+    """Return the start of each fit's flips, and the flips sorted by fit."""
     order = np.argsort(given.fit, kind="stable")
     flips = Flips(*(getattr(given, n)[order] for n in ("fit", "row", "code")))
     return np.searchsorted(flips.fit, np.arange(n_fits + 1)).astype(np.int32), flips
@@ -160,7 +161,7 @@ def _sorted_by_fit(given: Flips, n_fits: int) -> tuple[np.ndarray, Flips]:
 
 @dataclass(frozen=True, eq=False)
 class NearestAnswers:
-    """`answers` of every k for every position, and which of them equal distances leave `open`."""
+    """`answers` of every k for every position; `open` marks those that equal distances affect."""
 
     answers: np.ndarray
     open: np.ndarray
@@ -168,7 +169,7 @@ class NearestAnswers:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What lists are walked for: a plan, every k of a group (or one per fit), what rows say."""
+    """The input of a walk: a plan, every k of a group (or one per fit), and the rows' targets."""
 
     task: Task
     group: Group
@@ -179,10 +180,10 @@ class Walk:
     places: np.ndarray | None = None
 
     def answers(self, lists: Callable[[int], NearestRows], share: float) -> NearestAnswers:
-        """Return the answers, from lists in which a `share` of the rows is in a train set.
+        """Return the answers, from lists of which a `share` of the rows is in a training set.
 
-        The first lists are so long that a random part of their rows holds the largest k nearly
-        always; where some end too early they are made four times as long.
+        The first lists are long enough that a random part of their rows contains the largest k
+        almost always. If some lists are too short, all are made four times as long.
         """
         data, y, measure = self.task.data, self.y, Measure.of(self.group)
         ks = self.group.values("n_neighbors").astype(np.int64)
@@ -211,14 +212,14 @@ class Walk:
         answers = walked.labels if as_labels else walked.shares
         assert answers is not None
         open_ = walked.verdicts == TIED
-        if np.isinf(near.ties).any():  # lists without an order
+        if np.isinf(near.ties).any():  # these lists have no order
             open_ |= np.isinf(near.ties)[self.list_of[self.plan.positions[0]]]
         return NearestAnswers(answers, open_)
 
     def _doubts(self, near: NearestRows, measure: Measure, k: int) -> np.ndarray:
-        """Return squared distances whose reciprocal roots are not known to nine digits.
+        """Return squared distances whose reciprocal square roots are not accurate to nine digits.
 
-        What is left of |x|² − 2x'y + |y|², or of 1, has lost its first digits.
+        The differences in |x|² − 2x'y + |y|², or from 1, have lost their leading digits.
         """
         n_rows = int(self.plan.least_train_sizes.min())
         if measure.metric == "cosine":
@@ -229,13 +230,13 @@ class Walk:
 
 
 def answers_together(task: Task) -> NearestAnswers:
-    """One list per asked row for all fits: no step before the neighbours learns from the rows."""
+    """Answer all fits from one list per test row, as no earlier step learns from the rows."""
     plan, group, data, X = task.plan, task.group, task.data, task.X
-    if plan.n_fits == 1:  # a holdout: distances among the rows that it tests are asked by nobody
+    if plan.n_fits == 1:  # In a holdout the distances among the test rows are not needed.
         seen = plan.train_rows(0)[0]
     elif (plan.train.base == ALL).any():
         seen = np.arange(plan.n_rows)
-    else:  # the rows that stand in some train set
+    else:  # These are the rows of all training sets.
         bases = np.unique(plan.train.base)
         seen = np.unique(np.concatenate([plan.blocks[int(b)] for b in bases]))
     is_asked = np.zeros(plan.n_rows, dtype=bool)
@@ -246,7 +247,7 @@ def answers_together(task: Task) -> NearestAnswers:
     y = data.y if data.codes is None else data.codes
     walk = Walk(task, group, plan, y, list_of, X.shape[1], task.places)
     share = max(1, int(plan.least_train_sizes.min())) / len(seen)
-    share = max(2 * share - 1, min(share, PAIRS))  # fits that lack two folds mostly follow
+    share = max(2 * share - 1, min(share, PAIRS))  # most of the remaining fits lack two folds
     return walk.answers(partial(_lists_among, task, queried, seen), share)
 
 
@@ -254,10 +255,11 @@ _lists: WeakKeyDictionary[SameRows, tuple[Any, int, NearestRows]] = WeakKeyDicti
 
 
 def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int) -> NearestRows:
-    """Return a list for every row queried, of the rows seen by some fit.
+    """Return a list for each queried row, among the rows that occur in a training set.
 
-    Nested validation asks for all rows among all rows twice, inside and outside, and a permutation
-    test thousands of times with other targets: the last such lists of a data set serve them all.
+    Nested validation needs the lists of all rows among all rows twice (inside and outside), and a
+    permutation test needs them thousands of times with other targets. The last lists of this kind
+    are therefore cached per data set.
     """
     X, group, measure = task.X, task.group, Measure.of(task.group)
     if not len(queried) == len(seen) == len(X):
@@ -267,7 +269,7 @@ def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int)
             X if len(seen) == len(X) else X[seen],
             length,
         )
-        if seen[-1] < len(seen):  # rows keep their numbers
+        if seen[-1] < len(seen):  # the rows keep their numbers
             return near
         return replace(near, index=seen[near.index].astype(np.int32))
     steps = None
@@ -283,7 +285,7 @@ def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int)
 
 
 def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> NearestAnswers:
-    """Train rows first, copies and all, then asked rows, as a small plan of one fit."""
+    """Answer one fit as a small plan: training rows with all copies first, then test rows."""
     X, y = shown.X, shown.y
     if shown.times is not None:
         X, y = np.repeat(X, shown.times, axis=0), np.repeat(y, shown.times, axis=0)
@@ -291,7 +293,8 @@ def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -
     builder = PlanBuilder(n + m)
     train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
     builder.ask((train, ()), (test, ()))
-    unused = np.zeros((m, *y.shape[1:]), dtype=y.dtype)  # asked rows are nobody's neighbours
+    # Test rows are never neighbours, so that their targets are not used.
+    unused = np.zeros((m, *y.shape[1:]), dtype=y.dtype)
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
     walk = Walk(task, group, builder.build(), np.concatenate([y, unused]), list_of, X.shape[1])
     measure = Measure.of(group)
