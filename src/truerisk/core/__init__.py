@@ -1,1 +1,1 @@
-"""The ground that all packages stand on: settings of learners, words, messages, text."""
+"""Foundations of all packages: settings of learners, names, messages and text."""

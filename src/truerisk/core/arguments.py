@@ -1,6 +1,7 @@
-"""Arguments of a wrong kind or size: the sentence names the argument, what came, what is wanted.
+"""Check arguments; each message names the argument, the value that was given and what is needed.
 
-`as_typed` writes arguments as someone would type them again: short values, else their names.
+`as_typed` formats arguments as a user would type them again: short values as they are, arrays by
+the name of the argument.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LONGEST_NAME = 255  # of a file, on any system
-LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # of an interval
-MOST = 10**9  # of anything that is counted: what is more was mistyped
+LONGEST_NAME = 255  # longest file name on common systems
+LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # limits of the level of an interval
+MOST = 10**9  # largest count that is accepted; a larger one is taken for a typing error
 
 
 def shown(value: Any) -> str:
-    """The value as it was typed, on one line and cut where it is long.
+    """Return the `repr` of a value on one line, truncated if it is long.
 
     >>> shown("ten"), shown(list(range(100)))
     ("'ten'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …')
     """
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001  their code, or an integer of more digits than are printed
+    except Exception:  # noqa: BLE001  a user's `repr`, or an integer with too many digits
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def as_array(values: Any, dtype: Any = None) -> np.ndarray:
-    """As NumPy reads it; whatever it cannot read is a ValueError.
+    """Convert to an array as NumPy does; raise a ValueError for everything NumPy cannot convert.
 
-    Lists that are not equally long were none in old releases, text among numbers can be a
-    TypeError, an integer of 400 digits is an OverflowError, and an object may raise anything.
+    NumPy is not uniform here: old releases accept lists of unequal lengths, text among numbers can
+    raise a TypeError, an integer of 400 digits an OverflowError, and an object may raise anything.
     """
     import warnings
 
@@ -61,7 +62,9 @@ def as_array(values: Any, dtype: Any = None) -> np.ndarray:
 
 
 def real_array(values: Any) -> np.ndarray:
-    """Return the values as doubles; raise ValueError for complex numbers, which NumPy would cut.
+    """Return the values as doubles; raise a ValueError for complex numbers.
+
+    NumPy would drop their imaginary parts.
 
     >>> real_array([1j, 2])
     Traceback (most recent call last):
@@ -76,7 +79,7 @@ def real_array(values: Any) -> np.ndarray:
 
 
 def even_array(name: str, values: Any, wanted: str) -> np.ndarray:
-    """The same of what has an entry for each row; `wanted` says what such an entry is."""
+    """Convert an argument with one entry per row to an array; `wanted` describes an entry."""
     try:
         return as_array(values)
     except ValueError as error:
@@ -86,12 +89,12 @@ def even_array(name: str, values: Any, wanted: str) -> np.ndarray:
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a whole number of at least one, and no truth value."""
+    """Return True for an integer of at least one that is not a bool."""
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= 1
 
 
 def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
-    """Refuse what is no whole number of at least `least`; `why` says what needs so many.
+    """Refuse a value that is no integer of at least `least`; `why` says what needs so many.
 
     >>> check_count("repeats", "5")
     Traceback (most recent call last):
@@ -111,24 +114,26 @@ def _bad(name: str, value: Any, complaint: str) -> BadArgument:
 
 
 def is_distribution(values: Any) -> bool:
-    """Whether values are drawn from it: it has `rvs`, or is a function of a generator.
+    """Return True if values are drawn from this object: it has `rvs` or is a function.
 
-    Other things that can be called, classes and kernels, are values themselves.
+    The function takes a random generator. Other callables, such as classes and kernels, are values
+    themselves.
     """
     return hasattr(values, "rvs") or isroutine(values) or isinstance(values, partial)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one real number that a double can hold, and no truth value."""
+    """Return True for one real number that a double can hold and that is not a bool."""
     if isinstance(value, bool):
         return False
     if isinstance(value, Integral):
         return abs(int(value)) <= sys.float_info.max
-    return isinstance(value, Real) and not isinstance(value, Rational)  # Fraction knows no :g
+    # A Fraction cannot be formatted with :g.
+    return isinstance(value, Real) and not isinstance(value, Rational)
 
 
 def check_number(name: str, value: Any, low: float, high: float, why: str) -> None:
-    """Refuse what is no number from `low` to `high`; `why` says which numbers are wanted.
+    """Refuse a value that is no number from `low` to `high`; `why` says what is needed.
 
     >>> check_number("gamma", "1", 0, 1, "the price of the choice lies between 0 and 1")
     Traceback (most recent call last):
@@ -139,7 +144,7 @@ def check_number(name: str, value: Any, low: float, high: float, why: str) -> No
 
 
 def check_share(name: str, value: Any, below: float = 1) -> None:
-    """Refuse what is no share of the rows, strictly between 0 and `below`.
+    """Refuse a value that is not a proportion of the rows, strictly between 0 and `below`.
 
     >>> check_share("test_share", 30)
     Traceback (most recent call last):
@@ -150,7 +155,7 @@ def check_share(name: str, value: Any, below: float = 1) -> None:
 
 
 def check_clip(value: Any) -> None:
-    """Refuse what cannot be the least probability of an answer.
+    """Refuse a value that cannot be the smallest probability that a loss uses.
 
     >>> check_clip(1e-3)
     >>> check_clip(0)
@@ -163,7 +168,7 @@ def check_clip(value: Any) -> None:
 
 
 def check_level(name: str, value: Any) -> None:
-    """Refuse what is no level of an interval or a test.
+    """Refuse a value that is not a level of an interval or a test.
 
     >>> check_level("level", 95)
     Traceback (most recent call last):
@@ -181,7 +186,7 @@ def check_level(name: str, value: Any) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False: a word such as "no" would count as True.
+    """Refuse a value that is not a bool: text such as "no" would count as True.
 
     >>> check_flag("stratify", "no")
     Traceback (most recent call last):
@@ -192,7 +197,7 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def path_of(name: str, value: Any, example: str) -> Path:
-    """The path of a file.
+    """Return the argument as the path of a file.
 
     >>> path_of("store", None, "runs.db")
     Traceback (most recent call last):
@@ -205,7 +210,7 @@ def path_of(name: str, value: Any, example: str) -> Path:
 
 
 def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
-    """The path of a store, beside which a lock can stand.
+    """Return the path of a store, whose folder can also hold a lock file.
 
     >>> store_of(".")
     Traceback (most recent call last):
@@ -218,7 +223,7 @@ def store_of(value: Any, name: str = "store", example: str = "runs.db") -> Path:
 
 
 def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
-    """Refuse two words for the same thing, both of which were given."""
+    """Refuse two arguments with the same meaning if both are given."""
     if value is not None and other_value is not None:
         raise BadArgument(
             f"{one}={shown(value)} and {other}={shown(other_value)} say the same thing: give one "
@@ -227,7 +232,7 @@ def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
 
 
 def refuse_class(name: str, value: Any) -> None:
-    """Refuse a class where an object of it is meant.
+    """Refuse a class given in place of an instance.
 
     >>> refuse_class("cv", dict)
     Traceback (most recent call last):
@@ -241,7 +246,7 @@ def refuse_class(name: str, value: Any) -> None:
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
-    """The generator of a seed, or a given one."""
+    """Return the random generator for a seed, or the given generator."""
     import numpy as np
 
     try:
@@ -259,9 +264,9 @@ LONGEST = 120
 
 
 def as_typed(**arguments: Any) -> dict[str, str]:
-    """Of every argument that was given the text after its "=".
+    """Format each argument that was given as the text after its "=".
 
-    Rows are not written out: an array is the variable that is called like the argument.
+    Rows are not written out: an array is represented by a variable with the name of the argument.
 
     >>> import numpy as np
     >>> as_typed(time=np.arange(3), block=None, scoring=["auc"], validate={"subgroups": "sex"})
@@ -276,7 +281,10 @@ def _typed(name: str, value: Any) -> str:
 
 
 def _text(name: str, value: Any) -> str:
-    """Its own text where it is plain, or a mapping of what is; else the variable of that name."""
+    """Return the `repr` of a plain value or of a mapping of plain values; else the name.
+
+    The name stands for a variable of that name.
+    """
     import numpy as np
 
     if isinstance(value, np.generic):
@@ -312,7 +320,7 @@ NEW_NAMES = {
 
 
 def refuse_old_names(given: Iterable[str], known: Container[str]) -> None:
-    """Raise a TypeError if one of the given names is an old one of a parameter that is known.
+    """Raise a TypeError if a given name is the old name of a known parameter.
 
     >>> refuse_old_names(["executor"], {"n_jobs"})
     Traceback (most recent call last):

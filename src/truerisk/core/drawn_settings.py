@@ -1,4 +1,4 @@
-"""Settings drawn at random, from distributions and lists, as RandomizedSearchCV draws them."""
+"""Draw settings at random from distributions and lists, as RandomizedSearchCV does."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, said_
 def drawn_settings(
     distributions: Any, n_iter: Any, seed: int, listed: Callable[[Any], dict[str, list[Any]]]
 ) -> list[dict[str, Any]]:
-    """The settings that ParameterSampler draws with this seed; all of a grid that has fewer.
+    """Return the settings that ParameterSampler draws with this seed.
 
-    `distributions` is a dict, or a list of dicts of which one is drawn first. `listed` checks a
-    part that holds lists, and makes it one of lists.
+    All settings of a grid are returned if it has fewer than `n_iter`. `distributions` is a dict, or
+    a list of dicts, one of which is drawn for each setting. `listed` checks the part of a dict that
+    holds lists and converts its values to lists.
     """
     from sklearn.model_selection import ParameterSampler
 
@@ -32,7 +33,7 @@ def drawn_settings(
             "all are compared, as without n_iter.",
             TrueRiskWarning,
         )
-    with warnings.catch_warnings():  # it has been said
+    with warnings.catch_warnings():  # The warning above replaces the one by scikit-learn.
         warnings.filterwarnings("ignore", message="The total space of parameters")
         return list(sampler)
 
@@ -58,7 +59,7 @@ def _parts(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
 def _part(
     part: Mapping[str, Any], listed: Callable[[Any], dict[str, list[Any]]]
 ) -> dict[str, list[Any] | _Drawn]:
-    """Lists as lists; a distribution by its name, so that one that fails can be named."""
+    """Return lists as lists, and wrap each distribution with its name, which messages need."""
     drawn = {name: _Drawn(str(name), v) for name, v in part.items() if is_distribution(v)}
     for name, values in part.items():
         if name not in drawn and not isinstance(values, Iterable):
@@ -73,7 +74,7 @@ def _part(
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A distribution, or a function of a generator, under the name of its parameter."""
+    """A distribution, or a function of a random generator, with the name of its parameter."""
 
     name: str
     distribution: Any
@@ -83,7 +84,7 @@ class _Drawn:
             if hasattr(self.distribution, "rvs"):
                 return self.distribution.rvs(random_state=random_state)
             return self.distribution(np.random.default_rng(random_state.randint(2**31 - 1)))
-        except BaseException as error:  # whatever a distribution raises
+        except BaseException as error:  # A distribution of a user may raise anything.
             if not is_failure(error):
                 raise
             raise BadArgument(

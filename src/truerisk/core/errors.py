@@ -1,4 +1,4 @@
-"""What can go wrong, each with a sentence that says what, where, and what to do."""
+"""Errors and warnings, each with a message that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ __all__ = [
     "xml_text",
 ]
 
-LONGEST = 300  # characters kept of a foreign error's text
+LONGEST = 300  # longest text of a third-party error in a message
 
 
 class Printable(Exception):
-    """A text that cannot drive the terminal it is printed on, whatever names it quotes."""
+    """Exception whose text cannot send control characters to the terminal, whatever it quotes."""
 
     def __str__(self) -> str:
         return "\n".join(visible(line) for line in super().__str__().split("\n"))
 
 
 class TrueRiskError(Printable):
-    """Any failure that truerisk words itself; the command line prints it as one sentence.
+    """Base of all errors that truerisk raises; the command line prints them as one sentence.
 
-    `arguments` are the arguments that the sentence names, as in `folds=5` or `folds=`. The command
-    line writes its options in their place.
+    `arguments` are the arguments that the message names, as in `folds=5` or `folds=`. The command
+    line replaces them by its own options.
     """
 
     arguments: tuple[str, ...] = ()
 
     def about(self, *arguments: str) -> Self:
-        """Say which arguments the sentence names, and return the error."""
+        """Set which arguments the message names, and return the error."""
         self.arguments = arguments
         return self
 
@@ -86,7 +86,7 @@ class BadArgument(BadData, TypeError):
 
 
 class BadStore(BadData):
-    """A file that is no store of truerisk, or a broken or newer one."""
+    """The file is not a store of truerisk, or it is broken or has a newer format."""
 
 
 class StoreLocked(TrueRiskError):
@@ -94,27 +94,30 @@ class StoreLocked(TrueRiskError):
 
 
 class NotWritten(TrueRiskError, OSError):
-    """A file of results cannot be written where it was asked for; the message says why."""
+    """A file of results cannot be written to its path; the message says why."""
 
 
 class MissingResult(TrueRiskError, AttributeError):
-    """A result that was not asked for; the message says how to get it."""
+    """The result was not requested; the message says how to get it."""
 
 
 class BoundMissed(TrueRiskError):
-    """The interval of an honest number does not keep the bound that a user set."""
+    """The interval of an honest estimate violates the bound that a user set."""
 
 
 class StudyIncomplete(TrueRiskError):
-    """A study stopped before its end; what it found is stored and it can go on (exit code 5)."""
+    """A study stopped before its end; its results are stored, and it can resume (exit code 5)."""
 
 
 class Refusal(TrueRiskError, ValueError):
-    """A method or an engine cannot justify an answer; the message holds reason and remedy."""
+    """A method or an engine cannot justify an answer; the message gives the reason and a remedy."""
 
 
 class NoEngine(Refusal):
-    """No engine, or not the one asked for, can answer; `reason` is what the last one said."""
+    """No engine, or not the requested one, can answer.
+
+    `reason` is the reason of the last engine that was tried.
+    """
 
     def __init__(self, sentence: str, reason: str = "") -> None:
         super().__init__(sentence)
@@ -122,24 +125,28 @@ class NoEngine(Refusal):
 
 
 class UnknownName(TrueRiskError, ValueError):
-    """A word, a parameter or a column that nothing answers to."""
+    """The name of a parameter, a column or an option is unknown."""
 
 
 class FitFailed(TrueRiskError, RuntimeError):
-    """A model raised inside a fit; the message names the split, the step and the parameters.
+    """A model raised an error in a fit; the message names the split, the step and the parameters.
 
-    Also of a function given as a loss, of a refit on all rows, and of an executor.
+    The error is also raised if a function given as a loss, a refit on all rows, or an executor
+    fails.
     """
 
     @classmethod
     def of(cls, error: BaseException, what: str) -> FitFailed:
-        """What failed, and what the error says in a line; its traceback goes along."""
+        """Return a FitFailed that says what failed and why, with the traceback as a note."""
         trace = "".join(traceback.format_exception(error))
         return cls.like(kind_of(error), f"{what}: {said_by(error)}", trace)
 
     @classmethod
     def like(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
-        """A FitFailed that is also of the built-in kind the model raised, as callers expect."""
+        """Return a FitFailed that is also a ValueError or TypeError if the model raised one.
+
+        Callers may expect the built-in type.
+        """
         found = {"ValueError": FitFailedValueError, "TypeError": FitFailedTypeError}.get(kind, cls)
         error = found(sentence)
         if trace:
@@ -157,7 +164,7 @@ class FitFailedTypeError(FitFailed, TypeError):
 
 @contextlib.contextmanager
 def users_code(what: str) -> Iterator[None]:
-    """Raise FitFailed for whatever the code of a user raises inside, `sys.exit` included."""
+    """Raise FitFailed for any error of a user's code that runs inside, including `sys.exit`."""
     try:
         yield
     except TrueRiskError:
@@ -181,19 +188,19 @@ class TrueRiskWarning(Printable, UserWarning):
 
 
 class LeakWarning(TrueRiskWarning):
-    """Base of those that say that a model may have seen what it was tested on."""
+    """Base of the warnings that a model may have seen rows that it was tested on."""
 
 
 class DuplicateRowsWarning(LeakWarning):
-    """A row, or copies of it, stand on both sides of a split: the estimate is too good."""
+    """Copies of a row are on both sides of a split: the estimate is optimistic."""
 
 
 class GroupLeakWarning(LeakWarning):
-    """Rows of one group stand on both sides of a split: the estimate is too good."""
+    """Rows of one group are on both sides of a split: the estimate is optimistic."""
 
 
 class TimeLeakWarning(LeakWarning):
-    """Times are given, and rows are tested by models that saw later ones: maybe too good."""
+    """Times are given, and rows are tested by models that saw later ones: possibly too good."""
 
 
 class SpaceLeakWarning(LeakWarning):
@@ -201,28 +208,28 @@ class SpaceLeakWarning(LeakWarning):
 
 
 class FittedPartWarning(LeakWarning):
-    """A part of the model is fitted before all folds: if it saw these rows, it is too good."""
+    """A part of the model stays fitted in all folds: if it saw these rows, it is too good."""
 
 
 class FindingWarning(TrueRiskWarning):
-    """The checks of a call found something in the rows or in the answers, and say what to do."""
+    """The checks of a call found a problem in the rows or the answers; the text has a remedy."""
 
 
 class CompiledModuleWarning(TrueRiskWarning):
-    """The compiled module is missing: the numbers are the same, and come later."""
+    """The compiled module is missing: the results are the same, but computation is slower."""
 
 
 class FitFailedWarning(TrueRiskWarning):
-    """Some fits failed and the affected candidates have no risk."""
+    """Some fits failed, and the affected candidates have no risk."""
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether code that was called failed, which its user is told; all else ends the program.
+    """Return True if an error is a failure of called code; any other one ends the program.
 
-    A panic of code written in Rust (polars, tokenizers) is no Exception. Each such library has a
-    class of its own for it, which cannot be imported; they share this name. SystemExit, which
-    `sys.exit` raises, is a failure as well: a model that calls it shall not end the program of
-    whoever asks for its risk.
+    A failure is reported to the user. A panic of code written in Rust (polars, tokenizers) is not
+    an Exception: each such library has its own class for it, which cannot be imported, but all of
+    them have the same name. SystemExit, which `sys.exit` raises, counts as a failure too, because a
+    model that calls it must not end the program that estimates its risk.
     """
     kind = type(error)
     panicked = (kind.__module__, kind.__name__) == ("pyo3_runtime", "PanicException")
@@ -230,10 +237,10 @@ def is_failure(error: BaseException) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of other people's code says, as far as a sentence can hold it."""
+    """Return the first line of a third-party error's text, truncated if it is long."""
     try:
         text = str(error).strip()
-    except Exception:  # noqa: BLE001  even this is their code
+    except Exception:  # noqa: BLE001  `__str__` is third-party code, too
         text = ""
     line = text.splitlines()[0] if text else "no message"
     if len(line) <= LONGEST:
@@ -243,9 +250,9 @@ def first_line(error: BaseException) -> str:
 
 
 def said_by(error: BaseException) -> str:
-    """'ValueError: no rows': the kind of an error and its first line."""
+    """Return the type of an error and its first line, as in 'ValueError: no rows'."""
     if isinstance(error, SystemExit):
-        left = error.code  # a copy made by tblib, which Dask installs, keeps the arguments alone
+        left = error.code  # A copy by tblib, which Dask installs, preserves only the arguments.
         if left is None and error.args:
             left = error.args[0]
         code = "" if left is None else visible(repr(left)[:60])
@@ -254,7 +261,7 @@ def said_by(error: BaseException) -> str:
 
 
 def kind_of(error: BaseException) -> str:
-    """The word of the built-in kind that callers may expect, for `FitFailed.like`."""
+    """Return the name of the built-in type that callers may expect, for `FitFailed.like`."""
     return next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
 
 
@@ -262,7 +269,7 @@ LONGEST_REPR = 12  # lines
 
 
 def visible(text: str) -> str:
-    r"""Text that can neither break a line nor reorder it: control characters become visible.
+    r"""Escape control characters, so that text can neither break a line nor reorder it.
 
     >>> visible("a\x1b[31mb\n")
     'a\\x1b[31mb\\x0a'
@@ -273,7 +280,7 @@ def visible(text: str) -> str:
 
 
 def _is_invisible(character: str) -> bool:
-    """Return True for characters that act on a line, and for code points that are no characters."""
+    """Return True for control and formatting characters and for code points without a character."""
     code = ord(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # U+FFFE, U+FFFF and their like
         return True
@@ -284,9 +291,10 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def xml_text(text: str) -> str:
-    r"""Return the text with every character that XML 1.0 forbids written as its number.
+    r"""Escape every character that XML 1.0 forbids as its number.
 
-    No escape of XML helps: a file that holds one of them, in a label, say, is not well-formed.
+    XML has no escape for these characters: a file with one of them, for instance in a label, is not
+    well-formed.
 
     >>> xml_text("a\ufffe\x00\ud800é\n") == "a\\xfffe\\x00\\xd800é\n"
     True
@@ -295,11 +303,12 @@ def xml_text(text: str) -> str:
 
 
 class Brief:
-    """A result whose `repr` is the beginning of what it prints: a notebook shows it unasked."""
+    """Base of results whose `repr` is the beginning of their printed form, for notebooks."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if "__repr__" not in vars(cls):  # a dataclass would list all fields, arrays too
+        # The `repr` of a dataclass would list all fields, including arrays.
+        if "__repr__" not in vars(cls):
             cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -314,7 +323,7 @@ INSIDE = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Warn at the first line outside of this package."""
+    """Issue a warning that points to the first line outside of this package."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(INSIDE):
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""A Family is a learner with its candidates: the settings among which one will be chosen."""
+"""A Family is a learner with its candidates, the settings from which one will be chosen."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.registry import check_present, closest
 
 BEST = "best_params_"
-CURVES = "predict_survival_function"  # as scikit-survival calls it
-MOST_SHOWN = 30  # how many parameters a message lists
+CURVES = "predict_survival_function"  # the name in scikit-survival
+MOST_SHOWN = 30  # largest number of parameters that a message lists
 
 TaskWord = Literal["classification", "regression", "survival", "other"]
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """An estimator and its ordered parameter settings (`step__param` names in pipelines).
+    """An estimator with its ordered hyperparameter settings (`step__param` names in pipelines).
 
     Parameters
     ----------
     estimator : object
-        The learner, or a pipeline that ends with it.
+        The learner, or a pipeline whose last step is the learner.
     candidates : tuple of mappings
-        The settings, each as parameters by name.
+        The settings, each a mapping from parameter names to values.
 
     Attributes
     ----------
     is_piped : bool
-        True for a Pipeline, or an object of a subclass, with a learner at its end.
+        True for a Pipeline, or an instance of a subclass, whose last step is a learner.
     last : object
-        The learner itself: the last step of a pipeline, else the estimator.
+        The learner itself: the last step of a pipeline, otherwise the estimator.
     name : str
-        The class of the learner.
+        The class name of the learner.
     prefix : str
-        What a pipeline puts before the names of the learner's parameters: ``ridge__``.
+        The prefix of the learner's parameter names in a pipeline, such as ``ridge__``.
     named : tuple of str
-        Names of the parameters that some candidate sets.
+        Names of the parameters that at least one candidate sets.
     """
 
     estimator: Any
@@ -73,10 +73,10 @@ class Family:
 
     @classmethod
     def of(cls, estimator: Any, grid: Any = None) -> Family:
-        """Make a family of an estimator and a grid as scikit-learn writes it, its order kept.
+        """Make a family from an estimator and a grid in scikit-learn's form, in the grid's order.
 
         `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
-        `ParameterGrid`, or None for the estimator as it stands.
+        `ParameterGrid`, or None for the estimator with its own parameters.
         """
         refuse_no_estimator(estimator)
         return cls._checked(estimator, ({},) if grid is None else tuple(_expand(grid)))
@@ -100,9 +100,11 @@ class Family:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
         try:
-            with suppress(TypeError):  # a generator cannot be copied; who needs the copy says so
+            # A generator cannot be copied; the code that needs the copy raises an error.
+            with suppress(TypeError):
                 clone(estimator)
-        except RuntimeError as error:  # known before a fit: CatBoost copies the list that it takes
+        # CatBoost copies the list that it takes, so cloning fails before any fit.
+        except RuntimeError as error:
             raise BadArgument(
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
                 "cat_features=('city', 'sex') of CatBoost."
@@ -113,15 +115,16 @@ class Family:
 
     @cached_property
     def task(self) -> TaskWord:
-        """What scikit-learn calls the estimator: a classifier or a regressor.
+        """The task of the estimator by scikit-learn's tags: classification or regression.
 
-        A search that does not say so (OptunaSearchCV) is what it tunes.
+        Models of survival are recognised as well. A search without tags (OptunaSearchCV) has the
+        task of the estimator that it tunes.
         """
         from sklearn.base import is_classifier, is_regressor
 
         try:
             for model in (self.estimator, tuned_by(self.last)):
-                if of_survival(model):  # some are regressors, too
+                if of_survival(model):  # Some survival models are also regressors.
                     return "survival"
                 if is_classifier(model):
                     return "classification"
@@ -136,9 +139,9 @@ class Family:
 
     @cached_property
     def takes_y_as_given(self) -> bool:
-        """True if a learner of other people is fitted, which may want float32 or a column.
+        """True if a third-party learner is fitted, which may require float32 or a column vector.
 
-        What scikit-learn and we have take any y for the numbers in it.
+        Learners of scikit-learn and of this package accept any y and use the numbers in it.
         """
         step, parts = self.prefix.removesuffix("__"), [self.last]
         if step in self.named:
@@ -156,7 +159,7 @@ class Family:
 
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """All parameters of the last step of every candidate, without making the models."""
+        """All parameters of the last step for every candidate, without building the models."""
         settings, common = [], parameters_of(self.last)
         for candidate in self.candidates:
             setting = dict(common)
@@ -168,15 +171,16 @@ class Family:
 
     @cached_property
     def pairwise(self) -> tuple[bool, ...]:
-        """Which candidates take X as a matrix of rows against rows, as scikit-learn's tags say.
+        """One flag per candidate: True if it takes X as a square matrix of rows against rows.
 
-        A fit is then shown rows and columns of its train set, and asked about rows of the test set
-        and columns of the train set.
+        The flag is scikit-learn's tag `pairwise`. Such a fit gets the rows and columns of the
+        training set, and predicts from the rows of the test set and the columns of the training
+        set.
         """
         from sklearn.utils import get_tags
 
         own = bool(get_tags(self.estimator).input_tags.pairwise)
-        plain = (int, float, type(None))  # a number makes no kernel precomputed
+        plain = (int, float, type(None))  # A number or None does not make a kernel precomputed.
         return tuple(
             own
             if all(isinstance(value, plain) for value in setting.values())
@@ -188,14 +192,14 @@ class Family:
         return len(self.candidates)
 
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
-        """Make a fresh, unfitted model; `seed` sets each `random_state` that was left at None."""
+        """Make a fresh, unfitted model; `seed` sets each `random_state` that is None."""
         model = _clone_with(self.estimator, self.candidates[candidate])
         if seed is not None and (names := sorted(self.random_parameters(model))):
             model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
         return model
 
     def random_parameters(self, model: Any) -> list[str]:
-        """Return the names of the `random_state` parameters that were left at None."""
+        """Return the names of the `random_state` parameters that are None."""
         names = []
         for name, value in model.get_params(deep=True).items():
             if value is None and name.rpartition("__")[2] == "random_state":
@@ -209,22 +213,22 @@ class Family:
 
 
 def of_survival(model: Any) -> bool:
-    """Return True for a model of outcomes in time, by its class or the curves that it tells."""
+    """Return True for a survival model, recognised by its class or by its survival curves."""
     return is_a(model, "sksurv.base:SurvivalAnalysisMixin") or hasattr(model, CURVES)
 
 
 def has_best_params(learner: Any) -> bool:
     """Return True if the class of a learner gives a fitted model `best_params_`.
 
-    The class has them as a property, or one of its methods names them. What a learner holds, or
-    takes, does not count: bags of searches are no search.
+    The class has it as a property, or one of its methods refers to it. The estimators that a
+    learner holds or takes do not count: an ensemble of searches is not a search.
     """
     kind = type(learner)
     if hasattr(kind, BEST):
         return True
     members = (member for base in kind.__mro__ for member in vars(base).values())
     codes = [unwrap(member).__code__ for member in members if isfunction(member)]
-    for code in codes:  # the list grows by the functions inside functions
+    for code in codes:  # The list grows in the loop by nested functions.
         if BEST in code.co_names or BEST in code.co_consts:
             return True
         codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
@@ -232,7 +236,7 @@ def has_best_params(learner: Any) -> bool:
 
 
 def tunes_inside(family: Family) -> bool:
-    """Return True for one setting that is a search, or that has splits of its own to tune by."""
+    """Return True for a single setting that is a search or has inner splits to tune by."""
     if len(family) != 1:
         return False
     if has_best_params(family.last):
@@ -247,7 +251,7 @@ def tunes_inside(family: Family) -> bool:
 
 
 def tuned_by(model: Any) -> Any:
-    """Return the estimator that a search tunes; of any other model the model itself.
+    """Return the estimator that a search tunes; for any other model, return the model itself.
 
     A search has splits of its own (`cv`), or its class sets ``best_params_``.
     """
@@ -267,11 +271,14 @@ def _clone_with(estimator: Any, params: Mapping[str, Any]) -> Any:
     return model
 
 
-_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # names of parameters
+_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # parameter names by class
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
-    """Return `get_params(deep=False)`, for which scikit-learn reads the signature at every call."""
+    """Return `get_params(deep=False)`, with the parameter names of each class cached.
+
+    scikit-learn inspects the signature of the class at every call.
+    """
     from sklearn.base import BaseEstimator
 
     kind, parameters = type(model), {}
@@ -285,7 +292,7 @@ def parameters_of(model: Any) -> dict[str, Any]:
 
 
 def drawn_states(seed: Sequence[int], n: int) -> list[int]:
-    """What `Family.make` sets n parameters `random_state` to, in the order of their names."""
+    """Return the integers that `Family.make` sets n `random_state` parameters to, by name order."""
     return [int(s) for s in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
 
 
@@ -298,7 +305,7 @@ def _without_tags(estimator: Any) -> str:
 
 
 def refuse_no_tags(estimator: Any) -> None:
-    """Refuse an estimator of which scikit-learn cannot say what it is."""
+    """Refuse an estimator without scikit-learn's tags, which say what kind of model it is."""
     from sklearn.utils import get_tags
 
     try:
@@ -308,10 +315,11 @@ def refuse_no_tags(estimator: Any) -> None:
 
 
 def refuse_no_estimator(estimator: Any) -> None:
-    """Refuse a class, a word, or None, before scikit-learn asks it for its tags; also as a step.
+    """Refuse a class, a name or None in place of an estimator, also as a step of a pipeline.
 
-    A class is refused in the place of an object that a model lists by name or wraps, too. Some
-    models are meant to be given a class; those that ask an object for its tags are not.
+    This comes before scikit-learn asks for tags. A class is also refused where a model lists or
+    wraps an estimator. Some models are meant to be given a class; models that need the estimator's
+    tags are not.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         text = clean(" ".join(repr(estimator).split()), 80)
@@ -338,23 +346,23 @@ def refuse_no_estimator(estimator: Any) -> None:
 
 
 def _is_named(value: Any) -> bool:
-    """Return True for (name, object), or these two and more."""
+    """Return True for (name, object), possibly followed by more entries."""
     return isinstance(value, list | tuple) and len(value) > 1 and isinstance(value[0], str)
 
 
 def _has_tags(model: Any) -> bool:
-    """Whether scikit-learn can tell what kind of model it is."""
+    """Return True if scikit-learn can determine the tags of a model."""
     from sklearn.utils import get_tags
 
     try:
         get_tags(model)
-    except (TypeError, AttributeError):  # "got estimator class instead"
+    except (TypeError, AttributeError):  # scikit-learn raises "got estimator class instead".
         return False
     return True
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every combination in the order of ParameterGrid: by name, the last changing first."""
+    """Yield every combination in the order of ParameterGrid: the last name varies fastest."""
     if isinstance(grid, Mapping):
         grid = [grid]
     else:
@@ -375,7 +383,7 @@ def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _listed(part: Any) -> dict[str, list[Any]]:
-    """Return the values of each parameter as a list; refuse what is no dict of such lists."""
+    """Return the values of each parameter as a list; refuse anything but a dict of such lists."""
     if not isinstance(part, Mapping):
         raise UnknownName(f"{shown(part)} in the grid is no dict of parameter values.")
     listed = {}
@@ -409,7 +417,11 @@ def _listed(part: Any) -> dict[str, list[Any]]:
 
 
 def _refuse_unknown(family: Family) -> None:
-    """Refuse a parameter where `set_params` does: some models list only what was set."""
+    """Refuse unknown parameters.
+
+    They are refused only if `set_params` refuses them, because some models list only parameters
+    that were set before.
+    """
     estimator = family.estimator
     params = estimator.get_params(deep=True)
     for name in family.named:
@@ -419,7 +431,10 @@ def _refuse_unknown(family: Family) -> None:
 
 
 def _those_of(name: str, parameters: Mapping[str, Any]) -> str:
-    """The parameters; of a pipeline, which has dozens, those that end alike, or its steps."""
+    """List the parameters in a sentence for a message.
+
+    A pipeline has dozens: list those with the same last part, or else its steps.
+    """
     names = sorted(parameters)
     if len(names) <= MOST_SHOWN:
         return f"It has: {', '.join(names)}."
@@ -429,7 +444,7 @@ def _those_of(name: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _can_be_set(family: Family, name: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether some candidate's value can be, in the steps that the candidate itself puts in."""
+    """Return True if some candidate's value can be set, after the steps that it sets itself."""
     for setting in family.candidates:
         if name in setting:
             steps = (n for n in setting if n in parameters or name.startswith(f"{n}__"))

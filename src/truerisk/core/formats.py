@@ -1,4 +1,4 @@
-"""Numbers, names and settings as users read them."""
+"""Format numbers, names and settings for users."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _FOLDERS = re.compile(
 
 
 def dates_text(dates: np.ndarray) -> np.ndarray:
-    """Dates as texts, each no longer than it takes."""
+    """Format dates as text, each as short as its precision allows."""
     return np.datetime_as_string(dates, unit="auto")
 
 
 def without_folders(text: str) -> str:
-    """The text with files by their names alone: what is passed on says nothing of who ran it where.
+    """Reduce file paths in a text to file names.
+
+    A text that is passed on must not reveal who ran the computation and where.
 
     >>> without_folders("[Errno 2] No such file: '/a folder/trial/rows.csv' (see /c/d/b.log)")
     "[Errno 2] No such file: 'rows.csv' (see b.log)"
@@ -34,7 +36,7 @@ def without_folders(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A rounded number, or a dash for what is not there; what rounds to nothing has no sign.
+    """Format a rounded number, or a dash for None and NaN; zero never has a minus sign.
 
     >>> number(-0.25), number(-2e-16), number(None)
     ('-0.2500', '0.0000', '–')
@@ -45,7 +47,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def risk(value: float | None, beside: float = 0.0) -> str:
-    """A risk, with an exponent where it and the number beside it would read 0.0000.
+    """Format a risk, in exponent form if it and the risk printed next to it would read 0.0000.
 
     >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, beside=0.1), risk(None)
     ('0.1235', '0.0000', '7.834e-13', '0.0000', '–')
@@ -55,7 +57,7 @@ def risk(value: float | None, beside: float = 0.0) -> str:
 
 
 def percent(level: float) -> str:
-    """A confidence level in percent, as it is printed.
+    """Format a confidence level in percent.
 
     >>> percent(0.95), percent(0.999)
     ('95 %', '99.9 %')
@@ -66,7 +68,7 @@ def percent(level: float) -> str:
 def rows_counted(
     n_rows: int | None, class_counts: Mapping[str, int], n_groups: int | None = None
 ) -> str:
-    """How many rows, in how many groups, and of which class.
+    """Describe the number of rows, of groups, and of the rows of each class.
 
     >>> rows_counted(178, {"ill": 48, "healthy": 130})
     "178 rows (48 'ill', 130 'healthy')"
@@ -77,14 +79,17 @@ def rows_counted(
 
 
 def seconds(value: float | None) -> str:
-    """Write seconds as people read them, with a dash where they are not known."""
+    """Format seconds for users, with a dash if they are not known."""
     if value is None:
         return "–"
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
 def sureness(std_error: float | None, interval: Any) -> str:
-    """', 95 % interval [.1, .2] (wald)', or the standard error alone, or nothing."""
+    """Format the interval, as in ', 95 % interval [.1, .2] (wald)', or else the standard error.
+
+    The text is empty if there is neither.
+    """
     if interval is not None:
         level = round(100 * interval.confidence_level, 6)
         return f", {level:.15g} % interval {interval} ({interval.method})"
@@ -92,13 +97,16 @@ def sureness(std_error: float | None, interval: Any) -> str:
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Visible text, cut where it is long."""
+    """Make control characters visible, and truncate a long text."""
     shown = visible(text[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def params_text(params: Mapping[str, Any]) -> str:
-    """'n_neighbors=5, weights=uniform': step names left out where that stays clear."""
+    """Format a setting, as in 'n_neighbors=5, weights=uniform'.
+
+    Step names are omitted if the parameter names remain distinct.
+    """
     short = [name.rpartition("__")[2] for name in params]
     names = short if len(set(short)) == len(short) else list(params)
     parts = [f"{name}={_value(v)}" for name, v in zip(names, params.values(), strict=True)]
@@ -113,7 +121,7 @@ def _value(value: Any) -> str:
 
 
 def of_class(score: str, positive: Any) -> str:
-    """The name of a score, with the class that it speaks of.
+    """Return the name of a score, with the class that it refers to.
 
     >>> of_class("f1", "bad"), of_class("mcc", None)
     ("f1 of 'bad'", 'mcc')
@@ -122,12 +130,12 @@ def of_class(score: str, positive: Any) -> str:
 
 
 def yes_or_no(answer: bool | None) -> str:
-    """The answer in a table, where it may be unknown."""
+    """Format an answer for a table, with a dash if it is unknown."""
     return "–" if answer is None else "yes" if answer else "no"
 
 
 def listed(words: Iterable[str], word: str = "and") -> str:
-    """Words of a sentence, with a `word` before the last.
+    """Join the words of an enumeration, with `word` before the last.
 
     >>> listed(["knn"]), listed(["knn", "lda", "tree"], "or")
     ('knn', 'knn, lda or tree')
@@ -137,7 +145,7 @@ def listed(words: Iterable[str], word: str = "and") -> str:
 
 
 def first_few(words: Sequence[str], most: int) -> str:
-    """The first words, and how many more there are.
+    """Join the first words, and state how many more there are.
 
     >>> first_few(["knn", "lda", "tree"], 2)
     'knn, lda and 1 more'
@@ -147,7 +155,7 @@ def first_few(words: Sequence[str], most: int) -> str:
 
 
 def unsigned(value: float, beside: float | None) -> str:
-    """As many decimals as the risk it stands beside; a zero is never −0.
+    """Format a value with as many decimals as the risk next to it; a zero never has a minus sign.
 
     >>> unsigned(-0.00001, 0.2), unsigned(7.6448, 3012.0)
     ('0.0000', '7.6')
@@ -157,7 +165,7 @@ def unsigned(value: float, beside: float | None) -> str:
 
 
 def signed(value: float | None, beside: float | None) -> str:
-    """The same with its sign; a dash for what is not there.
+    """Format a value like `unsigned`, but with its sign; None gives a dash.
 
     >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0), signed(None, 0.2)
     ('+0.0000', '-7.6', '–')
@@ -170,7 +178,10 @@ def signed(value: float | None, beside: float | None) -> str:
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Put the name, of a learner or a file, before what an error inside says; its kind is kept."""
+    """Prefix the messages of errors raised inside with the name of a learner or a file.
+
+    The type of the error is preserved.
+    """
     try:
         yield
     except TrueRiskError as error:

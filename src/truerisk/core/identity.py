@@ -1,11 +1,11 @@
-"""Whether an object is what a known class makes: by the class itself, never by its name.
+"""Test whether an object belongs to a known class: by the class itself, never by its name.
 
-A formula stands for the methods of one class. A subclass may override one of them, a class of
-another module may have the same name, and a function may be put in a method's place on one object:
-none of them is answered by that formula.
+A closed-form formula stands for the methods of one class. It must not be used for a subclass that
+may override a method, for a class of another module with the same name, or for an object on which a
+method was replaced by a function.
 
-A class is named by its place, "module:Class", and is looked for among the modules that are
-imported: one that nobody has imported has no objects, and is not imported for their sake.
+A class is named by "module:Class" and looked up among the imported modules. A class whose module is
+not imported has no instances, so the module is not imported just to test for them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Entry = TypeVar("Entry")
 
 
 def known_class(place: str) -> type | None:
-    """The class at "module:Class", None where the module is not imported or lacks it."""
+    """Return the class at "module:Class", or None if the module is not imported or lacks it."""
     module, _, name = place.partition(":")
     try:
         member = getattr(sys.modules.get(module), name, None)
-    except ImportError:  # scikit-learn's way to say that an experiment is not switched on
+    except ImportError:  # scikit-learn raises this if an experimental feature is not enabled.
         return None
     return member if isinstance(member, type) else None
 
 
 def is_plain(value: Any, *kinds: type) -> bool:
-    """Whether `value` is an object of one of these very classes, no method of it replaced.
+    """Return True if `value` is of exactly one of these classes, with no method replaced.
 
     >>> class Own(dict): ...
     >>> is_plain({}, dict), is_plain(Own(), dict), is_plain(Own(), dict, Own)
@@ -42,7 +42,7 @@ def is_plain(value: Any, *kinds: type) -> bool:
 
 
 def is_exactly(value: Any, *places: str) -> bool:
-    """`is_plain` for classes named by their places.
+    """Return `is_plain` for classes given as "module:Class".
 
     >>> from decimal import Decimal
     >>> is_exactly(Decimal(1), "decimal:Decimal", "fractions:Fraction"), is_exactly(1, "no:Class")
@@ -52,7 +52,7 @@ def is_exactly(value: Any, *places: str) -> bool:
 
 
 def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
-    """Return what a table, by the places of classes, holds for exactly the class of `value`."""
+    """Return the entry of a table, keyed by "module:Class", for exactly the class of `value`."""
     for place, entry in table.items():
         if is_exactly(value, place):
             return entry
@@ -60,28 +60,36 @@ def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
 
 
 def is_a(value: Any, *places: str) -> bool:
-    """Whether `value` is of one of these classes or of a subclass, which may do otherwise."""
+    """Return True if `value` is an instance of one of these classes or of a subclass.
+
+    A subclass may behave differently.
+    """
     return isinstance(value, tuple(filter(None, map(known_class, places))))
 
 
 def is_from(value: Any, *packages: str) -> bool:
-    """Whether the class of `value` stands in a module of these packages, and not only says so."""
+    """Return True if the class of `value` is defined in a module of these packages.
+
+    The class is looked up in the module, because its `__module__` alone proves nothing.
+    """
     kind = type(value)
     inside = kind.__module__.partition(".")[0] in packages
     return inside and known_class(f"{kind.__module__}:{kind.__qualname__}") is kind
 
 
 def is_honest_search(value: Any, *, exactly: bool = False) -> bool:
-    """Return True for a HonestSearchCV, which packages below it know by its mark alone.
+    """Return True for a HonestSearchCV, which lower packages recognise by a class attribute.
 
-    `exactly` leaves out subclasses, which may answer in another way.
+    `exactly` excludes subclasses, which may behave differently.
     """
     kind = type(value)
     return "_is_honest_search" in vars(kind) if exactly else hasattr(kind, "_is_honest_search")
 
 
 def keeps(value: Any, place: str, *methods: str) -> bool:
-    """Whether these methods of `value` are the very ones of the class at `place`, inherited or not.
+    """Return True if these methods of `value` are those of the class at `place`.
+
+    They may be inherited, but neither overridden nor replaced on the object.
 
     >>> class Own(dict):
     ...     def keys(self): ...
@@ -96,7 +104,7 @@ def keeps(value: Any, place: str, *methods: str) -> bool:
 
 
 PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
-WRITTEN_IN = {  # some write score anew, to the same effect
+WRITTEN_IN = {  # Some classes define an equivalent `score` of their own.
     "accuracy": (
         "sklearn.base:ClassifierMixin",
         "sklearn.neighbors:KNeighborsClassifier",
@@ -110,11 +118,10 @@ WRITTEN_IN = {  # some write score anew, to the same effect
 
 
 def usual_score(estimator: Any) -> str | None:
-    """Return the word of an estimator's own score where scikit-learn or scikit-survival wrote it.
+    """Return the name of an estimator's own score if scikit-learn or scikit-survival defines it.
 
-    That is "accuracy", "r2" or "concordance", or None where the class has a score of its own.
-
-    A pipeline has the score of its last step.
+    The name is "accuracy", "r2" or "concordance", and None if the class has another score. A
+    pipeline has the score of its last step.
     """
     last = estimator
     while any(keeps(last, place, "score") for place in PIPELINES):

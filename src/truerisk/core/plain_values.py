@@ -1,4 +1,4 @@
-"""Results as plain values, for JSON and for trackers of experiments."""
+"""Convert results to plain values, for JSON and for experiment trackers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 from truerisk.core.arguments import is_number
 from truerisk.core.formats import clean, dates_text, without_folders
 
-_UNTRACKED = re.compile(r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$")  # MLflow refuses paths such as ../a
+_UNTRACKED = re.compile(r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$")  # MLflow refuses paths such as ../a.
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it; what JSON cannot say (an estimator in a grid) by its text."""
+    """Convert a value for JSON; other values, such as an estimator in a grid, become text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
@@ -43,14 +43,14 @@ def plain(value: Any) -> Any:
 
 
 def _is_written(value: Any, field: Any) -> bool:
-    """Return False for fields that are never written, and for empty ones that need not be."""
+    """Return False for fields that are never written, and for empty ones that may be omitted."""
     if field.metadata.get("written", True) != "unless empty":
         return bool(field.metadata.get("written", True))
     return bool(getattr(value, field.name))
 
 
 def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """The numbers and words of plain values, with their paths."""
+    """Yield the numbers and texts of nested plain values, with their paths."""
     for name, value in content.items():
         if isinstance(value, Mapping):
             yield from leaves(value, f"{path}{name}.")
@@ -59,16 +59,17 @@ def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, An
 
 
 def metrics_of(content: Mapping[str, Any]) -> dict[str, float]:
-    """The finite numbers of plain values by their paths, in names that trackers take.
+    """Return the finite numbers of nested plain values, by paths that trackers accept as names.
 
     >>> metrics_of({"auc": 0.5, "../b": {"n": 2, "a": float("nan"), "t": "x", "b%": 1, "b#": 2}})
     {'auc': 0.5, '_b.n': 2.0, '_b.b_': 1.0, '_b.b__': 2.0}
     """
     metrics: dict[str, float] = {}
     for path, value in leaves(content):
-        if is_number(value) and math.isfinite(float(value)):  # a label may be a larger integer
+        # A label may be an integer that a double cannot hold.
+        if is_number(value) and math.isfinite(float(value)):
             name = _UNTRACKED.sub("_", path)
-            while name in metrics:  # names that differ in other letters alone stay apart
+            while name in metrics:  # Distinguish names that differ only in replaced characters.
                 name += "_"
             metrics[name] = float(value)
     return metrics

@@ -1,7 +1,7 @@
-"""Who listens to a running computation: one listener, held per context.
+"""Progress events of a running computation, sent to one listener per context.
 
-A call of Python shows its line where a person looks on: in a terminal or a notebook. The
-environment variable TRUERISK_PROGRESS switches it off ("0"), or on everywhere ("1").
+A Python call shows its progress line in a terminal or a notebook. The environment variable
+TRUERISK_PROGRESS switches it off ("0"), or on everywhere ("1").
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` of `total` fits (or other units) of the current stage are finished."""
+    """Progress event: `done` of `total` fits (or other units) of the current stage are finished."""
 
     stage: str
     done: int
@@ -52,13 +52,13 @@ def listen(listener: Listener | None) -> Iterator[None]:
 
 
 def listener() -> Listener | None:
-    """Who listens now."""
+    """Return the current listener."""
     return _listener.get()
 
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Name what is being computed; nested stages are joined by a colon."""
+    """Name the current stage of the computation; names of nested stages are joined by a colon."""
     outer = _stage.get()
     token = _stage.set(f"{outer}: {name}" if outer else name)
     try:
@@ -68,7 +68,10 @@ def stage(name: str) -> Iterator[None]:
 
 
 class Count:
-    """Adds up the fits of several computations; `finish` says what one of them really took."""
+    """Listener that adds up the fits of several computations.
+
+    `finish` corrects the sum by the number of fits that one computation really made.
+    """
 
     def __init__(self, listener: Listener | None, total: int) -> None:
         self._listener = listener
@@ -76,35 +79,35 @@ class Count:
         self._finished = self._before = self._done = 0
 
     def __call__(self, progress: Progress) -> None:
-        if progress.done == 0:  # a further run of the same computation
+        if progress.done == 0:  # Another pass of the same computation starts.
             self._before = self._done
         self._done = max(self._done, min(self._before + progress.done, self._total))
         if self._listener is not None:
             self._listener(Progress(progress.stage, self._done, self._total, progress.unit))
 
     def finish(self, n_fits: int) -> None:
-        """A computation of so many fits is over, however many were told."""
+        """End a computation that made `n_fits` fits, whatever number its events reported."""
         self._finished += n_fits
         self._before = self._done = self._finished
 
 
 @contextmanager
 def counting(total: int) -> Iterator[Count]:
-    """Inside, events count the fits of all computations together, `total` of them."""
+    """Count the fits of all computations inside together; `total` is their expected number."""
     count = Count(_listener.get(), total)
     with listen(count):
         yield count
 
 
 def tell(done: int, total: int, unit: str = "fits") -> None:
-    """Report `done` of `total` fits, or of another unit, to whoever listens."""
+    """Report `done` of `total` fits, or of another unit, to the listener."""
     told = _listener.get()
     if told is not None:
         told(Progress(_stage.get(), done, total, unit))
 
 
 def _place_of_viewer() -> Literal["terminal", "notebook"] | None:
-    """Return where a person looks on: at a terminal, or at a kernel of Jupyter that runs this."""
+    """Return where progress can be shown: in a terminal, in a notebook, or nowhere (None)."""
     shell = sys.modules.get("IPython")
     if shell is not None and hasattr(shell.get_ipython(), "kernel"):
         return "notebook"
@@ -112,13 +115,13 @@ def _place_of_viewer() -> Literal["terminal", "notebook"] | None:
 
 
 def wanted() -> bool | None:
-    """Return True if the user wants to see progress, None where nothing is said."""
+    """Return True if the user switched progress on, False if off, None if the variable is unset."""
     return {"0": False, "1": True}.get(os.environ.get(SWITCH, "").strip())
 
 
 @contextmanager
 def shown(is_shown: bool) -> Iterator[None]:
-    """Show the progress of what runs inside, unless somebody listens already."""
+    """Show the progress of the code inside, unless there is a listener already."""
     if not is_shown or _listener.get() is not None:
         yield
         return
@@ -135,7 +138,10 @@ def shown(is_shown: bool) -> Iterator[None]:
 
 
 def shows_progress(call: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a call so that it shows its progress to a person who looks on, in that one's process."""
+    """Wrap a call so that it shows its progress in a terminal or notebook.
+
+    It does so only in the main thread of the main process.
+    """
 
     @wraps(call)
     def showing(*args: P.args, **options: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""The line that shows the progress of a computation in a terminal or a notebook."""
+"""The progress line of a computation in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 from truerisk.core.formats import clean
 
-QUIET = 2.0  # a run that is over sooner shows no progress
-LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal
-LONGEST_SILENCE = 60.0  # elsewhere lines come after 2, 4, 8, ... seconds, at last each minute
+QUIET = 2.0  # a computation of fewer seconds shows no progress
+LIVE_EVERY = 0.1  # seconds between updates of the line on a terminal
+LONGEST_SILENCE = 60.0  # Elsewhere lines come after 2, 4, 8, ... seconds, and finally each minute.
 
 
 class Stage(Protocol):
-    """The part of a computation that a `Progress` tells of."""
+    """The fields of a `Progress` that the line uses."""
 
     @property
     def stage(self) -> str: ...
@@ -34,7 +34,7 @@ class Stage(Protocol):
 
 
 def duration(value: float) -> str:
-    """Rounded as far as a guess deserves.
+    """Format a duration, rounded as far as an estimate deserves.
 
     >>> [duration(s) for s in (0.4, 59, 200, 9000)]
     ['1 s', '59 s', '3 min', '2.5 h']
@@ -45,9 +45,9 @@ def duration(value: float) -> str:
 
 
 class ProgressLine:
-    """One line that is rewritten on a terminal; elsewhere a few lines, ever further apart.
+    """Progress line that is rewritten on a terminal; elsewhere, lines at growing intervals.
 
-    A notebook has an output of its own for it, which is empty at the end.
+    A notebook gets a separate output cell, which is empty at the end.
     """
 
     def __init__(
@@ -65,7 +65,8 @@ class ProgressLine:
         self.width = 0
         self.cell: Any = None
         self.total = 0
-        self.first: tuple[float, int] | None = None  # when the first fits were done, and how many
+        # the time when the first fits were done, and their number
+        self.first: tuple[float, int] | None = None
 
     def __call__(self, progress: Stage) -> None:
         now = self.clock()
@@ -88,21 +89,22 @@ class ProgressLine:
         if self.in_notebook:
             self.cell = _in_cell(text, self.cell)
         elif self.live:
-            text = text[: shutil.get_terminal_size().columns - 1]  # a wrapped line stays
+            # A line that wraps cannot be overwritten.
+            text = text[: shutil.get_terminal_size().columns - 1]
             _write("\r" + text.ljust(self.width))
             self.width = len(text)
         else:
             _write(f"{text}\n")
 
     def _left(self, progress: Stage, now: float) -> str:
-        """From the pace since the first fits: workers that start up do not count."""
+        """Estimate the time left from the pace since the first fits, without worker startup."""
         if self.first is None or not self.first[1] < progress.done < progress.total:
             return ""
         pace = (now - self.first[0]) / (progress.done - self.first[1])
         return f", about {duration(pace * (progress.total - progress.done))} left"
 
     def close(self) -> None:
-        """Leave an empty line where the progress stood."""
+        """Leave an empty line in place of the progress line."""
         if self.cell is not None:
             _in_cell("", self.cell)
         elif self.width:
@@ -111,15 +113,15 @@ class ProgressLine:
 
 
 def _write(text: str) -> None:
-    """Write to stderr; a line of progress that cannot be written never ends a computation."""
+    """Write to stderr; an error while writing progress must never end a computation."""
     if sys.stderr is not None:
-        with suppress(OSError, ValueError):  # a full disk, a closed stream
+        with suppress(OSError, ValueError):  # The disk may be full or the stream closed.
             sys.stderr.write(text)
             sys.stderr.flush()
 
 
 def _in_cell(text: str, cell: Any) -> Any:
-    """Show the text under the cell of a notebook, in the place of what was shown before."""
+    """Show the text under a notebook cell, in place of the previous text."""
     content = {"text/plain": text}
     if cell is None:
         return import_module("IPython.display").display(content, raw=True, display_id=True)

@@ -1,7 +1,8 @@
-"""Registries, and branches: what is imported when it is asked for.
+"""Registries, and branches, which are modules that are imported only when they are used.
 
-A registry is a table of words, each with the place of what it names. A branch is a part of truerisk
-without which all other calls work; ARCHITECTURE.md lists them, and `make branches` cuts each off.
+A registry is a table of names, each with the place of the object it stands for. A branch is a part
+of truerisk that other calls can do without. ARCHITECTURE.md lists the branches, and `make branches`
+tests the package with each of them removed.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ Found = TypeVar("Found")
 
 
 def closest(word: Any, words: Iterable[str]) -> str:
-    """The half-sentence that names the nearest of `words`, in whichever case, or nothing."""
+    """Return the words "; did you mean …?" with the closest name, ignoring case, or nothing."""
     by_case = {str(w).casefold(): w for w in words}
     near = difflib.get_close_matches(str(word).casefold(), by_case, n=1)
     return f"; did you mean '{by_case[near[0]]}'?" if near else ""
 
 
 def check_known(what: str, word: Any, words: Iterable[str], listed: str = "Known") -> None:
-    """Refuse a word that is none of `words`, with the nearest.
+    """Refuse a name that is not among `words`; the message suggests the closest one.
 
     >>> check_known("there is no score", "AUK", ["auc"])
     Traceback (most recent call last):
@@ -45,7 +46,7 @@ def check_known(what: str, word: Any, words: Iterable[str], listed: str = "Known
 
 
 def of_word(word: str, values_by_word: Mapping[str, Found]) -> Found:
-    """What is known by this word, or a refusal that names the nearest.
+    """Return the value for this name; an unknown name is refused with the closest one.
 
     >>> of_word("auk", {"auc": 0.8})
     Traceback (most recent call last):
@@ -56,7 +57,7 @@ def of_word(word: str, values_by_word: Mapping[str, Found]) -> Found:
 
 
 def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError:
-    """The error of a module that lacks a name, with the nearest that it has."""
+    """Return the AttributeError for a name that a module lacks, with the closest name."""
     near = "" if name.startswith("_") else closest(name, words)
     return AttributeError(f"module {module!r} has no attribute {name!r}{near}", name=name)
 
@@ -64,9 +65,10 @@ def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError
 def lazy(
     module: str, words: Iterable[str], places: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a module: its names are imported when they are used.
+    """Return `__getattr__` and `__dir__` for a module whose names are imported when they are used.
 
-    `places` are the modules of those that are not there; one of that very name is a name itself.
+    `places` maps each name to the module that defines it. A name that is itself a submodule stands
+    for that submodule.
     """
 
     def used(name: str) -> Any:
@@ -81,7 +83,7 @@ def lazy(
 
 @dataclass(frozen=True)
 class Line:
-    """One word of a registry: where it lives (`module:attribute`) and one sentence about it."""
+    """Entry of a registry: the place of an object (`module:attribute`) and a description."""
 
     where: str
     about: str
@@ -102,9 +104,9 @@ def _object_at(where: str) -> Any:
 
 
 def lines_of(package: str, table: str) -> dict[str, Line]:
-    """The lines of a package as a table says them: word, place and sentence, two spaces between.
+    """Parse the table of a registry: name, place and sentence, separated by two spaces or more.
 
-    A row that is indented further goes on with the one before.
+    A row that is indented continues the one before.
 
     >>> lines_of("truerisk.core", "family  family:Family  a learner with its candidates")
     {'family': Line(where='truerisk.core.family:Family', about='a learner with its candidates')}
@@ -115,7 +117,7 @@ def lines_of(package: str, table: str) -> dict[str, Line]:
 
 
 def loader_of(package: str, table: str) -> Callable[[str], Any]:
-    """Return a function that imports what a table of `lines_of` names, by its word.
+    """Return a function that imports an object of a table for `lines_of`, given its name.
 
     >>> load = loader_of("truerisk.core", "family  family:Family  a learner with its candidates")
     >>> load("family").__name__
@@ -130,7 +132,7 @@ def loader_of(package: str, table: str) -> Callable[[str], Any]:
 
 
 class Registry(dict[str, Line]):
-    """A table of words that prints itself.
+    """Table of names that prints itself.
 
     >>> line = Line("truerisk.core.family:Family", "a learner with its candidates")
     >>> packages = Registry("package", {"family": line})
@@ -147,15 +149,15 @@ class Registry(dict[str, Line]):
         self.kind = kind
 
     def names(self) -> list[str]:
-        """Return the words."""
+        """Return the names."""
         return list(self)
 
     def by_name(self) -> dict[str, Line]:
-        """Return the lines by the name of what they load: a class, mostly."""
+        """Return the entries by the name of the object that they load, which is usually a class."""
         return {line.where.rpartition(":")[2]: line for line in self.values()}
 
     def load(self, word: Any) -> Any:
-        """Return the object behind `word`; an unknown word is refused with the nearest one."""
+        """Return the object called `word`; an unknown name is refused with the closest one."""
         if not isinstance(word, str) or word not in self:
             check_known(f"there is no {self.kind}", word, self)
         return _object_at(self[word].where)
@@ -166,12 +168,12 @@ class Registry(dict[str, Line]):
 
 
 def is_present(module: str) -> bool:
-    """Return True if this module of truerisk, and each package around it, can be imported."""
+    """Return True if this module of truerisk, and each package above it, can be imported."""
     return _missing_part(module) is None
 
 
 def check_present(module: str) -> None:
-    """Refuse a call that needs a module of truerisk which is missing.
+    """Refuse a call that needs a module of truerisk if the module is missing.
 
     >>> check_present("truerisk.methods.racing")
     """
@@ -184,7 +186,7 @@ def check_present(module: str) -> None:
 
 
 def _missing_part(module: str) -> str | None:
-    """Return the first of the packages around a module, or the module, that is not there."""
+    """Return the first missing name among the packages above a module and the module itself."""
     if module in sys.modules:
         return None
     names = module.split(".")

@@ -1,4 +1,4 @@
-"""Tables: of text, of a notebook, and as data frames."""
+"""Tables as text, as HTML for notebooks, and as data frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truerisk.core.errors import MissingExtra, visible
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns under their heads; numbers to the right, words to the left."""
+    """Align columns under their headings: numbers to the right, words to the left."""
     table = [list(head), *[list(row) for row in rows]]
     widths = [max(_width(row[j]) for row in table) for j in range(len(head))]
     right = [all(_is_number(row[j]) for row in rows) for j in range(len(head))]
@@ -40,7 +40,7 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Block:
-    """A table that shows a result, or a part of it; control characters in names are visible."""
+    """Table that shows a result or a part of it; control characters in names are escaped."""
 
     caption: str
     head: Sequence[str]
@@ -53,12 +53,12 @@ class Block:
 
     @property
     def text(self) -> str:
-        """The columns under their heads, without the caption."""
+        """The table as text, without the caption."""
         return text_table(self.head, self.rows)
 
     @property
     def html(self) -> str:
-        """A small table that any notebook shows; every cell is escaped."""
+        """The table as HTML for notebooks, with every cell escaped."""
         top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
         lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
         body = "".join(f"<tr>{line}</tr>" for line in lines)
@@ -69,7 +69,9 @@ class Block:
 
 
 def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
-    """Tukey's box: whiskers to the last value within 1.5 quartile distances, quartiles, median.
+    """Return the numbers of Tukey's box plot: lower whisker, quartiles with median, upper whisker.
+
+    The whiskers end at the last value within 1.5 interquartile ranges of the quartiles.
 
     >>> five_numbers([1, 2, 3, 4, 5, 20])
     (1.0, 2.25, 3.5, 4.75, 5.0)
@@ -82,13 +84,16 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """A frame of one line for each; the first says which columns there are, in their order."""
+    """Return a data frame with one row per mapping; the first one gives the columns in order."""
     names = list(rows[0]) if rows else []
     return frame_of({name: [row.get(name) for row in rows] for name in names})
 
 
 def _utf8(value: Any) -> Any:
-    """Write lone surrogates of a text as escapes, as Arrow holds none; return other values."""
+    """Replace lone surrogates in a text by escapes, because Arrow cannot hold them.
+
+    Other values are returned as they are.
+    """
     return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
@@ -102,7 +107,7 @@ def _utf8_cells(cells: Any) -> Any:
 
 
 def frame_of(columns: Mapping[str, Any]) -> Any:
-    """A pandas frame, or a polars one where only polars is installed."""
+    """Return a pandas data frame, or a polars one if only polars is installed."""
     columns = {_utf8(name): _utf8_cells(cells) for name, cells in columns.items()}
     try:
         import pandas as pd
