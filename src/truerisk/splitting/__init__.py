@@ -1,5 +1,5 @@
-"""How rows are dealt out: folds and held-out parts, by class and by group.
+"""Draw folds and held-out sets, stratified by class and keeping groups together.
 
-All but `in_time.py` take the data and a generator, and return row labels; plans are made of them by
-the methods.
+All modules but `in_time.py` take the data and a random generator and return fold numbers or labels
+for the rows. The methods make plans from them.
 """

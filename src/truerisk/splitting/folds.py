@@ -1,4 +1,4 @@
-"""Fold numbers for all rows: plain, stratified by class, or keeping groups together."""
+"""Draw fold numbers for all rows: plain, stratified by class, or keeping groups together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from truerisk.data.data import Data
 def fold_numbers(
     data: Data, folds: Any, k: int, repeats: int, rng: np.random.Generator, *, stratify: bool
 ) -> list[np.ndarray]:
-    """Fold numbers of every repetition: the given ones, or drawn."""
+    """Return the fold numbers of every repetition: the given ones, or drawn ones."""
     if folds is not None:
-        # A user numbers all rows, `(n,)` or `(repeats, n)`; this data may be a part of them.
+        # The user gives fold numbers for all rows, with shape `(n,)` or `(repeats, n)`. These data
+        # may be a subset of the rows.
         labels = np.atleast_2d(np.asarray(folds))
         if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
             labels = labels[:, data.row_ids]
@@ -33,9 +34,10 @@ def fold_numbers(
 def draw_folds(
     data: Data, k: int, rng: np.random.Generator, *, stratify: bool = True
 ) -> np.ndarray:
-    """One fold number 0 … k−1 per row; fold sizes, and class counts in them, differ by at most 1.
+    """Draw one fold number 0 … k−1 per row.
 
-    With groups, all rows of a group get one fold, and folds are balanced as well as groups allow.
+    Fold sizes differ by at most 1, and so do the class counts in the folds. With groups, all rows
+    of a group get the same fold, and folds are balanced as well as the groups allow.
     """
     strata = data.strata if stratify else None
     if data.groups is not None:
@@ -46,7 +48,8 @@ def draw_folds(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
             f"(n_samples={data.n_rows}): use fewer folds."
         )
-    if strata is data.codes is not None and data.row_ids is None:  # said once, of the whole data
+    # Warn once, for the whole data and not for each subset.
+    if strata is data.codes is not None and data.row_ids is None:
         counts = data.class_sizes
         rarest = int(counts.argmin())
         if counts[rarest] < k:
@@ -64,7 +67,10 @@ def draw_folds(
 
 
 def shuffled_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Row numbers class after class, shuffled within: dealing them out in turn stratifies."""
+    """Return row numbers ordered by class and shuffled within each class.
+
+    Dealing them out to the folds in turn gives stratified folds.
+    """
     order = rng.permutation(len(strata))
     return order[np.argsort(strata[order], kind="stable")]
 
@@ -72,7 +78,7 @@ def shuffled_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarra
 def _grouped_folds(
     groups: np.ndarray, codes: np.ndarray, k: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Largest groups first, each to the fold that it unbalances least, code by code."""
+    """Assign groups to folds, largest first, each where it worsens the balance least."""
     names, member = np.unique(groups, return_inverse=True)
     if k > len(names):
         raise BadData(
@@ -90,7 +96,8 @@ def _grouped_folds(
         grown = load + content[group]
         cost = ((grown / share) ** 2 - (load / share) ** 2).sum(axis=1)
         if len(order) - position <= int((taken == 0).sum()):
-            cost[taken > 0] = np.inf  # every fold gets a group
+            # Reserve the remaining groups for empty folds, so that every fold gets one.
+            cost[taken > 0] = np.inf
         fold_of[group] = fold = int(cost.argmin())
         load[fold] += content[group]
         taken[fold] += 1

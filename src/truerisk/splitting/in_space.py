@@ -1,4 +1,4 @@
-"""Folds of whole blocks in space, and the rows around them."""
+"""Folds that keep whole spatial blocks together, and the rows near a set of rows."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from truerisk.splitting.folds import draw_folds
 
 
 def side_of(data: Data, size: float | None) -> float:
-    """The side of the cells: `size`, or that of 25 squares over the box around the places."""
+    """Return the side of the grid cells: `size`, or that of 25 squares over the bounding box."""
     places = _places(data)
     return float(size) if size is not None else usual_side(places, USUAL_CELLS)
 
 
 def blocks_of(data: Data, size: float | None) -> np.ndarray:
-    """The number of the block of each row: its label, or its cell; groups are in one block."""
+    """Return the block of each row: its label or its grid cell, with each group in one block."""
     if data.block is not None and data.places is None:
         if size is not None:
             raise BadArgument(
                 f"size={size} is the side of cells, and block= holds labels, which have none: "
                 "leave size out, or give coordinates."
             )
-        assert data.groups is not None  # labels are groups
+        assert data.groups is not None  # block labels were copied to the groups
         return data.groups
     places, side = _places(data), side_of(data, size)
     cells = grid_cells(places, side)
@@ -48,7 +48,7 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
 def block_folds(
     data: Data, k: int, size: float | None, rng: np.random.Generator, *, stratify: bool
 ) -> np.ndarray:
-    """One fold number per row: whole blocks, dealt so that folds are about equally large."""
+    """Draw one fold number per row, with whole blocks per fold and folds of about equal size."""
     blocks = blocks_of(data, size)
     n_blocks = len(np.unique(blocks))
     if k > n_blocks:
@@ -60,7 +60,7 @@ def block_folds(
 
 
 def rows_within(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
-    """Other rows that lie at most `radius` from one of these, ascending."""
+    """Return the other rows that lie within `radius` of one of these rows, in ascending order."""
     from scipy.spatial import cKDTree
 
     places = _places(data)
@@ -72,7 +72,7 @@ def rows_within(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _places(data: Data) -> np.ndarray:
-    """The coordinates, or a sentence on why there are none."""
+    """Return the coordinates; raise an error that says why if there are none."""
     if data.places is not None:
         return data.places
     if data.block is None:

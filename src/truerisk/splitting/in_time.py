@@ -1,4 +1,4 @@
-"""Splits in the order of time: forward from one origin after another, and purged blocks."""
+"""Splits in the order of time: forward splits with a rolling origin, and purged blocks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def times_of(data: Data) -> np.ndarray:
-    """The times of the rows; their numbers where they have none."""
+    """Return the times of the rows, or their row numbers if they have no times."""
     return np.arange(data.n_rows) if data.time is None else data.time
 
 
 def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> list[Split]:
-    """K training sets that end `gap` before what they test, each test set after the one before.
+    """Return K splits in order of time, each training set ending `gap` before its test set.
 
-    Without a `horizon` the test sets have n // (K + 1) rows each, the last of which ends with the
-    rows, as in scikit-learn's TimeSeriesSplit; with one they are stretches of time of that length.
-    Rows of one time stay together, and so do rows of one group: training sets lack the groups that
-    they are tested on.
+    Without a `horizon` each test set has n // (K + 1) rows and the last test set ends with the last
+    row, as in scikit-learn's TimeSeriesSplit. With a `horizon` the test sets are periods of that
+    length. Rows with the same time stay together. Groups that are tested are removed from the
+    training set.
     """
     times = times_of(data)
     pause = as_span(gap, data.time, "gap")
@@ -44,10 +44,11 @@ def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> l
 
 
 def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
-    """K stretches of time of about equal size, each tested by the model of the rows around it.
+    """Split time into K periods of about equal size and train on the rows around each of them.
 
-    A label that is known only `purge` after its row overlaps those of the test rows: rows up to
-    `purge` before and after them are left out, and those of a further `embargo` after them.
+    A label that is known only `purge` after its row overlaps the labels of the test rows. Rows up
+    to `purge` before and after the test rows are therefore left out, and after them also the rows
+    of a further `embargo`.
     """
     times = times_of(data)
     before, after = (as_span(s, data.time, n) for s, n in ((purge, "purge"), (embargo, "embargo")))
@@ -70,7 +71,7 @@ def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
 
 
 def _starts(times: np.ndarray, k: int, horizon: Any) -> np.ndarray:
-    """The time at which each test set begins."""
+    """Return the time at which each test set begins."""
     in_order, n = np.sort(times), len(times)
     if horizon is None:
         size = n // (k + 1)
@@ -97,7 +98,10 @@ def _starts(times: np.ndarray, k: int, horizon: Any) -> np.ndarray:
 
 
 def _distinct(starts: np.ndarray, times: np.ndarray, k: int) -> np.ndarray:
-    """The starts, if rows of one time fit into one test set; nothing comes before the first."""
+    """Return the starts if they are distinct, so that rows of one time fit into one test set.
+
+    Raise an error otherwise.
+    """
     if (starts[1:] > starts[:-1]).all():
         return starts
     raise BadData(
@@ -107,14 +111,14 @@ def _distinct(starts: np.ndarray, times: np.ndarray, k: int) -> np.ndarray:
 
 
 def _blocks(times: np.ndarray, starts: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
-    """Number, first time and rows of every test set."""
+    """Yield the number, the first time and the rows of every test set."""
     block = np.searchsorted(starts, times, side="right") - 1
     for fold, first in enumerate(starts):
         yield fold, first, np.flatnonzero(block == fold)
 
 
 def _without_groups(data: Data, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """The training rows without those of groups that are tested."""
+    """Remove the training rows whose groups are tested."""
     if data.groups is None:
         return train
     return train[~np.isin(data.groups[train], data.groups[test])]

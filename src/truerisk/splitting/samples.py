@@ -1,4 +1,4 @@
-"""Rows drawn at random: a held-out part, bootstrap samples, training sets nested in one another."""
+"""Draw rows at random: a held-out set, bootstrap samples, or nested training sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.splitting.folds import shuffled_by_class
 def draw_held_out(
     data: Data, share: float, rng: np.random.Generator, *, stratify: bool = True
 ) -> np.ndarray:
-    """Row numbers, ascending, of a held-out part; neither part is empty."""
+    """Draw a held-out set and return its row numbers, ascending; neither part is empty."""
     if not 0 < share < 1:
         raise BadData(f"a held-out share of {share} leaves nothing on one side; use 0 < share < 1.")
     if data.n_rows < 2:
@@ -25,13 +25,14 @@ def draw_held_out(
     strata = data.strata if stratify else None
     order = rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
     size = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
-    # A random start: a fixed one would round the first class down and the last up, every time.
+    # The start is random: with a fixed start, rounding would always favour the last class over the
+    # first.
     steps = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
     return np.sort(order[np.diff(steps) > 0])
 
 
 def _grouped(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Groups in random order until the share is reached as nearly as whole groups allow."""
+    """Draw whole groups in random order until their rows are as near to the share as possible."""
     names, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < 2:
         raise BadData("one group cannot be split into two parts: more groups are needed.")
@@ -44,10 +45,14 @@ def _grouped(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.n
 def draw_samples(
     data: Data, n_samples: int, rng: np.random.Generator, *, stratify: bool = False
 ) -> np.ndarray:
-    """`(n_samples, n_rows)` times that each row is drawn, n draws with replacement.
+    """Draw bootstrap samples and return how often each sample holds each row.
 
-    With groups, as many groups are drawn as there are, each with all of its rows. With `stratify`
-    each class (or the groups of each class) is drawn from by itself, as often as it has members.
+    The result has shape `(n_samples, n_rows)`, and each sample consists of n draws with
+    replacement.
+
+    With groups, each sample draws as many groups as there are, with replacement, each with all of
+    its rows. With `stratify` each class (or the groups of each class) is resampled separately, to
+    its own size.
     """
     n_rows = data.n_rows
     member = np.arange(n_rows) if data.groups is None else _numbered(data.groups)
@@ -71,7 +76,8 @@ def draw_samples(
         times += _counted(picked, n_members)
     if data.groups is not None:
         times = times[:, member]
-    if data.codes is not None and data.row_ids is None:  # said once, of the whole data
+    # Warn once, for the whole data and not for each subset.
+    if data.codes is not None and data.row_ids is None:
         held = times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
         lacking = (held == 0).sum(axis=0)
         if lacking.any():
@@ -86,7 +92,7 @@ def draw_samples(
 
 
 def given_samples(samples: Any, data: Data) -> np.ndarray:
-    """The times that each row is drawn in given samples, lists of row numbers."""
+    """Count how often each row occurs in each given sample; a sample is a list of row numbers."""
     if data.row_ids is not None:
         raise BadData(
             "samples are given for all rows, and here a part of them is to be sampled (inside an "
@@ -113,18 +119,19 @@ def _numbered(groups: np.ndarray) -> np.ndarray:
 
 
 def _counted(drawn: np.ndarray, n_members: int) -> np.ndarray:
-    """How often each member occurs in each line."""
+    """Count how often each member occurs in each row of `drawn`."""
     places = drawn + np.arange(len(drawn))[:, None] * n_members
     counted = np.bincount(places.ravel(), minlength=len(drawn) * n_members)
     return counted.reshape(len(drawn), n_members)
 
 
 def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """These rows in an order any stretch of which is a stratified subsample, or holds whole groups.
+    """Shuffle rows so that every run of consecutive rows is a stratified subsample.
 
-    Within each class the rows are shuffled, and row r of n_c stands at (r + u)/n_c with one u for
-    the class: a stretch of m rows has m n_c/n of them, to within less than 2. Groups are shuffled
-    whole.
+    The rows of each class are shuffled, and row r of the n_c rows of a class gets the position (r +
+    u)/n_c, with one random u per class. A run of m rows then holds m n_c/n rows of the class, to
+    within less than 2. If there are groups, whole groups are shuffled instead, without
+    stratification.
     """
     if data.groups is not None:
         _, member = np.unique(data.groups[rows], return_inverse=True)
@@ -144,9 +151,10 @@ def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.nda
 def subsamples(
     order: np.ndarray, groups: np.ndarray | None, size: int, draws: int
 ) -> list[np.ndarray]:
-    """Stretches of `size` rows, one after the other, at most `draws`: the first is in larger ones.
+    """Cut at most `draws` consecutive runs of `size` rows; the first lies in that of a larger size.
 
-    Whole groups fill a stretch as nearly as they can, and none is begun that they cannot fill.
+    With groups, each run consists of whole groups whose number of rows is as near to `size` as
+    possible. No run begins where fewer than `size` rows are left.
 
     >>> [part.tolist() for part in subsamples(np.array([3, 0, 2, 1]), None, 2, 2)]
     [[0, 3], [1, 2]]
@@ -168,5 +176,5 @@ def subsamples(
 
 
 def _ends_of_groups(groups: np.ndarray) -> np.ndarray:
-    """Where the run of each group ends."""
+    """Return the position after the last row of each group."""
     return np.append(np.flatnonzero(groups[1:] != groups[:-1]) + 1, len(groups))
