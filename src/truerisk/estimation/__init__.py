@@ -1,1 +1,1 @@
-"""The risk of one model or of each setting: `estimate_risk`, `risk_curve`, and the way to them."""
+"""`estimate_risk` and `risk_curve`: estimate the risk of one model or of each setting."""

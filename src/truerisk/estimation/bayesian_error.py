@@ -1,4 +1,4 @@
-"""`bayesian_error`: the posterior of the error of a linear rule given by its coefficients."""
+"""`bayesian_error`: the posterior distribution of a linear rule's error, given its coefficients."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from truerisk.results.records import Shown
 
 @dataclass(frozen=True)
 class RulePosterior(Shown):
-    """What the rows say about the error of a rule.
+    """Posterior distribution of the error of a linear rule.
 
-    `value` is the posterior mean, `log_value` its log (which is there where the value underflows),
-    `per_class` the mean error of each of `classes`, `gamma` their shares. With several classes
-    `value` is the pairwise error, `per_class` adds over the pairs of a class, and there is no
-    standard error and no interval; nor where the prior makes the variance along the rule more than
-    1 + 1/√N times that of the N rows of a class ("flat" and "jeffreys", of many features):
-    `why_none` then says so.
+    `value` is the posterior mean and `log_value` its logarithm, which is finite even if `value`
+    underflows. `per_class` holds the mean error of each of `classes`, and `gamma` the prior
+    probabilities of the classes. With more than two classes `value` is the pairwise error, and
+    `per_class` adds up the pairs that a class belongs to; there is then no standard error and no
+    interval. Neither exists if the prior makes the variance along the rule more than 1 + 1/√N times
+    the variance of the N rows of a class, as "flat" and "jeffreys" do with many features.
+    `why_none` then gives this reason.
     """
 
     value: float
@@ -44,12 +45,12 @@ class RulePosterior(Shown):
     why_none: str | None = None
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Equal-tailed credible interval, from the exact posterior."""
+        """Return the equal-tailed credible interval of the exact posterior distribution."""
         check_level("level", level)
         return Interval(*self._posterior("interval").interval(level), "credible", level)
 
     def cdf(self, e: float) -> float:
-        """P(error ≤ e)."""
+        """Return P(error ≤ e)."""
         return self._posterior("distribution").cdf(float(e))
 
     def __str__(self) -> str:
@@ -84,25 +85,28 @@ def bayesian_error(
     scale: Any = None,
     mean: Any = None,
 ) -> RulePosterior:
-    """The Bayesian error estimate of a linear rule from the rows it was trained on.
+    """Return the Bayesian error estimate of a linear rule from the rows it was trained on.
 
     Parameters
     ----------
     coef : array, shape (n_features,), (1, n_features) or (n_classes, n_features)
-        One score, positive for the second class in sorted order, or one score per class.
+        One score, which is positive for the second class in sorted order, or one score per class.
     intercept : float or array
-        One for each score.
+        One intercept for each score.
     X, y : table of numbers and labels
-        The rows that judge the rule: those it was trained on, as cv="bee" has it, or others. By
-        others the interval is right where the classes are normal; by its own rows a rule of many
-        features looks too good.
+        The rows that the error is estimated from: the training rows of the rule, as with cv="bee",
+        or other rows. With other rows the interval has its nominal coverage if the classes are
+        normally distributed. With its own training rows, a rule of many features has an estimate
+        that is too small.
     prior : {"proper", "improper", "flat", "jeffreys", "empirical"}
-        As in `tr.methods.BayesianError`, and so are `kappa`, `nu`, `scale` and `mean`.
+        The prior, as in `tr.methods.BayesianError`; the same holds for `kappa`, `nu`, `scale` and
+        `mean`.
     gamma : float or sequence, optional
-        The share of the first of two classes, or of every class; by default those of y.
+        The prior probability of the first of two classes, or of every class. By default the class
+        frequencies in y are used.
     standardize : bool, default=True
-        Measure X in units in which each feature has mean 0 and variance 1 (the rule stays what it
-        is). The proper prior assumes features of that size.
+        Scale each feature of X to mean 0 and variance 1 and convert the rule accordingly, so that
+        its predictions do not change. The proper prior assumes features on this scale.
     kappa, nu : float or mapping, optional
     scale : float, array of shape (n_features, n_features), or mapping, optional
     mean : float, array of shape (n_features,), or mapping, optional

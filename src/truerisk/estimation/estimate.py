@@ -41,54 +41,59 @@ def estimate_risk(
 
     Parameters
     ----------
-    model : estimator
-        Any scikit-learn classifier, regressor, pipeline or search. A search tunes anew in every
+    Any scikit-learn classifier, regressor, pipeline or search. A search is tuned anew in every
+    training set, so the risk is that of the whole procedure.
         training set, so its risk is that of the whole procedure.
     X, y : table and target
         Arrays, sparse matrices, pandas, polars or pyarrow.
     cv : int, str, Method, splitter or iterable of (train, test), optional
-        How: what `cross_val_score` takes, of which a number means folds that are not shuffled and
-        stratified for classifiers, or a word; ``tr.methods.names()`` lists them. By default
-        "5-fold", five shuffled folds; "forward-5" where times are given, "blocks-5" where places
-        are.
+        The method of estimation. Values that `cross_val_score` accepts mean what they mean there: a
+        number stands for folds that are not shuffled, stratified for classifiers. A name selects a
+        method; ``tr.methods.names()`` lists them. The default is "5-fold", which has five shuffled
+        folds; it is "forward-5" if times are given, and "blocks-5" if places are given.
     scoring : str, callable, Loss, or a list or dict of them, optional
-        What is told: a name or scorer of scikit-learn, a word of ``tr.losses.names()``, a Loss, or
-        a function of (y_true, y_pred) that gives a loss for each row or one for all. Of several the
-        first one is the risk's, and the others are in ``scores`` of the result. By default the
-        zero-one loss of classifiers and the squared loss of regressors.
+        The loss or score to estimate: the name of a scikit-learn scorer or the scorer itself, a
+        name in ``tr.losses.names()``, a Loss, or a function of (y_true, y_pred) that returns one
+        loss per row or one number. If several are given, the risk is that of the first, and the
+        result holds the others in ``scores``. The default is the zero-one loss for classifiers and
+        the squared loss for regressors.
     n_jobs : None, int, str or executor
-        Where fits run: in this process; in so many worker processes, -1 for one per core; on
-        "dask://host:port" or a Client of Dask; or on anything with ``submit``.
+        Where models are fitted: in this process (None), in so many worker processes (-1 for one per
+        core), on a Dask cluster ("dask://host:port" or a Dask Client), or on any executor with
+        ``submit``.
     positive : label, optional
-        The class that scores of one class, such as F1, speak of: by default the greater of two
-        labels, as in scikit-learn. Results name it.
+        The positive class of scores such as F1. The default is the greater of two labels, as in
+        scikit-learn. Results name it.
     groups : array of labels or name of a column of X, optional
-        Rows of one group stay on one side of every split. A column that is named here, or as
-        `sample_weight`, `time` or `block`, is taken out of X, as on the command line: the number
-        of a patient is no feature. Give its values, ``time=X["day"]``, to keep it in X as well.
+        Rows of one group stay on one side of every split. A column that is named here, or in
+        `sample_weight`, `time` or `block`, is removed from X, as on the command line, because a
+        patient's number is no feature. To keep the column in X as well, pass its values:
+        ``time=X["day"]``.
     sample_weight : array or name of a column of X, optional
-        Weights of the rows in every fit and in every mean loss.
+        Weights of the rows, used in every fit and in every mean loss.
     time : array or name of a column of X, optional
-        When each row was taken: numbers or dates, in any order, ties allowed. Methods such as
-        "forward-5" train on the past; of others a warning says which rows they test by later ones.
+        When each row was observed: numbers or dates, in any order, with ties allowed. Methods such
+        as "forward-5" train on the past. Other methods warn if they test rows with models that were
+        trained on later rows.
     block : array, frame or names of columns of X, optional
-        Where each row was taken: one to three coordinates, or the label of a block.
+        Where each row was observed: one to three coordinates, or the label of a block.
     interval : str or IntervalForm, optional
-        Which interval; ``tr.intervals.names()`` lists the words. By default the one that was
-        calibrated for means over folds (``beta-cv`` for errors), of other methods their own. A
-        K-fold word becomes the method that draws what the interval needs ("ncv", "beta-ncv",
-        "conservative-z"); one that is not justified is refused.
+        The form of the interval; ``tr.intervals.names()`` lists the names. By default means over
+        folds get the interval that was calibrated for them (``beta-cv`` for error rates), and other
+        methods get their own. If an interval needs more than K folds, the K-fold method is replaced
+        by the method that draws what it needs ("ncv", "beta-ncv", "conservative-z"). An interval
+        that is not justified is refused.
     confidence_level : float
-        Of the interval.
+        The nominal coverage of the interval.
     engine : str or Engine
-        "auto", a word of ``tr.engines.names()``, or an engine.
+        "auto", a name in ``tr.engines.names()``, or an engine.
     random_state : int, None or Generator
-        The same seed gives the same number wherever fits run.
+        Source of random numbers. The same seed gives the same result wherever models are fitted.
     checks : bool, default=True
-        Look through the rows, of large tables a sample, for near copies, an order, and columns
-        that number groups, and count the events that a score rests on. What is found is in
-        ``findings`` and ``notes`` of the result, and in one warning. Fits inside other calls make
-        no checks.
+        Check the rows (a sample of them if the table is large) for near copies, for an order, and
+        for columns that number groups, and count the events that a score rests on. Findings are in
+        ``findings`` and ``notes`` of the result, and in one warning. Fits inside other calls are
+        not checked.
 
     Returns
     -------
@@ -151,9 +156,10 @@ def risk_curve(
 ) -> RiskCurve:
     """Estimate the risk of every setting of a grid, on the same splits.
 
-    `grid` is written as for GridSearchCV, and its order is kept; `rule` chooses `best`. The value
-    of the chosen candidate is the best of many and therefore flatters: `HonestSearchCV`
-    estimates the risk of the choice itself. The other parameters are those of `estimate_risk`.
+    `grid` has the form that GridSearchCV takes, and the order of its settings is preserved. `rule`
+    chooses `best`. The risk of the chosen candidate is optimistic, because it is the smallest of
+    many: `HonestSearchCV` estimates the risk of the choice itself. The other parameters are those
+    of `estimate_risk`.
 
     Examples
     --------
@@ -189,9 +195,10 @@ def risk_curve(
 
 
 def _curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
-    """The risks by a method, means over folds with the interval that was calibrated for them.
+    """Compute the risk curve, with the calibrated intervals if the method averages over folds.
 
-    A rule of standard errors weighs those of a search, which has none calibrated for its settings.
+    If the rule needs standard errors, the calibrated intervals are not used: none is calibrated for
+    the settings of a search.
     """
     chosen = as_method(usual_word(problem.data) if cv is None else cv)
     problem = with_checks(problem, checks, forward=chosen.goes_forward)

@@ -1,6 +1,7 @@
-"""What a fit is given beside X and y: weights by their name, groups, rows that end it early.
+"""Validate and route fit parameters: sample weights, groups and early-stopping sets.
 
-What cannot reach a fit, or would tell it of rows that it is tested on, is refused before any.
+A parameter is refused before the first fit if it cannot reach the fit, or if it would reveal rows
+that the fit is tested on.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ PARTED = (
     "sklearn.ensemble:StackingClassifier",
     "sklearn.ensemble:StackingRegressor",
 )
-"""Models that give the weight to every part of theirs."""
+"""Models that pass the sample weight to each of their base estimators."""
 
 ROUTED = (
     "sklearn.model_selection:FixedThresholdClassifier",
@@ -32,13 +33,13 @@ ROUTED = (
     "sklearn.multiclass:OneVsRestClassifier",
     "sklearn.multiclass:OutputCodeClassifier",
 )
-"""Models that hand a weight to the model inside with metadata routing only."""
+"""Models that pass a sample weight to the inner estimator with metadata routing only."""
 
 
 def params_of_fits(
     family: Family, data: Data, sample_weight: Any, fit_params: Any
 ) -> dict[str, Any]:
-    """Everything that each fit of a family is given beside X and y."""
+    """Return all keyword arguments of each fit of a family."""
     if not isinstance(fit_params, Mapping | None) or not all(
         isinstance(name, str) for name in fit_params or {}
     ):
@@ -55,7 +56,7 @@ def params_of_fits(
 def fit_params_with_weight(
     estimator: Any, sample_weight: Any, fit_params: dict[str, Any]
 ) -> dict[str, Any]:
-    """Fit parameters that carry the weight; a model that takes none is refused, never ignored."""
+    """Add the sample weight to the fit parameters. A model that takes no weights is refused."""
     if sample_weight is None:
         return fit_params
     from sklearn import get_config
@@ -66,7 +67,7 @@ def fit_params_with_weight(
 
 
 def _name(estimator: Any) -> str:
-    """'sample_weight', or 'step__sample_weight' for the last step of a pipeline."""
+    """Return 'sample_weight', or 'step__sample_weight' for the last step of a pipeline."""
     from sklearn.utils.validation import has_fit_parameter
 
     prefix, model = "", estimator
@@ -74,7 +75,7 @@ def _name(estimator: Any) -> str:
         step, model = model.steps[-1]
         prefix += f"{step}__"
     if is_a(model, *PARTED):
-        # All parts get the weight under one name, that of an estimator's own argument.
+        # All base estimators receive the weight under the name "sample_weight".
         for part in _parts(model):
             if _name(part) != "sample_weight":
                 raise Refusal(
@@ -91,7 +92,8 @@ def _name(estimator: Any) -> str:
         )
     inner = getattr(model, "estimator", getattr(model, "regressor", None))
     if inner is not None and not has_fit_parameter(model, "sample_weight"):
-        return prefix + _name(inner)  # the outer learner hands fit parameters on
+        # A meta-estimator passes fit parameters on to the inner estimator.
+        return prefix + _name(inner)
     if not has_fit_parameter(model, "sample_weight"):
         raise Refusal(
             f"{type(model).__name__}.fit takes no sample_weight, and the weights would be ignored: "
@@ -107,9 +109,9 @@ def _parts(model: Any) -> Iterator[Any]:
 
 
 def _refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_rows: int) -> None:
-    """Refuse what belongs to rows (weights) where a step changes the rows that the learner sees.
+    """Refuse parameters with an entry per row (weights) if a step resamples the rows.
 
-    imbalanced-learn's pipelines resample X and y, and nothing that travels with them.
+    Pipelines of imbalanced-learn resample X and y only, and no other array with an entry per row.
     """
     if not family.is_piped:
         return
@@ -125,14 +127,15 @@ def _refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_r
         )
 
 
-ASKED = ("eval_set", "eval_X", "X_val")  # fit parameters that hold rows which end the fit
+ASKED = ("eval_set", "eval_X", "X_val")  # names of fit parameters that hold early-stopping rows
 STOPPER = "truerisk.models.early_stopping:EarlyStopping"
-MANY = 10_000  # rows above which early_stopping="auto" of histogram boosting is True
+# early_stopping="auto" of histogram gradient boosting is True above this number of rows
+MANY = 10_000
 INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 
 
 def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
-    """Refuse rows of X that every fit is to be ended by: each of them is tested, too."""
+    """Refuse early-stopping sets that hold rows of X, because every row of X is also tested."""
     for name, value in params.items():
         if name.rpartition("__")[2] not in ASKED or value is None:
             continue
@@ -151,9 +154,10 @@ def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
 
 
 def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict[str, Any]:
-    """Hand what is known of the rows to a learner that splits them itself, unless it is given some.
+    """Pass groups, times and blocks to a learner that splits rows itself, unless they are given.
 
-    Early stopping sets groups aside; a search of ours goes forward in time, or by blocks, as well.
+    `EarlyStopping` uses the groups to hold rows out. A search of this package also uses the times
+    and the blocks.
     """
     ours = is_honest_search(family.last)
     if not ours and not is_a(family.last, STOPPER):
@@ -162,7 +166,7 @@ def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict
     if ours:
         row_arrays |= {"time": data.time, "block": data.block}
         if data.block is not None and data.places is None:
-            row_arrays["groups"] = None  # its labels are the groups already
+            row_arrays["groups"] = None  # block labels were already copied to the groups
     from sklearn import get_config
 
     prefix = "" if get_config()["enable_metadata_routing"] else family.prefix
@@ -172,7 +176,7 @@ def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict
 
 
 def warn_of_cut_groups(family: Family, data: Data) -> None:
-    """Say that a learner's own early stopping draws rows, and not the groups that are given."""
+    """Warn if a learner's own early stopping holds out single rows although groups are given."""
     if not any(_draws(setting, data.n_rows) for setting in family.settings):
         return
     warn(
@@ -184,7 +188,7 @@ def warn_of_cut_groups(family: Family, data: Data) -> None:
 
 
 def _draws(setting: Mapping[str, Any], n_rows: int) -> bool:
-    """Whether a setting of scikit-learn's has the fit end by rows that it draws."""
+    """Return True if a setting makes scikit-learn stop a fit early by rows that it draws."""
     if "validation_fraction" not in setting or setting["validation_fraction"] is None:
         return False
     if "early_stopping" in setting:
@@ -194,7 +198,10 @@ def _draws(setting: Mapping[str, Any], n_rows: int) -> bool:
 
 
 def _tables(value: Any) -> Iterator[Any]:
-    """The tables of an `eval_set`: a pair (X, y), or a list of them; of others the table itself."""
+    """Yield the feature tables in an `eval_set`, given as a pair (X, y) or as a list of pairs.
+
+    A value that is neither is yielded as it is.
+    """
     if not isinstance(value, list | tuple):
         yield value
     elif all(isinstance(one, list | tuple) for one in value):
@@ -204,7 +211,7 @@ def _tables(value: Any) -> Iterator[Any]:
 
 
 def _n_known(table: Any, X: Any) -> int | None:
-    """How many rows of a table are rows of X; None where it is no table that can be read."""
+    """Count the rows of a table that are rows of X; return None if the table cannot be read."""
     theirs, ours = _columns(table), _columns(X)
     if theirs is None or ours is None:
         return None
@@ -230,7 +237,7 @@ def _columns(table: Any) -> list[np.ndarray] | None:
 
 
 def _codes(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Equal for equal cells of a column of both tables."""
+    """Encode one column of both tables as integers, so that equal cells get equal codes."""
     numbers = all(labels.dtype.kind in "biuf" for labels in (ours, theirs))
     if numbers:
         cells = np.concatenate([ours.astype(np.float64), theirs.astype(np.float64)])

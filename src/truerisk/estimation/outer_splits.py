@@ -1,4 +1,4 @@
-"""The splits that test: which they are where little is said of them, and what happened in them."""
+"""The outer splits: how many parts a method needs, and which settings the splits chose."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 def n_parts(rows: Any, methods: Iterable[Any]) -> int:
-    """Into how many parts a method cuts the rows of which its least training set has only one.
+    """Return the largest number of parts into which one of the methods cuts the rows.
 
-    That is K + 1 for K forecasts; 2 is taken for others, as folds have it. None among the methods
-    is the usual one.
+    The smallest training set of a method is one of these parts. A method with K forecasts has K + 1
+    parts. For any other method the number is 2, as for folds. None among the methods stands for the
+    default method.
 
     >>> from types import SimpleNamespace
     >>> n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
@@ -34,9 +35,10 @@ def n_parts(rows: Any, methods: Iterable[Any]) -> int:
 
 @dataclass(frozen=True)
 class OuterFold:
-    """One outer split: what was chosen inside it, and the risk outside. Also a mapping.
+    """One outer split: the setting chosen on its training set and the risk on its test set.
 
-    `risk` and `inner_risk` are on the scale that was asked for.
+    `risk` and `inner_risk` are on the scale of the requested score. The object can also be used as
+    a mapping.
     """
 
     params: Mapping[str, Any]
@@ -57,9 +59,10 @@ class OuterFold:
 
 @dataclass(frozen=True)
 class Stability:
-    """`agreement` is the share of outer splits that chose what was chosen on all rows.
+    """Agreement of the outer splits with the setting chosen on all rows.
 
-    `frequencies` counts the choices by candidate number, the most frequent first.
+    `agreement` is the share of outer splits that chose the same setting as all rows. `frequencies`
+    counts the choices by candidate number, the most frequent first.
     """
 
     agreement: Share
@@ -69,13 +72,13 @@ class Stability:
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """The reason why a record read from a file is invalid, or None if it is valid."""
         has_candidates = all(c < len(self.candidates) for c in self.frequencies)
         return None if has_candidates else ("frequencies", "the counts of settings")
 
     @property
     def n_distinct(self) -> int:
-        """How many different settings were chosen."""
+        """The number of different settings that were chosen."""
         return len(self.frequencies)
 
     def __float__(self) -> float:
@@ -90,10 +93,11 @@ class Stability:
 
 
 def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
-    """Return what happened in each outer split, on the scale that was asked for."""
+    """Return what happened in each outer split, on the scale of the requested score."""
     inner = getattr(problem.testing, "inner_method", None)
     scale = inside = problem.loss.scale
-    if inner is not None:  # a criterion chooses in a loss of its own
+    # A criterion chooses by its own loss, so the inner risk has its own scale.
+    if inner is not None:
         inside = inner.loss_of(problem.data, problem.loss, asked=problem.loss_asked).scale
     folds = []
     for unit in tested.units:
@@ -112,7 +116,7 @@ def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
 
 
 def stability_of(folds: Sequence[OuterFold], best: int, family: Family) -> Stability:
-    """Return how the outer splits agree with the setting that was chosen on all rows."""
+    """Return how often the outer splits chose the setting that was chosen on all rows."""
     counts = Counter(map(attrgetter("best_index"), folds))
     return Stability(
         agreement=counts[best] / len(folds),

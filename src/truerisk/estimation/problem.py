@@ -1,4 +1,4 @@
-"""A problem: one family on checked data, with all that was asked for beside it."""
+"""A problem: one family of models on checked data, with all other arguments of a call."""
 
 from __future__ import annotations
 
@@ -41,14 +41,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything a computation needs, checked; `scores` are further losses of the same fits.
+    """All inputs of a computation, checked.
 
-    `steps` holds the fitted steps that several families share. `positive` is the class that was
-    named for scores of one class, and `name` is that of the loss among several. `findings` are what
-    the checks of the call saw in the rows. `calibrated` says that losses for which no interval is
-    asked have the calibrated one. In "choose a setting, then fit" `select_by` compares the settings
-    on all rows, and `testing` tests the choice and the fit on rows without part in either; both are
-    None where a call names its method itself, and `testing` where no risk is asked for.
+    `loss` is the loss that is estimated, and `scores` are further losses evaluated on the same
+    fits. `name` is the name of `loss` among them. `steps` caches fitted pipeline steps that several
+    families share. `positive` is the positive class that the user named. `findings` are the results
+    of the checks of the rows. If `calibrated` is true, a loss whose interval was not named gets the
+    calibrated one. For "choose a setting, then fit", `select_by` is the method that compares the
+    settings on all rows, and `testing` is the method that tests the choice and the fit on rows used
+    in neither. Both are None if the call names its method itself, and `testing` is None if no risk
+    is requested.
     """
 
     family: Family
@@ -72,18 +74,18 @@ class Problem:
 
     @property
     def losses(self) -> list[Loss]:
-        """The loss and the further ones."""
+        """The loss and the further scores."""
         return [self.loss, *map(attrgetter("loss"), self.scores.values())]
 
     @property
     def by_name(self) -> dict[str, Loss]:
-        """The loss and the further ones by their names."""
+        """The loss and the further scores by their names."""
         further = {name: score.loss for name, score in self.scores.items()}
         return {self.name: self.loss, **further}
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """The rows of each class by its name, empty for numbers."""
+        """The number of rows of each class by class name; empty if y is not a class label."""
         data = self.data
         if data.task != "classification":
             return {}
@@ -92,7 +94,7 @@ class Problem:
 
     @cached_property
     def richest(self) -> Request | None:
-        """The richest answer that the learner gives; None where labels are all there is."""
+        """The most informative prediction of the learner; None if it only predicts labels."""
         if self.data.task == "regression" or (
             self.data.task == "survival" and not self.data.horizons
         ):
@@ -103,21 +105,21 @@ class Problem:
         return None
 
     def asking_at(self, horizon: float) -> Problem:
-        """The same, its curves of survival asked at this time, too."""
+        """Return the same problem with survival curves also evaluated at this time."""
         horizons = tuple(sorted({*self.data.horizons, horizon}))
         return replace(self, data=replace(self.data, horizons=horizons))
 
     def fitted(self, candidate: int) -> Any:
-        """The model of one setting, fitted on all rows."""
+        """Return the model of one setting, fitted on all rows."""
         seed = (self.seed, 0) if self.family.is_random else None
         return fitted_on_all(self.family, candidate, self.data, seed)
 
     def by(self, n_jobs: Any) -> Problem:
-        """Return the same problem with its fits made elsewhere; None keeps its own place."""
+        """Return the problem with another executor; None leaves the executor unchanged."""
         return self if n_jobs is None else replace(self, executor=executor_of(n_jobs))
 
     def asking(self, **options: Any) -> Asking:
-        """Return the way from a plan to answers for this problem, `options` for one pass apart."""
+        """Return an `Asking`, which answers plans; `options` override its usual arguments."""
         usual = {
             "scores": self.losses[1:],
             "engine": self.engine,
@@ -128,7 +130,7 @@ class Problem:
         return Asking(self.family, self.data, self.loss, **{**usual, **options})
 
     def asking_winners(self, keeper: Keeper | None = None) -> Asking:
-        """Return the way to further answers of the models that were tested, fitted again."""
+        """Return an `Asking` for further answers of the tested models, which are fitted again."""
         passes = cast("Procedure", self.testing).testing_pass(len(self.family))
         return self.asking(passes=passes, keeper=keeper)
 
@@ -145,10 +147,10 @@ def pose(
     is_event: bool = False,
     **terms: Any,
 ) -> Problem:
-    """Check what a user gave: rows, and what `problem_on` is asked for.
+    """Check the arguments of a call and return its problem; `terms` are passed to `problem_on`.
 
-    With `is_event` the class of `positive` is the event of a validation, and a score that is of no
-    class may do without it.
+    If `is_event` is true, `positive` names the event of a validation, and it is allowed that no
+    score refers to a class.
     """
     given = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     X, rows, _ = take_named_columns(X, given, models=[family.estimator])
@@ -174,21 +176,22 @@ def problem_on(
     engine: Any = "auto",
     random_state: Any = 0,
 ) -> Problem:
-    """Check what a user asks for on data that were checked before.
+    """Check the arguments of a call whose data were checked before.
 
-    Of several scores `chooser` names the one that chooses; by default it is the first one.
-    `sample_weight` goes to the fits as it was given, under the name that this family has for it.
+    If `scoring` holds several scores, `chooser` names the one that selects the setting; by default
+    this is the first. `sample_weight` is passed to the fits under the parameter name that this
+    family has for it.
     """
     check_level("confidence_level", confidence_level)
     loss, further = by_scoring(scoring, chooser)
-    executor = executor_of(n_jobs)  # an unknown one is refused by every engine alike
+    executor = executor_of(n_jobs)  # All engines refuse an unknown executor, so it is checked here.
     params = {}
     is_given = fit_params is not None and not (isinstance(fit_params, dict) and not fit_params)
     is_given = is_given or sample_weight is not None or data.groups is not None
     if is_given or data.time is not None or data.block is not None:
         params = params_branch().params_of_fits(family, data, sample_weight, fit_params)
     if positive is not None:
-        class_named(positive, data)  # which refuses a label that y does not hold
+        class_named(positive, data)  # This raises if y does not hold the label.
     data = data.for_fits(params, family.takes_y_as_given)
     as_asked = as_loss(loss, data, positive)
     first = _name_of(loss, as_asked, data)
@@ -221,7 +224,7 @@ def problem_on(
 
 
 def params_branch() -> ModuleType:
-    """Import what hands weights, groups and other fit parameters to fits."""
+    """Import the module that routes weights, groups and other fit parameters to fits."""
     check_present("truerisk.estimation.fit_params")
     from truerisk.estimation import fit_params as branch
 
@@ -229,7 +232,7 @@ def params_branch() -> ModuleType:
 
 
 def _name_of(scoring: Any, loss: Loss, data: Data) -> str:
-    """Return the name of a score: its word, and the class that an object or a scorer speaks of."""
+    """Return the name of a score, with the class that an object or scorer refers to."""
     score = scoring.score if isinstance(scoring, Scoring) else None
     if score is None or isinstance(score, str) or scoring.name:
         return loss.word
@@ -237,7 +240,7 @@ def _name_of(scoring: Any, loss: Loss, data: Data) -> str:
 
 
 def refuse_unrated_class(problem: Problem) -> Problem:
-    """Refuse a class that nothing that was asked for speaks of."""
+    """Refuse `positive` if none of the requested scores refers to a class."""
     data, positive = problem.data, problem.positive
     if positive is not None:
         code = class_named(positive, data)
@@ -251,7 +254,7 @@ def refuse_unrated_class(problem: Problem) -> Problem:
 
 
 def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
-    """Return the problem in the loss of the method, and the method that its interval needs."""
+    """Return the problem with the loss of the method, and the method that its interval requires."""
     chosen = as_method(method)
     if problem.interval is not None:
         chosen = with_interval(chosen, problem.interval)
@@ -267,9 +270,10 @@ def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
 
 
 def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
-    """Return the problem with its intervals by their words, chosen by what the drawn plan gives.
+    """Return the problem with its intervals chosen from what the drawn plan provides.
 
-    A user asks for that of the loss; the further scores have the calibrated one, if any.
+    The user chooses the interval of the loss. Further scores get the calibrated interval, if there
+    is one.
     """
     data, calibrated, scores = problem.data, problem.calibrated, {}
     for name, score in problem.scores.items():
@@ -281,14 +285,14 @@ def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A further loss to be told of the same fits, with the word of its interval or None."""
+    """A further loss evaluated on the same fits, with the name of its interval or None."""
 
     loss: Loss
     interval: str | None = None
 
 
 def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:
-    """Refuse scores that a method cannot tell: its answers or its numbers are of another kind."""
+    """Refuse scores that a method cannot estimate from the kind of answers or numbers it has."""
     for name, score in scores.items():
         reason = _why_not(method.tells_scores, score, data)
         if reason is not None:
@@ -296,7 +300,7 @@ def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> Non
 
 
 def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
-    """Return the scores that a method can tell: a criterion has nothing to say of others."""
+    """Return the scores that a method can estimate; a criterion estimates no score but its own."""
     telling = method.tells_scores
     return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
 
@@ -312,11 +316,12 @@ def _why_not(method: Method, score: Score, data: Data) -> str | None:
     return f"it estimates '{own.word}' alone. Use a method that splits, such as '10-fold'."
 
 
-MOST_SEED = 2**32  # of the generators that scikit-learn and SciPy draw settings from
+# scikit-learn and SciPy draw settings with generators whose seeds are below this number
+MOST_SEED = 2**32
 
 
 def as_seed(random_state: Any) -> int:
-    """Return the integer that all random streams come from; None draws one, which is reported."""
+    """Return the integer that seeds all random streams; None draws one, which results report."""
     if random_state is None:
         return int(np.random.default_rng().integers(2**31))
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
@@ -334,7 +339,11 @@ def as_seed(random_state: Any) -> int:
 
 
 def settings_seed(seed: int, *, plain: bool = False) -> int:
-    """The seed of the settings: of a stream of their own, or `plain`, as RandomizedSearchCV's."""
+    """Return the seed from which settings are drawn.
+
+    It comes from a random stream of its own, or, if `plain`, it is the seed that RandomizedSearchCV
+    would use.
+    """
     if plain and seed < MOST_SEED:
         return seed
     return int(Streams(seed).get("settings").integers(MOST_SEED))
@@ -342,7 +351,7 @@ def settings_seed(seed: int, *, plain: bool = False) -> int:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Versions that a number can depend on."""
+    """Return the versions of the packages that a result can depend on."""
     releases = {"truerisk": __version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "sklearn"):
         module = sys.modules.get(name)
@@ -352,10 +361,11 @@ def versions() -> Mapping[str, str]:
 
 
 def with_checks(problem: Problem, checks: bool, *, forward: bool) -> Problem:
-    """Check the rows of a problem, unless that is switched off or a fit of another call runs.
+    """Check the rows of a problem, unless `checks` is off or this is a fit inside another call.
 
-    Results of the problem hold the findings and say them in their notes. If all splits of the call
-    go `forward` in time, an order of the rows misleads nobody, and `rows-in-order` is left out.
+    The findings are stored in the problem, and results list them in their notes. If all splits of
+    the call go `forward` in time, an order of the rows does no harm, and the finding
+    `rows-in-order` is left out.
     """
     check_flag("checks", checks)
     if not checks or not are_checks_on():

@@ -1,4 +1,4 @@
-"""The run: family, data and method → plan → engine → answers → evaluation, with its papers."""
+"""The computation: family, data and method → plan → engine → answers → evaluation → results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Computed(Evaluation):
-    """An evaluation and what made it; `n_made` fits were made, others' answers were known."""
+    """An evaluation and how it was computed.
+
+    `n_made` counts the fits that were made; the answers of the other fits were known before.
+    """
 
     problem: Problem
     method: Method
@@ -52,13 +55,13 @@ class Computed(Evaluation):
 
     @property
     def all_answers(self) -> Answers:
-        """The answers that were reduced; only a method that asks once has all of them."""
+        """The answers that were reduced; only a method with a single pass has all of them."""
         assert self.answers is not None
         return self.answers
 
     @property
     def by_score(self) -> dict[str, Computed]:
-        """The same computation in each of its further scores."""
+        """The same computation for each of its further scores."""
         by_name = {}
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
@@ -79,11 +82,11 @@ def compute(
     keeper: Keeper | None = None,
     known: Sequence[Answers | None] = (),
 ) -> Computed:
-    """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
+    """Draw the plan (or use the given one), let an engine answer it and reduce the answers.
 
-    Passes whose answers are `known` from an earlier computation make no fit again. Where all tested
-    rows are to be `new_rows` to their model, others are refused; elsewhere there is a warning. A
-    method that no engine can answer may name another that takes its place.
+    Passes whose answers are `known` from an earlier computation are not fitted again. If `new_rows`
+    is true, a plan that tests rows its models have seen is refused; otherwise such a plan causes a
+    warning. If no engine can answer the method, another method may replace it.
     """
     started = time.perf_counter()
     asked, method = checked_method(problem, method)
@@ -136,9 +139,9 @@ def _warn_of_inner_splits(problem: Problem) -> None:
 
 
 def tuning_problem(problem: Problem, method: Method | None = None) -> Problem:
-    """Return the problem of tuning by a method, its own by default.
+    """Return the problem of selecting a setting by a method, which is `select_by` by default.
 
-    Of intervals only one that counts the choice belongs to it.
+    The requested interval is dropped unless it accounts for the selection.
     """
     method = method or problem.select_by
     assert method is not None
@@ -151,7 +154,7 @@ def tuning_problem(problem: Problem, method: Method | None = None) -> Problem:
 
 
 def with_note(computed: Computed, note: str) -> Computed:
-    """The same, where every estimate says this first."""
+    """Return the computation with this note at the head of the notes of every estimate."""
     tested = tuple(replace(t, notes=(note, *t.notes)) for t in computed.tested)
     procedure = computed.procedure
     if procedure is not None:
@@ -161,7 +164,7 @@ def with_note(computed: Computed, note: str) -> Computed:
 
 @dataclass(frozen=True, eq=False)
 class PairedAnswers:
-    """Answers of several candidates that a method reduces to their risks, a line for each."""
+    """Answers of several candidates that a method reduces to risks, one row per candidate."""
 
     answers: Answers
     data: Data
@@ -169,7 +172,7 @@ class PairedAnswers:
     method: Method
 
     def losses(self) -> PairedLosses:
-        """The mean loss of every row that was tested; or a sentence on why there are none."""
+        """Return the mean loss of every tested row, or a sentence that says why there are none."""
         check_present("truerisk.methods.parts.paired_losses")
         from truerisk.methods.parts.paired_losses import paired_losses
 
@@ -177,11 +180,12 @@ class PairedAnswers:
 
 
 def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
-    """Return the risk curve of a computation; `best` is given where another loss chose."""
+    """Return the risk curve of a computation; `best` is given if another loss chose."""
     problem, answers = computed.problem, computed.answers
     best = _best(computed) if best is None else best
     comparable = None
-    if answers is not None and answers.n_candidates == len(problem.family):  # not winners' alone
+    # Answers of the winners alone do not allow a comparison of all candidates.
+    if answers is not None and answers.n_candidates == len(problem.family):
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
     candidates, papers = problem.family.candidates, _common(computed)
     scores = {}
@@ -193,7 +197,8 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
         rule=problem.rule.word,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
-        evaluation=Evaluation(*_evaluated(computed)),  # without rows, model and executor
+        # The record must not hold rows, models or executors.
+        evaluation=Evaluation(*_evaluated(computed)),
         scores=scores,
         comparable=comparable,
     )
@@ -203,16 +208,19 @@ def _best(computed: Computed) -> int:
     """Return the candidate that the rule chooses."""
     tested = computed.tested
     if len(tested) == 1:
-        return 0  # a single candidate is not chosen: it is shown even where it failed
+        return 0  # A single candidate is not chosen, and it is shown even if it failed.
     rule, units = computed.problem.rule, computed.units
     if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
-        # averaged inner risks have no standard error, so the setting that won most often is taken
+        # Averaged inner risks have no standard error, so take the setting that won most often.
         return int(np.bincount([unit.candidate for unit in units]).argmax())
     return by_rule(tested, rule)
 
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:
-    """Return the honest risk of "tune, then fit", if the method estimates it; no rule is needed."""
+    """Return the risk of the whole procedure "tune, then fit", or None if the method lacks it.
+
+    No selection rule is needed for it.
+    """
     candidates = computed.problem.family.candidates
     if computed.procedure is None:
         return None
@@ -231,9 +239,10 @@ def _common(computed: Computed) -> RiskEstimate:
     problem, answers, splits = computed.problem, computed.answers, None
     data, method, loss = problem.data, computed.method, problem.loss
     average_of = getattr(getattr(method, "outer_method", method), "average_of", None)
-    # a score that is usually a mean over folds may be taken of all answers at once
+    # A score that is usually a mean over folds may be computed from all answers at once.
     is_mean = not loss.per_row and loss.usual_average == "fold"
-    if answers is not None and not answers.plan.has_drawn_fits:  # else there are none to list
+    # Fits on drawn (weighted) rows have no splits to list.
+    if answers is not None and not answers.plan.has_drawn_fits:
         plan = answers.plan
         splits = np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])
     return blank_estimate(
@@ -261,9 +270,10 @@ def _common(computed: Computed) -> RiskEstimate:
 
 
 def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
-    """Return an estimate on these rows in this loss that has no value yet; `others` are its fields.
+    """Return an estimate for these rows and this loss that has no value yet.
 
-    Every estimate comes from here, and `dress` gives it its value.
+    `others` are further fields of the estimate. Every estimate is created here, and `dress` sets
+    its value.
     """
     return RiskEstimate(
         **{
@@ -283,7 +293,7 @@ def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
 
 
 def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
-    """Return True if rows were tested in the order of time: by their times, or going forward."""
+    """Return True if rows were tested in order of time, by their times or by a forward plan."""
     if data.time is not None or method.tells_scores.respects_time:
         return True
     return answers is not None and order_of(answers.plan) is not None
