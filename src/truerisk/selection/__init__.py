@@ -1,4 +1,4 @@
-"""From a risk curve to a candidate: the rules by words."""
+"""Rules that choose one candidate from a risk curve, by their names."""
 
 from typing import TYPE_CHECKING
 
@@ -7,5 +7,6 @@ from truerisk.selection.rules import Minimum, OneStandardError, as_rule, names, 
 
 __all__ = ["Minimum", "OneStandardError", "as_rule", "names", "registry"]
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+# A type checker would otherwise accept every name as an attribute of this module.
+if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy("truerisk.selection", __all__)

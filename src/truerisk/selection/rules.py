@@ -1,4 +1,4 @@
-"""Rules that choose a candidate from a curve, and their words."""
+"""Rules that choose a candidate from a risk curve, and the registry of their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ registry = Registry(
 
 
 def smallest(values: np.ndarray) -> float:
-    """The smallest risk of candidates that have one."""
+    """Return the smallest risk among the candidates that have one."""
     if np.isnan(values).all():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
     return float(np.nanmin(values))
@@ -36,10 +36,11 @@ def smallest(values: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Minimum(Rule):
-    """The candidate with the smallest risk; of equal ones, the first in grid order.
+    """Rule that chooses the candidate with the smallest risk; ties go to the first in grid order.
 
-    Risks that differ by less than 1e-12 (relative, so that no unit of y counts) are equal: the
-    order in which fold risks were added must not choose. (GridSearchCV lets the last bit decide.)
+    Two risks count as equal if their relative difference is below 1e-12. The difference is relative
+    so that the unit of y does not matter. Without this tolerance the order in which the fold risks
+    were added could decide, as it does in GridSearchCV.
     """
 
     word: ClassVar[str] = "min"
@@ -52,11 +53,12 @@ class Minimum(Rule):
 
 @dataclass(frozen=True)
 class OneStandardError(Rule):
-    """The simplest candidate with risk ≤ the smallest risk + its standard error.
+    """Rule that chooses the simplest candidate with risk ≤ smallest risk + its standard error.
 
-    The grid lists settings from simple to complex (`simplest="first"`, the default) or the other
-    way round (`"last"`); the word `1-se` takes the `simple_end` of the grid. The standard error is
-    that of the risk's own method, not the standard deviation of the folds.
+    The grid lists settings from simple to complex (`simplest="first"`, the default) or from complex
+    to simple (`"last"`). If the rule is given by its name `1-se`, `simple_end` decides which end of
+    the grid is the simplest. The standard error comes from the method that estimated the risk; it
+    is not the standard deviation of the folds.
     """
 
     simplest: Literal["first", "last"] = "first"
@@ -111,11 +113,14 @@ SMALLER_IS_SIMPLER = {
     "n_estimators",
     "num_leaves",
 }
-"""Parameters of scikit-learn and of boosters by which way models become simpler."""
+"""Parameters of scikit-learn and boosting libraries, by the direction of simpler models."""
 
 
 def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "last"]:
-    """Where a grid has its simplest setting: known of one parameter of a known name, else first.
+    """Return which end of a grid holds its simplest setting.
+
+    The answer is known if exactly one parameter varies and its name is listed above. Otherwise it
+    is "first".
 
     >>> simple_end([{"n_neighbors": 1}, {"n_neighbors": 9}]), simple_end([{"C": 1}, {"C": 9}])
     ('last', 'first')
@@ -134,12 +139,12 @@ def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "las
 
 
 def names() -> list[str]:
-    """The words that `rule=` takes."""
+    """Return the names that `rule=` accepts."""
     return registry.names()
 
 
 def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
-    """The rule a user asked for, among these settings."""
+    """Return the rule that the argument `rule=` stands for, given the settings of the grid."""
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):
