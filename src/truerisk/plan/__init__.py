@@ -1,4 +1,7 @@
-"""Which fit sees what, and what it is asked: plans, drawn once, hashed and replayed."""
+"""Plans: which rows each fit is trained on and tested on.
+
+Plans are drawn once, hashed and replayed.
+"""
 
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder

@@ -1,4 +1,4 @@
-"""What an engine says: for every candidate, one answer per question and row, in flat blocks."""
+"""The answers of an engine: one prediction per candidate, question and row, in flat arrays."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from truerisk.plan.extra import ExtraAnswers
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
-ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")  # of answers, by candidate
-TIE = 1e-10  # scores that close are equal
+# fields of `Answers` that are arrays with one row per candidate
+ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")
+TIE = 1e-10  # scores that differ by less count as equal
 
 
 def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
-    """The shape of one answer: the further axes of `Answers.values`."""
+    """Return the shape of one answer, that is, the axes of `Answers.values` beyond the second."""
     in_time = data.task == "survival"
     if response == "probability":
         return (len(data.horizons) + 1 if in_time else data.n_classes,)
@@ -29,7 +30,7 @@ def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
 
 
 def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) -> np.ndarray:
-    """Return the array that all answers go into, with -1 or NaN where none is yet."""
+    """Return an array for all answers, filled with -1 or NaN until they arrive."""
     if response == "scored":
         return np.full((n_candidates, plan.n_questions), np.nan)
     total = int(plan.test_offsets[-1])
@@ -40,7 +41,7 @@ def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) 
 
 @dataclass(frozen=True)
 class Failure:
-    """One candidate's model raised in one fit."""
+    """Error of one candidate's model in one fit."""
 
     fit: int
     candidate: int
@@ -51,16 +52,16 @@ class Failure:
 class Answers:
     """Predictions of all candidates for one plan.
 
-    `values[c, t]` answers position t of the plan's flat list of asked rows (`plan.positions`):
-    a class code for "label", class probabilities (a further axis) for "probability", a decision
-    value for "score", a number for "value". Of outcomes in time the classes are the intervals
-    between the horizons of the data, the latest first. For "scored", `values[c, q]` is the score
-    that a scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over
-    all train sets that a law draws without it. `answered[c, q]` is False where a fit failed
-    or was not asked for; seconds of fits that were not asked for are NaN.
-    `extra` are the answers to what else the plan asks, of the type that belongs to `plan.extra`.
-    `also` are further answers of the same models to the same questions, in the
-    order in which they were requested. `notes` are for the reader of the result.
+    `values[c, t]` is the prediction of candidate c for position t in the plan's flat list of tested
+    rows (`plan.positions`): a class code for "label", class probabilities (on a further axis) for
+    "probability", a decision value for "score", a number for "value". For survival the classes are
+    the intervals between the horizons of the data, the latest first. For "scored", `values[c, q]`
+    is the score that a scikit-learn scorer gave question q. For "loss" it is the expected loss of
+    the row over all training sets without it that a law can draw. `answered[c, q]` is False if the
+    fit failed or was not requested; seconds of fits that were not requested are NaN. `extra` holds
+    the answers to the plan's additional questions, in the type that belongs to `plan.extra`. `also`
+    holds further predictions of the same models for the same questions, in the order in which they
+    were requested. `notes` are for the reader of the result.
     """
 
     plan: Plan
@@ -82,18 +83,18 @@ class Answers:
 
     @property
     def made(self) -> np.ndarray:
-        """`(n_candidates, n_fits)`: which fits were asked for, and made."""
+        """Boolean array `(n_candidates, n_fits)`: the fits that were requested and made."""
         return ~np.isnan(self.fit_seconds)
 
     def of(self, question: int) -> np.ndarray:
-        """All candidates' answers to one question."""
+        """Return all candidates' answers to one question."""
         if self.response == "scored":
             return self.values[:, question]
         offsets = self.plan.test_offsets
         return self.values[:, offsets[question] : offsets[question + 1]]
 
     def only(self, questions: np.ndarray) -> Answers:
-        """The answers to these questions alone."""
+        """Return the answers to these questions only."""
         plan = self.plan.only(questions)
         fits = np.unique(self.plan.fit[questions])
         if self.response == "scored":
@@ -114,7 +115,7 @@ class Answers:
         )
 
     def part(self, needed: np.ndarray) -> Answers:
-        """As if candidate c had been asked in fit f where `asked[c, f]` alone."""
+        """Return only the answers of candidate c in those fits f where `needed[c, f]`."""
         taken = needed & self.made
         return replace(
             self,
@@ -127,9 +128,10 @@ class Answers:
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
-        """Answers of a single line: to question q those of candidate `chosen[q]`.
+        """Return answers with a single row: for question q those of candidate `chosen[q]`.
 
-        Seconds and failures are those of what was picked; the fits stay those of the whole plan.
+        Seconds and failures are reduced to those of the chosen candidates; the fits remain those of
+        the whole plan.
         """
         chosen = np.asarray(chosen, dtype=np.int64)
         questions = np.arange(self.plan.n_questions)
@@ -161,7 +163,7 @@ class Answers:
 
 
 class Ask(Protocol):
-    """How a method gets its answers; which learner and which engine is none of its business."""
+    """Function that a method calls for answers; learner and engine are hidden from the method."""
 
     def __call__(
         self,
@@ -172,20 +174,21 @@ class Ask(Protocol):
         asked: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
+        """Return the answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
 
-        Without `besides` only those that the loss needs, and none for further scores. With `asked`
-        those of candidate c in fit f where `asked[c, f]`. A plan that is asked in parts is one
-        pass, whose `number` is said: its fits draw the same random numbers as in a whole.
+        With `besides=False` only the answers that the loss needs are returned, and none for further
+        scores. With `asked`, candidate c is fitted in fit f only where `asked[c, f]`. A plan that
+        is answered in parts counts as one pass, and each call gives the same `number`: the fits
+        then draw the same random numbers as if the plan were answered at once.
         """
         ...
 
 
 def codes_of_scores(scores: np.ndarray) -> np.ndarray:
-    """Return the class that scores stand for; their last axis is one score, or one per class.
+    """Return the predicted class codes for scores; the last axis is one score, or one per class.
 
-    Scores within 1e-10 of each other are equal, and the first class is answered: an exact tie does
-    not depend on the order in which sums were taken.
+    Scores within 1e-10 of each other are equal, and the first of their classes is predicted, so
+    that an exact tie does not depend on the order of summation.
 
     >>> codes_of_scores(np.array([[0.0], [3.0]])), codes_of_scores(np.array([[1.0, 2.0, 2.0]]))
     (array([0, 1]), array([1]))
@@ -196,14 +199,18 @@ def codes_of_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def code_type(n_classes: int) -> Any:
-    """The smallest integer type that holds the class codes and -1 (no class of y)."""
+    """Return the smallest integer type that holds the class codes and -1 (no class of y)."""
     return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32
 
 
 def with_besides(
     answers: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
 ) -> Answers:
-    """The answers with what the same models were asked besides; the first of each is their own."""
+    """Add further predictions of the same models.
+
+    The first of the responses and of the values are those of the answers themselves, and are
+    skipped.
+    """
     also = tuple(
         replace(answers, response=response, values=predictions)
         for response, predictions in zip(responses[1:], values[1:], strict=True)
@@ -212,7 +219,7 @@ def with_besides(
 
 
 def filled(parts: Sequence[Answers]) -> Answers:
-    """Join the answers of one plan that was asked in parts, each fit of a candidate in one part."""
+    """Join the answers of a plan answered in parts, where each part made other fits."""
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -250,7 +257,7 @@ def _together(
     failures: Sequence[Failure],
     **joined_fields: Any,
 ) -> Answers:
-    """Return the first part with fields joined; `join` does the same to further answers."""
+    """Return the first part with joined fields; `join` does the same for further answers."""
     return replace(
         parts[0],
         failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),

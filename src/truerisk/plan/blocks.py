@@ -1,4 +1,4 @@
-"""What plans are coded in: a pool of blocks of rows, and row sets over it."""
+"""The encoding of plans: a pool of blocks of rows, and row sets made of blocks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-ALL = -1  # the base "all rows"
+ALL = -1  # the base of a row set that starts from all rows
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Lists of row numbers, ascending within a block; `counts` where a row can occur repeatedly."""
+    """Lists of row numbers, ascending within a block.
+
+    `counts` holds the multiplicity of each row if a row can occur repeatedly.
+    """
 
     rows: np.ndarray
     offsets: np.ndarray
@@ -32,7 +35,7 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class RowSets:
-    """Row sets over the pool: `base[s]` (a block, or ALL) minus the listed blocks."""
+    """Row sets over the pool of blocks: `base[s]` (a block, or ALL) minus the listed blocks."""
 
     base: np.ndarray
     minus: np.ndarray
@@ -46,12 +49,12 @@ class RowSets:
 
     @cached_property
     def leave_one_block_out(self) -> bool:
-        """Whether every set is all rows but one block."""
+        """True if every set is all rows but one block."""
         one_each = len(self.minus) == len(self.base) and self.offsets[-1] == len(self.minus)
         return bool(
             one_each
             and (self.base == ALL).all()
-            and (self.offsets[1:] > self.offsets[:-1]).all()  # one number for each set
+            and (self.offsets[1:] > self.offsets[:-1]).all()  # each set removes exactly one block
         )
 
     @classmethod
@@ -66,12 +69,12 @@ class RowSets:
 
 
 def offsets_of(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return where lists of these lengths begin when laid end to end, and where the last ends."""
+    """Return the start of each list when lists of these lengths are concatenated, and the end."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def spread(offsets: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For lists laid end to end: new offsets, and the places of the chosen lists' entries."""
+    """Select some of several concatenated lists: return their new offsets and their positions."""
     lengths = np.diff(offsets)[which]
     new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     places = np.repeat(np.asarray(offsets)[which] - new[:-1], lengths) + np.arange(new[-1])
@@ -79,7 +82,7 @@ def spread(offsets: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def covered(n_rows: int, blocks: Blocks, sets: RowSets, which: np.ndarray) -> np.ndarray:
-    """How many rows the chosen sets take away: their blocks, which may overlap, marked together."""
+    """Count the distinct rows that the chosen sets remove. Their blocks may overlap."""
     counts = np.empty(len(which), dtype=np.int64)
     at_once = max(1, (1 << 24) // max(1, n_rows))
     for first in range(0, len(which), at_once):
@@ -94,7 +97,7 @@ def covered(n_rows: int, blocks: Blocks, sets: RowSets, which: np.ndarray) -> np
 
 
 def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Which of `rows` are in the ascending `block`."""
+    """Return a mask of the `rows` that are in the ascending `block`."""
     if not len(block):
         return np.zeros(len(rows), dtype=bool)
     at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
@@ -102,7 +105,7 @@ def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def places_among(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
-    """Where the kept numbers stand that are among some; None where none is."""
+    """Return the positions in `kept` of the numbers that are in `some`; None if there are none."""
     if some is None:
         return None
     places = np.flatnonzero(np.isin(kept, some)).astype(np.int32)
@@ -110,6 +113,6 @@ def places_among(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None
 
 
 def occurrences(ascending: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """How often each asked key occurs in an ascending list."""
+    """Count how often each requested key occurs in an ascending list."""
     right = np.searchsorted(ascending, asked, side="right")
     return right - np.searchsorted(ascending, asked, side="left")

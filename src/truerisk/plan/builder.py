@@ -1,6 +1,7 @@
-"""The builder of plans: blocks in, questions in, a Plan out; equal train sets become one fit.
+"""The builder of plans, which collects blocks and questions and makes each training set one fit.
 
-`leave_out` makes K-fold plans array by array, `with_training_rows` asks fits about their own rows.
+`leave_out` builds K-fold plans with array operations, and `with_training_rows` adds questions about
+the training rows of each fit.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from truerisk.plan.plan import EXTRAS, Plan
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
 
-RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
+RowSet = tuple[int, tuple[int, ...]]  # (base block or ALL, blocks that are removed)
 
 
 class PlanBuilder:
-    """Collects blocks and questions.
+    """Collects blocks and questions, and builds a plan of them.
 
     >>> builder = PlanBuilder(6)
     >>> folds = builder.partition(np.array([0, 0, 1, 1, 2, 2]))
@@ -36,18 +37,19 @@ class PlanBuilder:
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
-        self._blocks: list[np.ndarray] = []  # (2, size): rows and how often each occurs
+        # arrays of shape (2, size): row numbers and multiplicities
+        self._blocks: list[np.ndarray] = []
         self._block_numbers: dict[bytes, int] = {}
         self._fits: dict[tuple[RowSet, tuple[tuple[int, int], ...]], int] = {}
         self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
 
     def block(self, rows: np.ndarray) -> int:
-        """Number of the block that holds these row numbers; repeated rows become counts."""
+        """Return the number of the block with these row numbers; repeated rows become counts."""
         distinct, counts = np.unique(np.asarray(rows, dtype=np.int32), return_counts=True)
         return self._add(distinct, counts)
 
     def partition(self, labels: np.ndarray) -> list[int]:
-        """One block for each distinct label, in ascending order of the labels; one sort for all."""
+        """Add one block per distinct label, in ascending order of labels, with a single sort."""
         codes = np.unique(labels, return_inverse=True)[1].ravel()
         order = np.argsort(codes, kind="stable").astype(np.int32)
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -64,13 +66,16 @@ class PlanBuilder:
         unit: int = -1,
         flips: Iterable[tuple[int, int]] = (),
     ) -> None:
-        """Ask the fit on `train` about `test`; `flips` are (row, class code) shown instead."""
+        """Add a question: predict the rows `test` with the model trained on `train`.
+
+        Each of `flips` is a pair (row, class code): the fit gets this code as the label of the row.
+        """
         key = (_canonical(train), tuple(sorted(flips)))
         fit = self._fits.setdefault(key, len(self._fits))
         self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
 
     def build(self, extra: Extra | None = None) -> Plan:
-        """The finished plan, with what it asks besides answers about rows."""
+        """Return the finished plan, with its additional questions `extra`."""
         fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
         parts = tuple(dict.fromkeys(part))
         trains, flips = zip(*self._fits, strict=True)
@@ -102,7 +107,7 @@ class PlanBuilder:
 
 
 def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
-    """Plan one fit on all rows, asked about some of them (ascending, each once), or about all.
+    """Plan one fit on all rows, tested on all of them or on some (ascending and distinct).
 
     >>> plan = one_fit(3, np.array([0]))
     >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
@@ -122,11 +127,12 @@ def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
 
 
 def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> Plan:
-    """A plan from any (train, test) pairs of row numbers, coded as compactly as they allow."""
+    """Build a plan from any (train, test) pairs of row numbers, in the most compact encoding."""
     builder = PlanBuilder(n_rows)
     for fold, (train, test) in enumerate(splits):
         held_out = builder.block(test)
-        # each row once, on one side: "all but the test rows" says it, and so does no other split
+        # If each row is in exactly one of the two sets, the training set is the complement of the
+        # test set, which is the most compact encoding.
         there = np.zeros(n_rows, dtype=bool)
         there[train] = there[test] = True
         complement = len(train) + len(test) == n_rows and bool(there.all())
@@ -136,7 +142,10 @@ def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
 
 
 def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
-    """For every partition (a label per row) and every label: all rows but its own, tested on these.
+    """Plan leave-one-fold-out fits for every partition, given as one label per row.
+
+    For each label, the fit is trained on all rows without this label and tested on the rows with
+    it.
 
     >>> plan = leave_out(4, [np.array([1, 0, 1, 0])])
     >>> [plan.test_rows(q)[0].tolist() for q in range(2)]
@@ -165,7 +174,10 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
 
 
 def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows sorted by label, and how many have each; one row per label needs no sorting."""
+    """Return the rows sorted by label, and the number of rows per label.
+
+    Labels 0 … n−1, one for each row, need no sorting.
+    """
     each = np.arange(len(labels))
     if labels.dtype.kind in "iu" and np.array_equal(labels, each):
         return each, np.ones(len(labels), dtype=np.int64)
@@ -174,7 +186,10 @@ def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_training_rows(plan: Plan) -> Plan:
-    """The questions of a plan, and after them, in the same order, one about each train set."""
+    """Return the plan with an additional question for each question, about its training set.
+
+    The additional questions follow the others, in the same order.
+    """
     if plan.has_drawn_fits or "flips" in plan.needs:
         raise Refusal(
             "a train score is that of rows that a fit was shown as they are, and this method draws "
@@ -195,7 +210,7 @@ def with_training_rows(plan: Plan) -> Plan:
 
 
 def row_numbers(given: Any) -> np.ndarray:
-    """The rows that a splitter names, by their numbers or by a mask."""
+    """Return the row numbers that a splitter gives as numbers or as a mask."""
     rows = np.asarray(given)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
@@ -212,12 +227,13 @@ def _row_sets(sets: Sequence[RowSet]) -> RowSets:
 
 
 def merge_equal_fits(plan: Plan) -> Plan:
-    """Return the plan with equal train sets fitted once, told apart by 64-bit content keys."""
+    """Return the plan with equal training sets fitted once; 64-bit content keys identify them."""
     blocks, train, extra = plan.blocks, plan.train, plan.extra
     row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
         cells = mixed(row_keys + np.uint64(1))[blocks.rows]
-    else:  # mixed after the sum: a product would take row 0 twice for row 1 once
+    # Mix the bits after adding the count. With a product, row 0 twice would equal row 1 once.
+    else:
         cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
     sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
     of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
@@ -227,7 +243,7 @@ def merge_equal_fits(plan: Plan) -> Plan:
     further = None if extra is None else extra.fit_keys(plan.n_fits)
     if further is not None:
         keys = keys + further
-    if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
+    if (np.diff(np.sort(keys)) > 0).all():  # Usually no two training sets are equal.
         return plan
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     fits = np.sort(first)

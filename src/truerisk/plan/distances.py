@@ -1,4 +1,4 @@
-"""How far the tested rows of a plan lie from the rows that their models saw."""
+"""Distances from the tested rows of a plan to the rows that their models were trained on."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import numpy as np
 from truerisk.plan.plan import Plan
 
 Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""From a question, its rows, and which of them its model saw, to the rows that leak."""
+"""Function of a question, its rows and the mask of those that its model saw.
+
+It returns the mask of the rows that leak.
+"""
 
 
 def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
-    """For every answer of a plan, how far the nearest row lies that its model saw.
+    """Return, for every answer of a plan, the distance to the nearest row that its model saw.
 
-    NaN where the model saw the row itself, or was made of drawn or of no rows.
+    The distance is NaN if the model saw the row itself, was trained on drawn rows, or on no rows.
 
     >>> from truerisk.plan.builder import leave_out
     >>> plan = leave_out(4, [np.array([0, 0, 1, 1])])
@@ -34,7 +37,7 @@ def distances_to_seen(plan: Plan, places: np.ndarray) -> np.ndarray:
 
 
 def distances_to_nearest(places: np.ndarray) -> np.ndarray:
-    """How far the nearest other row lies from each row.
+    """Return the distance from each row to the nearest other row.
 
     >>> distances_to_nearest(np.array([[0.0], [1.0], [3.0]])).tolist()
     [1.0, 1.0, 2.0]
@@ -44,9 +47,9 @@ def distances_to_nearest(places: np.ndarray) -> np.ndarray:
 
 
 def _to_seen(plan: Plan, question: int, tree: Any, rows: np.ndarray) -> np.ndarray:
-    """Distances to the nearest row that a model saw, NaN if none.
+    """Return the distance from each row to the nearest row that a model saw, NaN if there is none.
 
-    Each is looked for among twice as many neighbours until there is one.
+    The number of neighbours that are searched doubles until one of them was seen.
     """
     seen = np.zeros(plan.n_rows, dtype=bool)
     seen[plan.train_rows(int(plan.fit[question]))[0]] = True
@@ -70,7 +73,7 @@ def _tree(places: np.ndarray) -> Any:
 
 
 def saw_nearest(plan: Plan, places: np.ndarray) -> Look:
-    """Return a look at the rows of a question: whether its model saw the row nearest to each."""
+    """Return a function that finds the rows of a question whose nearest row its model saw."""
     tree, nearest = _tree(places), distances_to_nearest(places)
 
     def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -80,7 +83,7 @@ def saw_nearest(plan: Plan, places: np.ndarray) -> Look:
 
 
 def apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
-    """At which distance from the training places the risk is one.
+    """Return a note that says for which distances from the training rows the risk holds.
 
     >>> from truerisk.plan.builder import leave_out
     >>> places = np.array([[0.0], [1.0], [3.0], [4.0]])

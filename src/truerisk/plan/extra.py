@@ -1,7 +1,7 @@
-"""What a plan may ask besides answers about rows: one object of a type of its own, or nothing.
+"""Additional questions of a plan, beyond predictions for rows: one `Extra` object, or None.
 
-A type stands in `plan/extras`. It says how what it asks is cut, numbered anew and stored, so that a
-plan knows none of them.
+The types are in `plan/extras`. Each type defines how its questions are subset, renumbered and
+stored, so that plans need not know the types.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 
 
 class _Held:
-    """What a plan, its answers or a task holds as its `extra`."""
+    """Base of the `extra` of a plan, of its answers and of a task."""
 
     @classmethod
     def of(cls, holder: Any) -> Self | None:
-        """Return what the holder has as `extra` if it is of this type, or None."""
+        """Return the `extra` of the holder if it is of this type, or None."""
         return holder.extra if isinstance(holder.extra, cls) else None
 
 
 class Extra(_Held, ABC):
-    """What a plan asks besides answers about rows as they are.
+    """Questions of a plan other than predictions for its rows.
 
-    `draws` says whether train sets are drawn at random, so that expected losses are the answers.
+    If `draws` is true, the training sets are drawn at random, and the answers are expected losses.
     """
 
     draws: ClassVar[bool] = False
@@ -33,94 +33,100 @@ class Extra(_Held, ABC):
     @property
     @abstractmethod
     def needs(self) -> Mapping[str, str]:
-        """The words that an engine must serve, each with the sentence of one that does not."""
+        """The capabilities an engine needs, each with the reason to refuse one that lacks it."""
 
     @abstractmethod
     def only(self, questions: np.ndarray, fits: np.ndarray) -> Extra | None:
-        """What is asked of these questions and fits (ascending), which get the numbers 0, 1, ..."""
+        """Return the part for these questions and fits (ascending), renumbered 0, 1, ..."""
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that it holds, by the names under which `read` finds it."""
+        """Return all arrays by the names under which `read` finds them."""
 
     @classmethod
     @abstractmethod
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Extra:
-        """What `arrays` named."""
+        """Build the object from the arrays that `arrays` returned."""
 
     @abstractmethod
     def after(self, n_fits: int, n_questions: int) -> Self:
-        """The same behind so many fits and questions of other plans."""
+        """Return the object renumbered to follow so many fits and questions of other plans."""
 
     def joined(self, others: Sequence[Self]) -> Self:
-        """The same with what further plans ask, whose numbers follow."""
+        """Return the object joined with those of further plans, whose numbers follow."""
         raise NotImplementedError
 
     def within(self, rows: np.ndarray) -> Extra:
-        """The same of a plan that was drawn on these rows; refused where that has no meaning."""
+        """Return the object for a plan drawn on these rows; refuse where this has no meaning."""
         return self
 
     def fit_keys(self, n_fits: int) -> np.ndarray | None:
-        """Keys that tell fits on equal train sets apart, None where they do not differ."""
+        """Return keys by which fits on equal training sets differ, or None if they do not."""
         return None
 
     def train_sizes(self, sizes: np.ndarray) -> np.ndarray:
-        """How many rows each fit sees, given the sizes of the train sets."""
+        """Return the number of rows that each fit sees, given the sizes of the training sets."""
         return sizes
 
     def without_row(self, fit: np.ndarray) -> np.ndarray:
-        """Which questions, put to these fits, are answered by models made without the row."""
+        """Return a mask of the questions whose models are made without the tested row.
+
+        `fit` holds the fit of each question.
+        """
         return np.zeros(len(fit), dtype=bool)
 
     def labels(self, fit: int, labels: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
-        """The labels of all rows as a fit is shown them, as codes or as the names of codes."""
+        """Return the labels of all rows that a fit is given, as codes or as the names of codes."""
         return labels
 
     def moved(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        """The points that a question is about, given the rows that it asks about."""
+        """Return the points that a question is about, given the rows that it is about."""
         return X
 
     def copies(self, plan: Any, question: int) -> np.ndarray | None:
-        """For each training row the place of its row in a question about the fit's own rows.
+        """Return, for each training row, its position in a question about the fit's own rows.
 
-        None where a question is not about rows without which the model answers.
+        Return None if the question is not about the fit's own rows, each predicted without itself.
         """
         return None
 
     def gather(self, plan: Any, n_candidates: int, n_classes: int) -> Gathered | None:
-        """What the answers to it are gathered in, None where there are none but those of rows."""
+        """Return an object that collects the answers, or None if all answers are about rows."""
         return None
 
 
 class Gathered(_Held, ABC):
-    """Answers to what a plan asks besides, as they come in, fit by fit."""
+    """Collects the answers to additional questions of a plan as they arrive, fit by fit."""
 
     @abstractmethod
     def place(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
-        """Put what the model of a candidate, a line of the answers, said in a fit."""
+        """Store the answers of a candidate's model in a fit; `line` is the candidate's row."""
 
     def correct(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
-        """Put what a model itself said in the place of what was computed for it."""
+        """Replace answers that were computed for a model by those that the model itself gave."""
         self.place(fit, line, said)
 
     @abstractmethod
     def finished(self) -> ExtraAnswers:
-        """All of them."""
+        """Return all answers."""
 
 
 class ExtraAnswers(_Held, ABC):
-    """What all candidates answered to what a plan asks besides."""
+    """Answers of all candidates to the additional questions of a plan."""
 
     @abstractmethod
     def only(self, plan: Any, questions: np.ndarray) -> ExtraAnswers | None:
-        """The answers to these questions of the plan alone, None where none of them asks."""
+        """Return the answers to these questions of the plan only, or None if there are none."""
 
     @abstractmethod
     def joined(self, others: Sequence[tuple[int, Any]]) -> ExtraAnswers:
-        """The same with the answers of further candidates, each with the line of its first."""
+        """Return the answers joined with those of further candidates.
+
+        Each of the others comes with the number of its first candidate.
+        """
 
 
 def end_to_end(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Arrays one after the other, in the type of the first; None where there are none."""
+    """Concatenate arrays in the type of the first; return None if there are none."""
     present = [part for part in parts if part is not None]
     return np.concatenate(present).astype(present[0].dtype) if present else None

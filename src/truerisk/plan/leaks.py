@@ -1,6 +1,6 @@
-"""Rows tested by models that saw too much: a copy, a row of the same group, or a later row.
+"""Leaks: rows tested by models that saw a copy, a row of the same group, or a later row.
 
-Whether splits go forward in time is told by the rows of a plan, not by a name.
+The rows of a plan, and not the name of a method, show whether its splits go forward in time.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ from truerisk.plan.plan import Plan
 
 Leak = Literal["groups", "copies", "late", "near"]
 Look = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""From a question, its rows, and which of them its model saw, to the rows that leak."""
+"""Function of a question, its rows and the mask of those that its model saw.
+
+It returns the mask of the rows that leak.
+"""
 
 
 def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
-    """Rows tested by models that saw too much, ascending, in one walk over a plan.
+    """Find the rows tested by models that saw too much, ascending, in one pass over a plan.
 
     The model saw another row of their group ("groups"), an exact copy of their row of X ("copies"),
-    a row of the same or of a later time ("late"), or the row next to them, none lying nearer
-    ("near": among the rows "apart", which it did not see). Nothing is looked for that is not among
-    the `kinds`.
+    a row of the same or of a later time ("late"), or the row nearest to them ("near"). With "near"
+    the result also holds "apart", the tested rows that their model did not see. Only the given
+    `kinds` are searched.
 
-    A model that saw the row itself is asked about it on purpose (the apparent part of .632+, say):
-    no other row tells it more. Costs the size of the coded plan, not n per fit.
+    A model that saw the row itself predicts it on purpose (for instance in the apparent part of
+    .632+), and no other row could tell it more, so such rows are not counted. The cost is
+    proportional to the size of the encoded plan, not to n per fit.
 
     >>> from truerisk.plan.builder import leave_out
     >>> folds = leave_out(4, [np.array([0, 0, 1, 1])])
@@ -61,12 +65,13 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
 
 
 def _by_key(plan: Plan, keys: np.ndarray) -> Look:
-    """The model saw another row with the same key."""
+    """Return a function that finds rows whose model saw another row with the same key."""
     keys = np.unique(keys, return_inverse=True)[1].ravel()
     totals = np.bincount(keys)
 
     def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
-        taken_out = plan.without_row[q]  # the row is in the train set, but not in the model
+        # The row is in the training set, but the model is made without it.
+        taken_out = plan.without_row[q]
         if seen.all() and not taken_out:
             return ~seen
         left = _with_keys(plan, int(plan.fit[q]), keys, totals, keys[tested])
@@ -76,7 +81,7 @@ def _by_key(plan: Plan, keys: np.ndarray) -> Look:
 
 
 def _by_time(plan: Plan, times: np.ndarray) -> Look:
-    """The model saw a row of the same or of a later time."""
+    """Return a function that finds rows whose model saw a row of the same or a later time."""
     latest_first = np.argsort(times, kind="stable")[::-1]
 
     def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -89,7 +94,7 @@ def _by_time(plan: Plan, times: np.ndarray) -> Look:
 
 
 def _by_place(plan: Plan, places: np.ndarray) -> Look:
-    """The model saw the row next to them; no other row lies nearer."""
+    """Return a function that finds rows whose model saw the row nearest to them."""
     check_present("truerisk.plan.distances")
     from truerisk.plan.distances import saw_nearest
 
@@ -97,7 +102,10 @@ def _by_place(plan: Plan, places: np.ndarray) -> Look:
 
 
 def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
-    """The train row of `fit` that comes last, without a look at more rows than it lacks."""
+    """Return the training row of `fit` with the latest time.
+
+    Apart from the rows that the fit lacks, at most one row is looked at.
+    """
     if plan.train.base[fit] != ALL:
         held = np.isin(latest_first, plan.train_rows(fit)[0])
     else:
@@ -110,24 +118,24 @@ def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
 def _with_keys(
     plan: Plan, fit: int, keys: np.ndarray, totals: np.ndarray, asked: np.ndarray
 ) -> np.ndarray:
-    """How many train rows of `fit` carry each of the `asked` keys."""
+    """Count the training rows of `fit` with each of the `asked` keys."""
     if plan.train.base[fit] != ALL:
         rows, _ = plan.train_rows(fit)
         return occurrences(np.sort(keys[rows]), asked)
     removed = [plan.blocks[int(b)] for b in plan.train.without(fit)]
-    # blocks may overlap: a row taken away twice is gone once
+    # Blocks may overlap: a row that two of them remove must be counted once.
     outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
     return totals[asked] - occurrences(outside, asked)
 
 
 def known_rows(plan: Plan) -> np.ndarray:
-    """Rows that models test which were trained on them, ascending."""
+    """Return the rows that are tested by models trained on them, ascending."""
     known = [plan.test_rows(q)[0][plan.seen(q)] for q in range(plan.n_questions)]
     return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
 
 
 def refuse_known_rows(word: str, plan: Plan) -> None:
-    """Refuse given splits that test rows of their own training sets: the risk is to be honest."""
+    """Refuse given splits that test rows of their own training sets: their risk is not honest."""
     if len(known := known_rows(plan)):
         raise Refusal(
             f"'{word}' tests {len(known)} rows (first: row {known[0]}) by models that were "
@@ -149,12 +157,12 @@ IN_TIME = (
 
 
 def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
-    """Whether models are tested on what comes after their training rows, one after the other.
+    """Return the order of the splits if each model is tested on rows after its training rows.
 
     "of rows": several models each see only rows above, or each only rows below, those they test, so
-    that the rows stand in the order of time or in the reverse one. "of splits": however the rows
-    stand, rows that one split tests train the model of another one, and never conversely. In K-fold
-    cross-validation, and in random splits, they do both, and the answer is None.
+    that the rows are in the order of time or in reverse order. "of splits": in whatever order the
+    rows are, rows that one split tests are training rows of another one, and never conversely. In
+    K-fold cross-validation and with random splits both happen, and the result is None.
 
     >>> from truerisk.plan.builder import split_plan
     >>> rows = np.arange(6)
@@ -174,12 +182,13 @@ def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
             break
     else:
         return "of rows"
-    trained: list[np.ndarray] = []  # [q][s]: the model of q saw rows that s tests
+    trained: list[np.ndarray] = []  # trained[q][s] is true if the model of q saw rows that s tests
     for q in questions:
         seen = np.zeros(plan.n_rows, dtype=bool)
         seen[plan.train_rows(int(plan.fit[q]))[0]] = True
         trained.append(np.logical_or.reduceat(seen[rows], starts[:-1]))
         for s in range(q + 1):
-            if trained[q][s] and trained[s][q]:  # or, where s is q, rows that it saw itself
+            # If s equals q, the model saw rows that it tests itself.
+            if trained[q][s] and trained[s][q]:
                 return None
     return "of splits" if np.any(trained) else None

@@ -1,7 +1,7 @@
-"""Plans made of a plan: within its train sets, and asked of its train sets.
+"""Nested plans: inner plans drawn within the training sets of an outer plan.
 
-Inner questions under outer ones are made array by array: a nested leave-one-out of 5000 rows is
-45,000 fits and must not cost more than its search.
+Nested plans are built with array operations: nested leave-one-out of 5000 rows has 45,000 fits, and
+building its plan must not cost more than the search itself.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 
 def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
-    """The outer questions as part "outer", and those of `inner[f]` within the train set of fit f.
+    """Join an outer plan with plans `inner[f]` within the training set of each outer fit f.
 
-    `inner[f]` was drawn on the distinct training rows of outer fit f, ascending; a train set
-    "all but b" becomes "that training set but b", copies of a bootstrap sample included. A test
-    set asks about each row once: all means that count copies and means that do not do not mix.
+    The outer questions are the part "outer", the others are the part "inner".
+
+    `inner[f]` was drawn on the distinct training rows of outer fit f, in ascending order. An inner
+    training set "all but b" becomes "that training set but b", with the copies of a bootstrap
+    sample. A test set asks about each row once, so that means that count copies and means that do
+    not are not mixed.
     """
     pieces = [replace(outer, part=np.zeros(outer.n_questions, np.int8), parts=("outer", "inner"))]
     for unit, plan in enumerate(inner):
@@ -35,7 +38,10 @@ def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
 
 
 def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
-    """A plan on the train rows of an outer fit as a plan on all rows; its pool comes last."""
+    """Rewrite a plan on the training rows of an outer fit as a plan on all rows.
+
+    Its blocks follow those of the outer plan.
+    """
     rows, copies = outer.train_rows(unit)
     base, without = int(outer.train.base[unit]), outer.train.without(unit)
     base_and_minus = base, without
@@ -60,7 +66,10 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
 
 
 def _inside(sets: RowSets, base: int, without: np.ndarray, shift: int) -> RowSets:
-    """Sets over a shifted pool; "all rows" becomes `base` without the blocks in `without`."""
+    """Shift the block numbers of row sets.
+
+    The base "all rows" becomes `base` minus the blocks in `without`.
+    """
     everything = sets.base == ALL
     if not everything.any():
         return RowSets(sets.base + np.int32(shift), sets.minus + np.int32(shift), sets.offsets)
@@ -76,7 +85,7 @@ def _inside(sets: RowSets, base: int, without: np.ndarray, shift: int) -> RowSet
 
 
 def _joined(pieces: Sequence[Plan]) -> Plan:
-    """Plans that share the first one's pool, as one; the further blocks of each are appended."""
+    """Join plans that share the first one's blocks; the further blocks of each are appended."""
     first = pieces[0]
     shared = len(first.blocks)
     blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
@@ -117,7 +126,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
 
 
 def _shifted(sets: RowSets, shared: int, shift: int) -> RowSets:
-    """Block numbers from `shared` on moved by `shift`."""
+    """Add `shift` to the block numbers from `shared` on."""
     base = np.where(sets.base >= shared, sets.base + shift, sets.base).astype(np.int32)
     minus = np.where(sets.minus >= shared, sets.minus + shift, sets.minus).astype(np.int32)
     return RowSets(base, minus, sets.offsets)
@@ -132,7 +141,7 @@ def _joined_sets(parts: Sequence[RowSets]) -> RowSets:
 
 
 def _pooled(parts: Sequence[Blocks]) -> Blocks:
-    """Pools one after the other, as one."""
+    """Concatenate pools of blocks into one."""
     return Blocks(
         np.concatenate([p.rows for p in parts]).astype(np.int32),
         offsets_of(np.concatenate([p.sizes for p in parts])),
@@ -149,7 +158,7 @@ def _joined_counts(parts: Sequence[Blocks]) -> np.ndarray | None:
 
 
 def _joined_extras(extras: Sequence[Extra | None]) -> Extra | None:
-    """What several plans ask besides, as one; they must ask for the same."""
+    """Join the additional questions of several plans, which must be of the same type."""
     present = [extra for extra in extras if extra is not None]
     if len({type(extra) for extra in present}) > 1:
         raise Refusal("outer and inner splits ask for different things besides answers about rows.")

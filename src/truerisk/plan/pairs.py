@@ -1,7 +1,7 @@
-"""Plans without each two folds: fits that tune inside the folds that other fits test.
+"""Plans with additional fits that each leave out two folds.
 
-Where inner and outer questions share their folds, the fit without folds i and j compares the
-candidates inside both outer splits, so that K (K − 1)/2 fits are all that is added to K.
+A fit without folds i and j can compare the candidates within both outer splits if inner and outer
+questions use the same folds. Only K (K − 1)/2 fits are then added to the K outer fits.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from truerisk.plan.plan import Plan
 
 
 def with_pairs(folds: Plan) -> Plan:
-    """The questions of `folds` as part "outer", and those of fits without each two folds.
+    """Add to `folds`, as part "outer", the fits that leave out two folds, as part "inner".
 
-    `folds` leaves out every fold of some partitions of the rows. Under unit q, its question q, the
-    part "inner" asks the fits that lack its fold and another one about the rows of that other one,
-    whose question is its `fold`.
+    `folds` leaves out every fold of some partitions of the rows. Unit q is question q of `folds`.
+    In the part "inner", the fits of unit q lack its fold and another fold, and are asked about the
+    rows of that other fold. The array `fold` holds the question of the other fold.
 
     >>> from truerisk.plan.builder import leave_out
     >>> plan = with_pairs(leave_out(6, [np.array([0, 0, 1, 1, 2, 2])]))
@@ -39,7 +39,7 @@ def with_pairs(folds: Plan) -> Plan:
     for members in partitions_of(folds):
         k = len(members)
         first, second = np.triu_indices(k, 1)
-        which = np.zeros((k, k), dtype=np.int64)  # the fit that lacks folds i and j
+        which = np.zeros((k, k), dtype=np.int64)  # which[i, j] is the fit that lacks folds i and j
         which[first, second] = which[second, first] = n_fits + np.arange(len(first))
         unit, other = np.nonzero(~np.eye(k, dtype=bool))
         units.append(members[unit])
@@ -74,7 +74,7 @@ def with_pairs(folds: Plan) -> Plan:
 
 
 def partitions_of(folds: Plan) -> list[np.ndarray]:
-    """The questions of each partition of the rows, one after the other; else a refusal says why."""
+    """Return the questions of each partition of the rows; refuse a plan without such partitions."""
     if not _leaves_blocks_out(folds):
         raise Refusal("a model does not train on all the rows that its fold leaves")
     partitions, start = [], 0
@@ -99,14 +99,14 @@ def partitions_of(folds: Plan) -> list[np.ndarray]:
 
 
 def _leaves_blocks_out(folds: Plan) -> bool:
-    """Whether every model trains on all rows but one block, and is asked about that block."""
+    """Return True if every model trains on all rows but one block and is tested on that block."""
     plain = not folds.needs.keys() & {"laws", "flips", "moves"}
     if not plain or folds.blocks.counts is not None or len(folds.test.minus):
         return False
     if not folds.train.leave_one_block_out:
         return False
     left_out, tested = folds.train.minus[folds.fit], folds.test.base
-    for q in np.flatnonzero(left_out != tested):  # equal folds of two partitions share a fit
+    for q in np.flatnonzero(left_out != tested):  # Equal folds of two partitions share a fit.
         if not np.array_equal(folds.blocks[int(left_out[q])], folds.blocks[int(tested[q])]):
             return False
     return True

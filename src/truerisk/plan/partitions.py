@@ -1,7 +1,7 @@
-"""Plans of many fits at once: each two blocks left out, samples drawn.
+"""Build plans of many fits at once: fits without pairs of blocks, and bootstrap samples.
 
-The builder of `builder.py` takes one question at a time; these do the same for thousands, array
-by array.
+The builder in `builder.py` takes one question at a time; these functions build thousands with array
+operations.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from truerisk.plan.plan import Plan
 
 
 def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
-    """For every partition into K folds: all rows but each fold, and all rows but each two of them.
+    """Plan, for every partition into K folds, the fits without one fold and without two folds.
 
-    Question i K + j asks the fit without folds i and j about fold i, and i K + i the fit that lacks
-    fold i alone: K + K (K - 1) / 2 fits answer K K questions a partition.
+    Question i K + j asks the fit without folds i and j about fold i. Question i K + i asks the fit
+    that lacks only fold i. So K + K (K - 1) / 2 fits answer K² questions per partition.
 
     >>> plan = leave_pairs_out(6, [np.array([0, 0, 1, 1, 2, 2])])
     >>> plan.n_fits, plan.n_questions
@@ -33,7 +33,7 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         order, counts = blocks_of(labels)
         k = len(counts)
         low, high = np.triu_indices(k, 1)
-        without = np.diag(np.arange(k))  # which fit lacks folds i and j
+        without = np.diag(np.arange(k))  # without[i, j] is the fit that lacks folds i and j
         without[low, high] = without[high, low] = k + np.arange(len(low))
         blocks.append((order, counts))
         pairs = np.column_stack([low, high]).ravel()
@@ -65,10 +65,12 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
 
 
 def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
-    """Fit b sees row i `times[b, i]` times and is asked about the rows it missed, or about all.
+    """Plan fits on samples: fit b sees row i `times[b, i]` times.
 
-    With `apparent` a last question asks the fit on all rows, each once, about all rows. A sample
-    that missed no row is asked nothing where it would be asked about those.
+    Each fit is tested on the rows that its sample missed (`missed`), or on all rows.
+
+    With `apparent`, a last question asks the fit on all rows about all rows. If `missed` is true, a
+    sample that contains every row has no question.
 
     >>> plan = plan_of_samples(np.array([[2, 0, 1], [0, 3, 0]]), missed=True, apparent=True)
     >>> [plan.test_rows(q)[0].tolist() for q in range(3)], plan.train_rows(0)[1].tolist()
@@ -113,7 +115,7 @@ def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
 
 
 def times_drawn(plan: Plan, questions: np.ndarray) -> np.ndarray:
-    """How often the fit of each question sees each row, `(n_questions, n_rows)`."""
+    """Count how often the fit of each question sees each row, `(n_questions, n_rows)`."""
     times = np.zeros((len(questions), plan.n_rows), dtype=np.int32)
     fits = plan.fit[questions]
     base, blocks = plan.train.base[fits], plan.blocks

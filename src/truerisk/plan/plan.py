@@ -1,9 +1,10 @@
-"""A Plan says what each fit may see and must answer; it is data: drawn once, hashed, replayed.
+"""A Plan defines what each fit is trained on and tested on; it is drawn once, hashed and replayed.
 
-Rows are held once, in a pool of *blocks* (a fold, a bootstrap sample with its counts, one row).
-A train or a test set is coded against the pool: a base, which is all rows or one block, minus some
-blocks. So leave-one-out of n rows costs O(n), "all but folds 2 and 5" is three integers, and an
-engine sees the structure. Fits with equal train sets are one fit, however many questions it gets.
+A plan stores rows once, in a pool of *blocks* (a fold, a bootstrap sample with its counts, a single
+row). A training or test set refers to the pool: it is a base, which is all rows or one block, minus
+some blocks. So leave-one-out of n rows takes O(n) memory, "all but folds 2 and 5" is three
+integers, and an engine can exploit the structure. Fits with equal training sets are one fit,
+however many questions it gets.
 """
 
 from __future__ import annotations
@@ -41,17 +42,18 @@ EXTRAS = Registry(
 )
 
 PLACES = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int32}
-"""The arrays that say where each question of a plan belongs, by name, with their types."""
+"""The arrays that assign each question of a plan to its part, repetition, fold and unit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Fits and the questions asked of them.
+    """Fits and the questions that they answer.
 
-    Question q is put to fit `fit[q]` about the rows `test_rows(q)`. It belongs to the named part
-    `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
-    `fold[q]` of its part; an inner question serves outer fit `unit[q]` (-1 elsewhere).
-    Whatever else it asks is its `extra`, of one of the types in `EXTRAS`.
+    Question q asks fit `fit[q]` about the rows `test_rows(q)`. It belongs to the part
+    `parts[part[q]]` ("test", "inner", "outer", "apparent") and, within its part, to repetition
+    `repeat[q]` and fold `fold[q]`. An inner question belongs to outer fit `unit[q]`, which is -1
+    for other questions. Any additional questions are the plan's `extra`, of one of the types in
+    `EXTRAS`.
     """
 
     n_rows: int
@@ -74,11 +76,12 @@ class Plan:
     test_offsets: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Count fits, questions and the rows that each question asks about (`test_sizes`).
+        """Count the fits, the questions and the tested rows of each question (`test_sizes`).
 
-        `test_offsets` say where the answers to each question start in the flat list of all answers.
-        `needs` are the words that an engine must serve, each with the sentence of one that does
-        not; `has_drawn_fits` is true where train sets are drawn at random.
+        `test_offsets` holds the start of the answers to each question in the flat list of all
+        answers. `needs` holds the capabilities that an engine must have, each with the reason to
+        refuse an engine that lacks it. `has_drawn_fits` is true if training sets are drawn at
+        random.
         """
         sizes = self._sizes(self.test)
         vars(self).update(
@@ -92,7 +95,7 @@ class Plan:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of everything above, 16 hexadecimal digits."""
+        """SHA-256 of all fields of the plan, shortened to 16 hexadecimal digits."""
         total = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
         for name, array in self._arrays().items():
             total.update(name.encode())
@@ -109,7 +112,7 @@ class Plan:
         fit: np.ndarray,
         **others: Any,
     ) -> Plan:
-        """A plan of one part, "test", one repetition and one fold, unless the others say so."""
+        """Return a plan with one part ("test"), repetition and fold, unless `others` differ."""
         n = len(fit)
         usual: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
         usual |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
@@ -119,24 +122,24 @@ class Plan:
     # -- what an engine reads ---------------------------------------------------------------
 
     def train_rows(self, fit: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Distinct rows of a fit's train set, ascending, and their counts (None: each once)."""
+        """Return the distinct training rows of a fit, ascending, and their counts (None: all 1)."""
         return self._rows(self.train, fit)
 
     def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Distinct rows a question asks about, ascending, and their counts (None: each once)."""
+        """Return the distinct rows of a question, ascending, and their counts (None: each once)."""
         return self._rows(self.test, question)
 
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
-        """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
-        if np.array_equal(self.fit, np.arange(self.n_fits)):  # each fit has one question
+        """The questions sorted by fit, and the start of each fit's questions (as offsets)."""
+        if np.array_equal(self.fit, np.arange(self.n_fits)):  # Each fit has one question.
             return np.arange(self.n_fits), np.arange(self.n_fits + 1)
         order = np.argsort(self.fit, kind="stable")
         return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Row number of every answer, question after question, and its count (None: all once)."""
+        """The row of every answer, question after question, and its count (None: each once)."""
         if len(self.test.minus):
             pairs = [self.test_rows(q) for q in range(self.n_questions)]
             rows = np.concatenate([rows for rows, _ in pairs])
@@ -147,8 +150,8 @@ class Plan:
         blocks, base = self.blocks, self.test.base
         rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
         if counts is None and np.array_equal(base, np.arange(len(offsets) - 1)):
-            return rows, None  # the blocks one after the other, as they lie
-        if (base == ALL).any():  # all rows are one block more, the last
+            return rows, None  # The test sets are the blocks in the order in which they are stored.
+        if (base == ALL).any():  # Treat all rows as one more block, the last.
             rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
             offsets = np.append(offsets, len(rows))
             if counts is not None:
@@ -159,7 +162,7 @@ class Plan:
 
     @cached_property
     def train_sizes(self) -> np.ndarray:
-        """How many rows, copies counted, each fit sees."""
+        """The number of rows that each fit sees, counting copies."""
         sizes = self._sizes(self.train)
         if self.blocks.counts is not None:
             drawn = np.concatenate([[0], np.cumsum(self.blocks.counts)])[self.blocks.offsets]
@@ -172,7 +175,7 @@ class Plan:
 
     @cached_property
     def least_train_sizes(self) -> np.ndarray:
-        """Distinct rows that each fit sees at the least: exact where its blocks are disjoint."""
+        """A lower bound of the distinct rows of each fit, exact if its blocks are disjoint."""
         taken = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
         removed = taken[self.train.offsets[1:]] - taken[self.train.offsets[:-1]]
         base = self.train.base
@@ -182,20 +185,20 @@ class Plan:
     # -- parts ------------------------------------------------------------------------------
 
     def questions(self, part: str) -> np.ndarray:
-        """Numbers of the questions of a named part."""
+        """Return the numbers of the questions of a named part."""
         if part not in self.parts:
             return np.empty(0, np.int64)
         return np.flatnonzero(self.part == self.parts.index(part))
 
     def part_named(self, name: str) -> Plan:
-        """The plan of the questions of a named part alone, made once for all who replay it."""
+        """Return the plan of one named part; it is built once and cached."""
         by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
         if name not in by_part:
             by_part[name] = self.only(self.questions(name))
         return by_part[name]
 
     def only(self, questions: np.ndarray) -> Plan:
-        """The plan of these questions alone, with the fits they need; rows keep their numbers."""
+        """Return the plan of these questions and their fits; rows have the same numbers."""
         fits, fit = np.unique(self.fit[questions], return_inverse=True)
         return Plan(
             n_rows=self.n_rows,
@@ -212,7 +215,7 @@ class Plan:
         )
 
     def asks_like(self, other: Plan) -> bool:
-        """Return True if it makes the same fits and asks them the same, whatever its parts are."""
+        """Return True if both plans have the same fits and questions, whatever their parts."""
         mine, theirs = self._arrays(), other._arrays()
         alike = self.n_rows == other.n_rows and mine.keys() == theirs.keys()
         for name in mine.keys() - PLACES.keys():
@@ -223,7 +226,10 @@ class Plan:
 
     @cached_property
     def own_rows(self) -> np.ndarray:
-        """Which questions ask a model about the very rows it saw, each once: apparent risks."""
+        """A mask of the questions that test a model on exactly its training rows: apparent risks.
+
+        Training rows with copies do not count.
+        """
         sizes = self.test_sizes
         own: np.ndarray = (sizes > 0) & (sizes == self.train_sizes[self.fit]) & ~self.without_row
         for q in np.flatnonzero(own).tolist():
@@ -233,13 +239,13 @@ class Plan:
 
     @cached_property
     def without_row(self) -> np.ndarray:
-        """Which questions are answered, for each row, by a model that was made without it."""
+        """A mask of the questions where each row is predicted by a model made without that row."""
         if self.extra is None:
             return np.zeros(self.n_questions, dtype=bool)
         return self.extra.without_row(self.fit)
 
     def seen(self, question: int) -> np.ndarray:
-        """Which rows of a question are in the train set of its fit."""
+        """Return a mask of the rows of a question that are in the training set of its fit."""
         tested, fit = self.test_rows(question)[0], int(self.fit[question])
         base = int(self.train.base[fit])
         inside = np.ones(len(tested), bool) if base == ALL else among(self.blocks[base], tested)
@@ -250,7 +256,7 @@ class Plan:
     # -- JSON -------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists: what `from_dict` turns back into an equal plan."""
+        """Convert to plain lists, from which `from_dict` restores an equal plan."""
         content: dict[str, Any] = {"fingerprint": self.fingerprint}
         content |= {"n_rows": self.n_rows, "parts": list(self.parts)}
         content |= {name: array.tolist() for name, array in self._arrays().items()}
@@ -258,7 +264,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Plan:
-        """The plan that `to_dict` wrote; a foreign or inconsistent one is refused."""
+        """Return the plan that `to_dict` wrote; refuse a foreign or inconsistent one."""
         try:
             words = ("fingerprint", "n_rows", "parts")
             array = {k: np.asarray(v) for k, v in content.items() if k not in words}
@@ -323,9 +329,10 @@ class Plan:
         return rows, None if counts is None or (counts == 1).all() else counts
 
     def _sizes(self, sets: RowSets) -> np.ndarray:
-        """Count the distinct rows of every set; only sets that lack several blocks are listed."""
+        """Count the distinct rows of every set; only sets that need it are built in full."""
         sizes, n_minus, everything = self.blocks.sizes, np.diff(sets.offsets), sets.base == ALL
-        whole = np.append(sizes, self.n_rows)[sets.base]  # ALL reads the last
+        # The base ALL is -1, so it indexes the last entry.
+        whole = np.append(sizes, self.n_rows)[sets.base]
         one = np.flatnonzero(everything & (n_minus == 1))
         whole[one] -= sizes[sets.minus[sets.offsets[one]]]
         if len(sets.minus) > len(one):

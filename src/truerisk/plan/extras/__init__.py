@@ -1,1 +1,1 @@
-"""What a plan may ask besides answers about rows, one type in each file."""
+"""Types of additional questions that a plan may ask, one per file."""

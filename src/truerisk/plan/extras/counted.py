@@ -1,4 +1,4 @@
-"""How many training rows of each class an answer rests on, asked of some questions."""
+"""Numbers of training rows of each class on which an answer rests, for some questions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from truerisk.plan.plan import Plan
 
 @dataclass(frozen=True, eq=False)
 class Counted(Flips):
-    """The questions `counted` (ascending), some fits being shown other labels."""
+    """Questions `counted` (ascending) about these numbers; some fits get changed labels as well."""
 
     counted: np.ndarray
 
@@ -58,7 +58,7 @@ class Counted(Flips):
 
 @dataclass(frozen=True, eq=False)
 class Counts(ExtraAnswers):
-    """`values[c, t]` belongs to position t of the counted questions: rows of each class."""
+    """Training rows of each class; `values[c, t]` is for position t of the counted questions."""
 
     values: np.ndarray
 
@@ -75,14 +75,14 @@ class Counts(ExtraAnswers):
 
 @dataclass(frozen=True, eq=False)
 class GatheredCounts(Gathered):
-    """The counts of a plan as they come in."""
+    """Collects the counts of a plan as they arrive."""
 
     plan: Plan
     values: np.ndarray
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Where the counts of each counted question start in the flat list of all counts."""
+        """Start of the counts of each counted question in the flat list of all counts."""
         return counted_offsets(self.plan)
 
     @cached_property
@@ -92,7 +92,7 @@ class GatheredCounts(Gathered):
 
     @cached_property
     def fits(self) -> frozenset[int]:
-        """The fits that are asked a counted question."""
+        """The fits that answer a counted question."""
         return frozenset(self.plan.fit[self.asked].tolist())
 
     def place(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
@@ -101,7 +101,7 @@ class GatheredCounts(Gathered):
             self.count(int(question), line, counts)
 
     def count(self, question: int, lines: Any, counts: np.ndarray) -> None:
-        """Put the training rows of each class behind the answers to a question, if it asks."""
+        """Store the numbers of training rows of each class for a question, if it is counted."""
         for at in np.flatnonzero(self.asked == question):
             self.values[lines, slice(*self.offsets[at : at + 2])] = counts
 
@@ -110,19 +110,22 @@ class GatheredCounts(Gathered):
 
 
 def questions_counted(plan: Plan) -> np.ndarray:
-    """The questions of a plan, ascending, whose training rows are to be counted."""
+    """Return the questions of a plan, ascending, for which training rows are counted."""
     extra = Counted.of(plan)
     return np.empty(0, dtype=np.int32) if extra is None else extra.counted
 
 
 def counted_offsets(plan: Plan) -> np.ndarray:
-    """Where the counts of each counted question start in the flat list of all counts."""
+    """Return the start of the counts of each counted question in the flat list of all counts."""
     sizes = plan.test_sizes[questions_counted(plan)]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def flip_each(codes: np.ndarray) -> Plan:
-    """All rows, asked about all of them and counted; and row i shown as `codes[i]`, asked about i.
+    """Plan one fit with all labels as they are, and one fit per row with the row's label changed.
+
+    The first fit is asked about all rows, with counts. Fit i + 1 gets the label `codes[i]` for row
+    i and is asked about row i.
 
     >>> plan = flip_each(np.array([1, 0, 0]))
     >>> plan.extra.row.tolist(), plan.extra.code.tolist(), plan.extra.counted.tolist()

@@ -1,4 +1,4 @@
-"""Labels that fits are shown instead of the rows' own."""
+"""Labels that fits are given in place of the rows' own labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truerisk.plan.extra import Extra
 
 @dataclass(frozen=True, eq=False)
 class Flips(Extra):
-    """Label replacements: in fit `fit[j]`, row `row[j]` is shown with the class code `code[j]`."""
+    """Changed labels: in fit `fit[j]`, the row `row[j]` has the class code `code[j]`."""
 
     fit: np.ndarray
     row: np.ndarray
@@ -66,7 +66,7 @@ class Flips(Extra):
 
 
 def flips_of(plan: Any, fit: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows whose labels are replaced in a fit of a plan, and the codes they get."""
+    """Return the rows whose labels are changed in a fit of a plan, and their new codes."""
     flips = Flips.of(plan)
     if flips is None:
         return np.empty(0, np.int32), np.empty(0, np.int32)

@@ -1,4 +1,4 @@
-"""Train sets drawn at random by a law, of which expected losses are asked."""
+"""Training sets drawn at random by a law, for which expected losses are requested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAWS = ("subsets", "bootstraps")
 
 @dataclass(frozen=True)
 class Law:
-    """`size` rows drawn at random: "subsets" without replacement, "bootstraps" with it."""
+    """Law by which `size` rows are drawn: "subsets" without replacement, "bootstraps" with it."""
 
     kind: str
     size: int
@@ -25,10 +25,10 @@ class Law:
 
 @dataclass(frozen=True, eq=False)
 class Laws(Extra):
-    """Train sets drawn at random: fit `fit[j]` sees `size[j]` of its rows by `LAWS[kind[j]]`.
+    """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows drawn by `LAWS[kind[j]]`.
 
-    What is asked of such a fit is answered by expected losses: that of row i over all draws that
-    do not hold i, each as likely as the law has it.
+    The answer of such a fit for row i is the expected loss of row i over all draws that do not
+    contain i, with the probabilities of the law.
     """
 
     fit: np.ndarray
@@ -38,7 +38,7 @@ class Laws(Extra):
     draws = True
 
     def __iter__(self) -> Iterator[tuple[int, Law]]:
-        """Every drawn fit, ascending, with its law."""
+        """Yield every drawn fit, ascending, with its law."""
         for j in np.argsort(self.fit, kind="stable").tolist():
             yield int(self.fit[j]), Law(LAWS[int(self.kind[j])], int(self.size[j]))
 
@@ -85,7 +85,7 @@ class Laws(Extra):
 
 
 def law_of(plan: Plan, fit: int) -> Law | None:
-    """How the train set of a fit is drawn, None where it is as it stands."""
+    """Return the law by which the training set of a fit is drawn, or None if it is fixed."""
     laws = Laws.of(plan)
     if laws is None:
         return None
@@ -94,7 +94,7 @@ def law_of(plan: Plan, fit: int) -> Law | None:
 
 
 def draw_every(n_rows: int, kind: str, size: int) -> Plan:
-    """Every train set that a law can draw from all rows, asked about the rows it does not hold.
+    """Plan one fit that stands for every training set a law can draw, tested on the rows left out.
 
     >>> law_of(draw_every(5, "subsets", 3), 0)
     Law(kind='subsets', size=3)

@@ -1,4 +1,4 @@
-"""Linear rules of fitted models: coefficients and intercepts of the scores of some candidates."""
+"""Linear rules of fitted models: the coefficients and intercepts of some candidates' scores."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class LinearRules:
-    """The rules of some candidates in one fit.
+    """Linear rules of some candidates in one fit.
 
-    `candidates` are their rows in `Answers.values`; `coefficients[i, s]` and `intercepts[i, s]` are
-    score s of the i-th. `codes` are the class codes that the scores speak of, ascending: one score
-    for two classes, positive for the second; with more one per class, of which the largest wins,
-    or (`pairs`) one per pair in the order of `itertools.combinations`, positive for its second.
-    A model for numbers has one score and no codes. `rows` are the training rows as the last step
-    sees them, in the order of `Plan.train_rows`, or None where they are the data's own. Where it
-    is known, no rule has a coefficient outside the columns `among`.
+    `candidates` are row numbers in `Answers.values`; `coefficients[i, s]` and `intercepts[i, s]`
+    belong to score s of the i-th candidate. `codes` are the class codes of the scores, ascending.
+    Two classes have one score, which is positive for the second class. More classes have one score
+    per class, the largest of which wins, or, if `pairs` is true, one per pair of classes in the
+    order of `itertools.combinations`, which is positive for the second class of the pair. A
+    regression model has one score and no codes. `rows` are the training rows as the last step sees
+    them, in the order of `Plan.train_rows`, or None if they are those of the data. If `among` is
+    given, all coefficients outside these columns are 0.
 
     >>> rules = LinearRules(0, np.array([0]), np.array([[[1.0, 0.5]]]), np.array([[-2.5]]))
     >>> rules.between(0, 1)
@@ -39,17 +40,17 @@ class LinearRules:
 
     @cached_property
     def used(self) -> np.ndarray:
-        """Columns that some rule uses: some coefficient is not 0."""
+        """The columns for which some rule has a coefficient other than 0."""
         if self.among is None:
             return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
         return self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
 
     def cut(self, columns: np.ndarray) -> LinearRules:
-        """The same rules for rows that have these columns only."""
+        """Return the same rules for rows that have only these columns."""
         return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
 
     def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and intercepts of the score that is positive for code `second`."""
+        """Return coefficients and intercepts of the score that is positive for code `second`."""
         places = self.codes.index(first), self.codes.index(second)
         if len(self.codes) == 2 or self.pairs:
             number = list(combinations(range(len(self.codes)), 2)).index(places)
@@ -59,11 +60,11 @@ class LinearRules:
         return slopes, self.intercepts[:, m] - self.intercepts[:, k]
 
     def class_pairs(self) -> Iterator[tuple[int, int]]:
-        """Codes of all pairs of classes that the scores speak of."""
+        """Return all pairs of class codes."""
         return combinations(self.codes, 2)
 
     def shares_rows_with(self, other: LinearRules) -> bool:
-        """Whether both are of one fit and stand over the same rows with the same scores."""
+        """Return True if both belong to one fit and have equal training rows and scores."""
         if (self.fit, self.codes, self.pairs) != (other.fit, other.codes, other.pairs):
             return False
         if self.coefficients.shape[1:] != other.coefficients.shape[1:]:
@@ -72,7 +73,7 @@ class LinearRules:
 
 
 def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
-    """The same rules in as few blocks as they allow, so that equal rows are held once."""
+    """Join rules into as few blocks as possible, so that equal rows are stored once."""
     groups: list[list[LinearRules]] = []
     for rule in sorted(rules, key=lambda r: (r.fit, int(r.candidates[0]))):
         group = next((g for g in groups if g[0].shares_rows_with(rule)), None)

@@ -1,4 +1,4 @@
-"""Facts of fitted models: their degrees of freedom and their linear rules."""
+"""Properties of fitted models: their degrees of freedom and their linear rules."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LACKING = {
 
 @dataclass(frozen=True, eq=False)
 class ModelFacts(Extra):
-    """Questions whose models are to state more: lists of them, ascending, or None for none.
+    """Questions about properties of the models, each a list of questions (ascending) or None.
 
-    Those in `freedom` ask for the degrees of freedom of the model that answers, those in `rules`
-    for its linear rule.
+    Questions in `freedom` request the degrees of freedom of the model that answers, questions in
+    `rules` its linear rule.
     """
 
     freedom: np.ndarray | None = None
@@ -64,10 +64,10 @@ class ModelFacts(Extra):
 
 @dataclass(frozen=True, eq=False)
 class Facts(ExtraAnswers):
-    """What fitted models stated.
+    """Properties of the fitted models.
 
-    `freedom[c, f]` are the degrees of freedom of candidate c in fit f where a question asks for
-    them, else NaN. `rules` are the linear rules of the fits that are asked for them.
+    `freedom[c, f]` holds the degrees of freedom of candidate c in fit f if a question requests
+    them, and NaN otherwise. `rules` are the linear rules of the fits for which they are requested.
     """
 
     freedom: np.ndarray | None = None
@@ -102,7 +102,10 @@ class Facts(ExtraAnswers):
 
 @dataclass(frozen=True, eq=False)
 class GatheredFacts(Gathered):
-    """The facts that a plan asks for as they come in; `free` and `ruled` are the fits asked."""
+    """Collects properties of models as they arrive.
+
+    `free` and `ruled` are the fits for which degrees of freedom and linear rules are requested.
+    """
 
     free: np.ndarray
     ruled: np.ndarray
@@ -115,7 +118,7 @@ class GatheredFacts(Gathered):
         if said.get("rules") is not None:
             one = replace(said["rules"], fit=fit, candidates=np.array([line]))
             if self.rules and self.rules[-1].shares_rows_with(one):
-                one = replace(one, rows=self.rules[-1].rows)  # equal rows are held once
+                one = replace(one, rows=self.rules[-1].rows)  # Equal rows are stored once.
             self.rules.append(one)
 
     def correct(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
@@ -127,13 +130,13 @@ class GatheredFacts(Gathered):
 
 
 def free_fits(plan: Plan) -> np.ndarray:
-    """Fits whose degrees of freedom are asked for, ascending."""
+    """Return the fits whose degrees of freedom are requested, ascending."""
     facts = ModelFacts.of(plan)
     return _fits(plan, None if facts is None else facts.freedom)
 
 
 def ruled_fits(plan: Plan) -> np.ndarray:
-    """Fits whose linear rules are asked for, ascending."""
+    """Return the fits whose linear rules are requested, ascending."""
     facts = ModelFacts.of(plan)
     return _fits(plan, None if facts is None else facts.rules)
 
@@ -143,12 +146,12 @@ def _fits(plan: Plan, questions: np.ndarray | None) -> np.ndarray:
 
 
 def freedom_of(answers: Any) -> np.ndarray | None:
-    """The degrees of freedom that came with answers, None where the plan asked for none."""
+    """Return the degrees of freedom in these answers, or None if the plan requested none."""
     facts = Facts.of(answers)
     return None if facts is None else facts.freedom
 
 
 def rules_of(answers: Any) -> tuple[LinearRules, ...] | None:
-    """The linear rules that came with answers, None where the plan asked for none."""
+    """Return the linear rules in these answers, or None if the plan requested none."""
     facts = Facts.of(answers)
     return None if facts is None else facts.rules

@@ -1,4 +1,4 @@
-"""Points drawn around rows, about which questions are asked instead of the rows."""
+"""Random points near rows; questions may be about these points instead of the rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from truerisk.plan.extra import Extra
 
 @dataclass(frozen=True, eq=False)
 class Moves(Extra):
-    """Questions about points drawn around rows: question `question[j]`, ascending, by `seed[j]`.
+    """Questions `question[j]` (ascending) about random points near rows, drawn with `seed[j]`.
 
-    Row i is moved by a Gaussian whose standard deviation in column k is
-    `row_scale[i] * column_scale[k]`. All candidates are asked about the same points.
+    Row i is shifted by Gaussian noise with standard deviation `row_scale[i] * column_scale[k]` in
+    column k. All candidates predict the same points.
     """
 
     question: np.ndarray
@@ -30,7 +30,7 @@ class Moves(Extra):
         return {"moves": "it answers about rows of X, and not about points around them."}
 
     def of_rows(self, question: int, rows: np.ndarray) -> np.ndarray | None:
-        """By how much each of the rows is moved, None where a question is about the rows."""
+        """Return the shift of each row, or None if the question is about the rows themselves."""
         at = np.flatnonzero(self.question == question)
         if not len(at):
             return None

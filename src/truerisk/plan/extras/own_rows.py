@@ -1,4 +1,4 @@
-"""Questions about the training rows of a fit, each answered by a model without the row."""
+"""Questions about the training rows of a fit, each row predicted by a model without that row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truerisk.plan.plan import Plan
 
 @dataclass(frozen=True, eq=False)
 class OwnRows(Extra):
-    """The questions `question` (ascending), which ask a fit about its own training rows."""
+    """Questions (ascending) that ask a fit about its own training rows."""
 
     question: np.ndarray
 
@@ -53,7 +53,7 @@ class OwnRows(Extra):
 
 
 class OutOfBagRows(OwnRows):
-    """Each row is answered by the members of an ensemble that were fitted without it."""
+    """Each row is predicted by the members of an ensemble that were fitted without it."""
 
     word = "out_of_bag"
 
@@ -63,7 +63,7 @@ class OutOfBagRows(OwnRows):
 
 
 class TakenOutRows(OwnRows):
-    """Each row is answered by the model with that row taken out of it, to first order."""
+    """Each row is predicted by the model with that row removed, to first order."""
 
     word = "taken_out"
 
