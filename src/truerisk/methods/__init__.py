@@ -1,11 +1,12 @@
-"""Ways to estimate risk: each draws a plan and reduces its answers; none sees a learner."""
+"""Methods estimate risks: each draws a plan and reduces its answers, whatever the learner."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # every class, for type checkers
+# Type checkers see every class here; at run time a class is imported when it is first used.
+if TYPE_CHECKING:
     from collections.abc import Callable
 
     from truerisk.contracts import Method
@@ -56,7 +57,7 @@ __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
 
 def names() -> list[str]:
-    """List the words that `cv=` takes.
+    """Return the words that `cv=` takes.
 
     >>> import truerisk as tr
     >>> tr.methods.names()[:3]
@@ -67,9 +68,11 @@ def names() -> list[str]:
     return registry.names()
 
 
-def __getattr__(name: str) -> Callable[..., Method]:  # one that has no line above
-    """The registry and every class that one of its lines names."""
-    words = import_module("truerisk.methods.words")  # `from` would ask here again
+# This is called for names that the module does not define.
+def __getattr__(name: str) -> Callable[..., Method]:
+    """Return the registry or any method class listed in it, imported on first use."""
+    # `from truerisk.methods import` would call this function again
+    words = import_module("truerisk.methods.words")
     if name in ("as_method", "registry"):
         return getattr(words, name)
     lines = {**words.WITHOUT_WORD, **words.registry.by_name()}
@@ -79,7 +82,7 @@ def __getattr__(name: str) -> Callable[..., Method]:  # one that has no line abo
 
 
 def __dir__() -> list[str]:
-    """What completion offers: the functions and every class."""
+    """Return the names offered for completion: the functions and every method class."""
     words = import_module("truerisk.methods.words")
     classes = {*words.WITHOUT_WORD, *words.registry.by_name()}
     return sorted({*__all__, *(c for c in classes if c[0].isupper())})

@@ -1,4 +1,4 @@
-"""The apparent risk: that of the training rows."""
+"""The apparent risk, which is the risk on the training rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Bayesian error estimator of linear classifiers: one fit, a posterior of its error."""
+"""The Bayesian error estimator of linear classifiers: the posterior of the error from one fit."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
-_LEAST_RANK = -1e300  # below every log of an error: rules whose error is 0 for sure
+_LEAST_RANK = -1e300  # below every log of an error; the rank of rules whose error is certainly 0
 _SURE = "the rule is constant, or a class has no spread: the error is exact and has no interval"
 
 
 @dataclass(frozen=True, eq=False)
 class RuleRisks:
-    """The risks of the rules of one block; `logs` are those of their posterior means.
+    """Risks of the rules of one block; `logs` are the logarithms of their posterior means.
 
-    `errors` are the posteriors that state a standard error and an interval, None where none is.
+    `errors` are the posteriors from which standard errors and intervals are computed, or None if
+    none are stated.
     """
 
     candidates: np.ndarray
@@ -57,11 +58,11 @@ class RuleRisks:
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """By the log, which tells rules apart whose errors are 1e-400."""
+        """The logarithms, by which rules are ranked, since they resolve errors such as 1e-400."""
         return np.asarray(np.maximum(self.logs, _LEAST_RANK))
 
     def tested_at(self, rule: int) -> Tested:
-        """The estimate of one rule."""
+        """Return the estimate of one rule."""
         certain = self._certain_errors is not None and bool(self._certain_errors[rule])
         later = None
         if self.errors is not None and not certain and self.errors.too_wide(rule) is None:
@@ -80,7 +81,7 @@ class RuleRisks:
 
 
 def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
-    """Of all candidates; one whose fit failed has none."""
+    """Return the risks of all candidates; a candidate whose fit failed has none."""
     values = np.full(answers.n_candidates, np.nan)
     ranks = values.copy()
     for block in blocks:
@@ -90,13 +91,13 @@ def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
 
 @dataclass(frozen=True, eq=False)
 class _Placed:
-    """Which rule is a candidate's."""
+    """The assignment of rules to candidates."""
 
     blocks: Sequence[RuleRisks]
     answers: Answers
 
     def tested_at(self, candidate: int) -> Tested:
-        """The estimate of one candidate."""
+        """Return the estimate of one candidate."""
         tested = Tested(np.nan, rank=np.nan)
         for block in self.blocks:
             for rule in np.flatnonzero(block.candidates == candidate):
@@ -121,19 +122,20 @@ _PRIOR = (
     "{:.0f} % of the scatter along the rule comes from the prior: features vary less in this "
     "direction than one by one, and the estimate is pessimistic; use prior='empirical'"
 )
-MANY = 0.5  # features per root of rows: from here on intervals were seen to cover less (docs)
-MUCH = 0.25  # of the scatter
+# features per square root of rows; at this ratio and above, intervals covered too rarely (docs)
+MANY = 0.5
+MUCH = 0.25  # share of the scatter
 
 
 @dataclass(frozen=True)
 class BayesianError(Method):
-    r"""The posterior mean of a linear rule's error, classes being normal (BEE).
+    r"""The posterior mean of a linear rule's error if the classes are normal (BEE).
 
     .. math:: \mathrm{BEE} = \gamma\, E[\varepsilon_- \mid X, y]
         + (1 - \gamma)\, E[\varepsilon_+ \mid X, y]
 
-    in closed form from one fit on all rows. Covariances have an inverse Wishart prior and means a
-    normal one, Σ ~ IW(κ, S) and μ ~ N(m, Σ/ν) in each class:
+    It is computed in closed form from one fit on all rows. Covariances have an inverse Wishart
+    prior and means a normal prior, Σ ~ IW(κ, S) and μ ~ N(m, Σ/ν) in each class:
 
     ==============  =========  ===  =========================  ============================
     prior           κ          ν    S                          m
@@ -145,21 +147,22 @@ class BayesianError(Method):
     ==============  =========  ===  =========================  ============================
 
     `kappa`, `nu`, `scale` (S: a number times the identity, or a matrix) and `mean` (one number, or
-    one for each feature) replace these, each as one value or as a mapping from class labels, in the
-    units that `standardize` leaves; with an S other than 0 κ must exceed p − 1. "improper" is the
-    scaled identity covariance with the flat prior as the document prints it: optimistic where
-    features are many more than rows, pessimistic where the rule varies less than the features do on
-    average. γ is the share of the first class among the rows, or `gamma`: the share of the first of
-    two classes, or those of all classes in sorted order. The estimate depends on the units of the
-    features; with `standardize` each has mean 0 and variance 1.
+    one number per feature) replace these values. Each is one value or a mapping from class labels,
+    in the units after `standardize`. If S is not 0, κ must exceed p − 1. "improper" is the scaled
+    identity covariance with the flat prior exactly as the document prints it. It is optimistic if
+    there are many more features than rows, and pessimistic if the rule varies less than the
+    features do on average. γ is the share of the first class among the rows, or `gamma`: the share
+    of the first of two classes, or the shares of all classes in sorted order. The estimate depends
+    on the units of the features; with `standardize` each feature has mean 0 and variance 1.
 
-    The standard error is the posterior standard deviation and the interval the exact credible
-    interval. It holds as often as it says over classes drawn from the prior; for given classes it
-    is too low where the same rows chose a rule of many features, and too high where the prior pulls
-    the other way; notes say where. A prior that makes the variance along the rule more than
-    1 + 1/√N times that of the N rows of a class ("flat" and "jeffreys", of many features) has
-    neither. Candidates are ranked by the log of the mean. With several classes it is the pairwise
-    error, for choosing only.
+    The standard error is the posterior standard deviation, and the interval is the exact credible
+    interval. Its coverage equals its level over classes drawn from the prior. For given classes the
+    estimate is too low if a rule of many features was chosen on the same rows, and too high if the
+    prior pulls in the other direction; notes tell where this happens. There is neither standard
+    error nor interval if the prior makes the variance along the rule more than 1 + 1/√N times the
+    variance of the N rows of a class ("flat" and "jeffreys" with many features). Candidates are
+    ranked by the logarithm of the mean. For several classes the estimate is the pairwise error,
+    which serves for choosing only.
 
     References
     ----------
@@ -185,7 +188,8 @@ class BayesianError(Method):
         check_gamma(self.gamma)
         check_flag("standardize", self.standardize)
         check_parameters(self.prior, **self._parameters)
-        for name, value in self._parameters.items():  # arrays neither compare nor hash
+        # Arrays can neither be compared nor hashed, so that tuples are stored.
+        for name, value in self._parameters.items():
             object.__setattr__(self, name, as_tuples(value))
 
     @property
@@ -241,7 +245,7 @@ class BayesianError(Method):
     def _seen(
         self, answers: Answers, rules: LinearRules, data: Data
     ) -> tuple[LinearRules, ScaledRows]:
-        """The rules and the rows, cut to the columns that some rule uses where no other matters."""
+        """Return the rules and the rows, restricted to the columns in use where that is valid."""
         usual = self.prior in ("proper", "improper") and not any(
             value is not None for value in self._parameters.values()
         )
@@ -253,7 +257,7 @@ class BayesianError(Method):
         return rules if columns is None else rules.cut(columns), rows
 
     def shares(self, rows: ScaledRows, rules: LinearRules) -> dict[int, float]:
-        """γ by class code."""
+        """Return γ by class code."""
         if self.gamma is None:
             return {code: rows.size(code) / len(rows.codes) for code in rules.codes}
         given = np.atleast_1d(np.asarray(self.gamma, dtype=np.float64))
@@ -262,7 +266,7 @@ class BayesianError(Method):
         return {code: float(given[code]) for code in rules.codes}
 
     def _risks(self, answers: Answers, rules: LinearRules, data: Data, terms: Terms) -> RuleRisks:
-        """Those of one block of rules."""
+        """Return the risks of one block of rules."""
         rules, rows = self._seen(answers, rules, data)
         pairs = pairwise(rows, rules, self.shares(rows, rules), self.priors(rows, rules, data))
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
@@ -273,7 +277,7 @@ class BayesianError(Method):
     def priors(
         self, rows: ScaledRows, rules: LinearRules, data: Data
     ) -> dict[int, ClassPrior] | None:
-        """By class code; None is the improper prior, which has none of these parameters."""
+        """Return the priors by class code; None is the improper prior, without parameters."""
         if self.prior == "improper":
             return None
         p, labels = int((rows.scale > 0).sum()), data.class_labels.tolist()
@@ -318,19 +322,19 @@ class BayesianError(Method):
 
 @dataclass(frozen=True)
 class ImproperBayesianError(BayesianError):
-    """`BayesianError(prior="improper")`, under a word of its own."""
+    """`BayesianError(prior="improper")`, with a name of its own."""
 
     prior: Prior = "improper"
 
 
 def ruled_plan(n_rows: int) -> Plan:
-    """One fit on all rows, asked for its rule; a plan asks about some row, here the first."""
+    """Return a plan of one fit on all rows that asks for its rule; a plan has to test some row."""
     one = np.zeros(1, np.int32)
     return replace(one_fit(n_rows, one), extra=ModelFacts(rules=one))
 
 
 def check_rows(word: str, data: Data, loss: Loss) -> None:
-    """Refuse what a model of independent rows, and a count of errors, do not cover."""
+    """Refuse data and losses that a model of independent rows and error counts does not cover."""
     instead = "use a method that holds rows out, such as '10-fold'."
     if data.task != "classification":
         raise Refusal(f"method '{word}' estimates the error of a classifier: {instead}")
@@ -349,7 +353,7 @@ def check_rows(word: str, data: Data, loss: Loss) -> None:
 
 
 def check_gamma(gamma: float | Sequence[float] | None) -> None:
-    """Refuse what are no shares of classes."""
+    """Refuse a `gamma` that is not a valid share, or set of shares, of classes."""
     if gamma is None:
         return
     if not _are_shares(gamma):

@@ -1,4 +1,4 @@
-"""Bootstrap-bias-corrected cross-validation: K-fold answers, and the risk of choosing by them."""
+"""Bootstrap-bias-corrected cross-validation: the risk of choosing by K-fold answers."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one se
 
 @dataclass(frozen=True)
 class BootstrapBiasCorrected(KFold):
-    r"""K-fold cross-validation whose `procedure` is the risk of choosing by it.
+    r"""K-fold cross-validation whose `procedure` is the risk of the setting that it chooses.
 
-    The out-of-fold losses of all candidates are bootstrapped by rows: each sample chooses a
-    candidate, and the rows it missed test the choice. The mean over 1000 samples is the risk of
-    "choose, then fit", their percentiles its interval (`bbc`). It costs no fit beyond the K of each
-    candidate, where nested cross-validation needs K times as many; what the candidates do to unseen
-    rows is taken from K-fold, so the value keeps its slight pessimism.
+    The out-of-fold losses of all candidates are bootstrapped by rows. In each sample a candidate is
+    chosen, and it is tested on the rows that the sample missed. The mean over 1000 samples is the
+    risk of "choose, then fit", and their percentiles are its interval (`bbc`). This needs no fits
+    beyond the K fits of each candidate, whereas nested cross-validation needs K times as many. The
+    losses of each candidate are those of K-fold cross-validation, so that the value has its slight
+    pessimism.
 
-    The samples have a fixed seed and take the rows sorted by what they hold, so the result depends
-    neither on the order of rows, columns and classes, nor on the last bits of the losses. With
-    groups whole groups are drawn.
+    The samples have a fixed seed and are drawn from the rows sorted by their contents. Hence the
+    result depends neither on the order of rows, columns and classes, nor on the last bits of the
+    losses. If there are groups, whole groups are drawn.
 
     References
     ----------
@@ -65,7 +66,7 @@ class BootstrapBiasCorrected(KFold):
         return replace(evaluation, procedure=self._corrected(evaluation.tested, data, terms))
 
     def _corrected(self, tested: Sequence[Tested], data: Data, terms: Terms) -> Tested:
-        """The risk of the choice, from the losses of all candidates."""
+        """Return the risk of the choice, from the losses of all candidates."""
         rows = tested[0].loss_rows
         assert rows is not None
         losses = np.array([one.losses for one in tested])

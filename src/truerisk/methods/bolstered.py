@@ -24,11 +24,11 @@ from truerisk.plan.extras.moves import Moves
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
-_BLOCK = 2_000_000  # distances held at a time
+_BLOCK = 2_000_000  # number of distances that are held at once
 
 
 def kernel_width(rows: np.ndarray) -> float:
-    """The mean distance to the nearest other row over the median of the chi distribution."""
+    """Return the mean distance to the nearest other row over the median of the chi distribution."""
     from scipy.special import chdtri
 
     n, p = rows.shape
@@ -42,9 +42,11 @@ def kernel_width(rows: np.ndarray) -> float:
     step = max(1, _BLOCK // n)
     for start in range(0, n, step):
         part = rows[start : start + step]
-        gaps = squares - 2 * part @ rows.T  # squared distances, less what a row shares
+        # squared distances, without the term that is constant for a row
+        gaps = squares - 2 * part @ rows.T
         gaps[np.arange(len(part)), np.arange(start, start + len(part))] = np.inf
-        at = gaps.argmin(axis=1)  # the distance anew: differences of squares lose digits
+        # The distance is computed again, because differences of squares lose digits.
+        at = gaps.argmin(axis=1)
         nearest[start : start + step] = np.sqrt(((part - rows[at]) ** 2).sum(axis=1))
     return float(nearest.mean() / np.sqrt(chdtri(max(p, 1), 0.5)))
 
@@ -59,9 +61,10 @@ class BolsteredBySampling(Method):
     .. math:: \frac{1}{n m} \sum_i \sum_{j=1}^m
         1\{f(x_i + \sigma_{y_i} z_{ij}) \ne y_i\},\qquad z_{ij} \sim N(0, I)
 
-    with the kernel widths of `Bolstered`, from distances between the rows of X themselves, and m
-    `points` around each row, the same for all candidates. The notes state what the sampling alone
-    leaves open. X holds numbers, in an array or a pandas frame.
+    The kernel widths are computed as in `Bolstered`, from distances between the rows of X
+    themselves. There are m `points` around each row, which are the same for all candidates. The
+    notes state the error due to the sampling alone. X must hold numbers, in an array or a pandas
+    frame.
 
     References
     ----------
@@ -159,19 +162,20 @@ def _numbers(data: Data) -> np.ndarray:
 class Bolstered(Method):
     r"""Bolstered resubstitution (Braga-Neto and Dougherty 2004).
 
-    Row i of class c becomes a Gaussian with covariance :math:`\sigma_c^2 I`, and counts as the
-    share of it that the rule takes for another class. For a linear rule of two classes that is
-    :math:`\Phi(-c\, g(x_i) / (\sigma_c \lVert\beta\rVert))`, without any sampling. For other rules
-    and for several classes `BolsteredBySampling` takes its place, with `points` drawn around each
-    row; the result says so.
+    Row i of class c is replaced by a Gaussian with covariance :math:`\sigma_c^2 I`, and its error
+    is the probability mass that the rule assigns to another class. For a linear rule of two classes
+    this is :math:`\Phi(-c\, g(x_i) / (\sigma_c \lVert\beta\rVert))`, without any sampling. For
+    other rules and for several classes `BolsteredBySampling` is used instead, with `points` drawn
+    around each row; the result says so.
 
-    The width is theirs: :math:`\sigma_c = \hat d_c / \chi_p`, with :math:`\hat d_c` the mean
-    distance of a row of class c to the nearest other row of its class and :math:`\chi_p` the
-    median of the chi distribution with p degrees of freedom, p being the number of features. So a
-    point of the kernel lies, in the median, as far away as the nearest neighbour does. Distances
-    are taken between standardised features unless `standardize` is False.
+    The width is the one of the authors: :math:`\sigma_c = \hat d_c / \chi_p`. Here :math:`\hat d_c`
+    is the mean distance of a row of class c to the nearest other row of its class, and
+    :math:`\chi_p` is the median of the chi distribution with p degrees of freedom, where p is the
+    number of features. The median distance of a kernel's points hence equals the mean distance to
+    the nearest neighbour. Distances are computed between standardised features unless `standardize`
+    is False.
 
-    One fit.
+    The method needs one fit.
 
     References
     ----------
@@ -187,7 +191,8 @@ class Bolstered(Method):
     bias = "optimistic where the rule follows its training rows; smoothing makes up for part of it"
 
     def __post_init__(self) -> None:
-        BolsteredBySampling(self.points, self.standardize)  # refuses what neither can serve
+        # raises if a parameter is invalid for either method
+        BolsteredBySampling(self.points, self.standardize)
 
     @property
     def word(self) -> str:
@@ -203,7 +208,7 @@ class Bolstered(Method):
 
     @property
     def sampling(self) -> BolsteredBySampling:
-        """What takes its place where there is no closed form."""
+        """The method that is used if there is no closed form."""
         return BolsteredBySampling(self.points, self.standardize)
 
     def instead(self, reason: str) -> Method:
@@ -234,7 +239,7 @@ class Bolstered(Method):
 
 
 def _errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray, list[float]]:
-    """The bolstered error of every rule, and the kernel widths of both classes."""
+    """Return the bolstered error of every rule, and the kernel widths of both classes."""
     from scipy.special import ndtr
 
     slopes, intercepts = rules.between(*rules.codes)
@@ -244,7 +249,7 @@ def _errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray, list[floa
         width = kernel_width(_scaled(rows, code))
         margins = sign * rows.scores(slopes, intercepts, code)
         spread = (width * lengths)[:, None]
-        wrong = margins < 0 if sign < 0 else margins <= 0  # the boundary is the first class's
+        wrong = margins < 0 if sign < 0 else margins <= 0  # the boundary belongs to the first class
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(spread > 0, ndtr(-margins / spread), wrong)
         total += shares.sum(axis=1)

@@ -1,4 +1,4 @@
-"""The bootstrap family: naive, leave-one-out (oob), .632, .632+, and the optimism correction."""
+"""The bootstrap methods: naive, leave-one-out (oob), .632, .632+, and the optimism correction."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from truerisk.results.interval import Basis, Scale, tied
 from truerisk.splitting.samples import draw_samples, given_samples
 
 Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
-OUT = 0.632  # about 1 − 1/e, as it is printed
+OUT = 0.632  # approximately 1 − 1/e, as it is printed
 UNSURE = "no formula is known for the standard error of this estimate."
 
 
 @dataclass(frozen=True)
 class Bootstrap(Method):
-    r"""Models fitted on samples of n rows drawn with replacement, B = `replicates` of them.
+    r"""Estimates from models fitted on B = `replicates` samples of n rows, drawn with replacement.
 
     ``bootstrap``
         Mean risk of the B models on all rows, most of which they saw: optimistic.
@@ -49,13 +49,14 @@ class Bootstrap(Method):
     .. math:: w = \frac{.632}{1 - .368 R}, \quad
               R = \frac{\mathrm{Err}_1 - \overline{\mathrm{err}}}{\gamma - \overline{\mathrm{err}}}
 
-    with Err₁ cut to the no-information risk γ (:mod:`~truerisk.methods.parts.bootstrap_answers`),
-    and R = 0 where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves
-    Err₁ uncut in R and in the .632 part, as the R package ipred does.
+    Here Err₁ is at most the no-information risk γ
+    (:mod:`~truerisk.methods.parts.bootstrap_answers`), and R = 0 unless both Err₁ and γ exceed the
+    apparent risk. ``convention="ipred"`` does not limit Err₁ in R and in the .632 part, as in the R
+    package ipred.
 
     `samples` gives the row numbers instead of drawing them: ``(B, n)``. `stratify` draws within the
-    classes. Groups given with the data are drawn whole. The row losses add up to the risk; that of
-    "oob" has the standard error of Efron and Tibshirani's infinitesimal jackknife.
+    classes. Groups given with the data are drawn as a whole. The row losses add up to the risk. The
+    risk of "oob" has the infinitesimal-jackknife standard error of Efron and Tibshirani.
 
     References
     ----------
@@ -96,7 +97,7 @@ class Bootstrap(Method):
 
     @property
     def splits(self) -> bool:  # type: ignore[override]
-        """Whether the samples are asked about rows that they missed, and no others."""
+        """True if the samples are tested only on the rows that they missed."""
         return self.kind not in ("bootstrap", "optimism")
 
     @property
@@ -174,7 +175,8 @@ class Bootstrap(Method):
         gammas = np.full(len(fine), np.nan)
         targets = found.data.y[rows]
         if isinstance(found.loss, RowLoss) and (targets == targets[:1]).all():
-            gammas = found.apparent  # equal targets can be exchanged: it is the apparent risk
+            # Exchanging equal targets changes nothing, so that this is the apparent risk.
+            gammas = found.apparent
         elif fine.any():
             asked = found.answers.values[fine][:, own]
             gammas[fine] = no_information(found.loss, found.data, rows, asked)
@@ -267,7 +269,7 @@ class Bootstrap(Method):
         )
 
     def _losses(self, found: Replicated, c: int, part: _Part) -> np.ndarray | None:
-        """Row losses whose mean is the risk, where the risk has any."""
+        """Return row losses whose mean is the risk, or None if the risk is not such a mean."""
         if not found.loss.per_row or part.own is None or (part.own and found.n_never_out):
             return None
         losses: np.ndarray = part.out * found.per_row[c]
@@ -276,7 +278,7 @@ class Bootstrap(Method):
     def _error(
         self, found: Replicated, c: int, *, asked: bool
     ) -> tuple[float | None, tuple[str, ...]]:
-        """The infinitesimal jackknife for Err₁ of plain samples; None and why, elsewhere."""
+        """Return the infinitesimal-jackknife error of Err₁, or None and the reason."""
         if self.kind != "oob" and not asked:
             return None, (UNSURE,)
         n = len(found.tested)
@@ -296,7 +298,7 @@ class Bootstrap(Method):
         return error, ("standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",)
 
     def _no_jackknife(self, found: Replicated, c: int) -> str | None:
-        """Why the infinitesimal jackknife does not apply, or None."""
+        """Return why the infinitesimal jackknife does not apply, or None."""
         data, n = found.data, len(found.tested)
         if not found.loss.per_row:
             return f"loss '{found.loss.word}' has no per-row losses: no standard error is known."
@@ -327,7 +329,7 @@ class Bootstrap(Method):
 
 @dataclass(frozen=True)
 class _Part:
-    """One candidate's value, its table, and what its row losses are weighted with."""
+    """One candidate's value, its table, and the weights of its row losses."""
 
     value: float
     table: Mapping[str, float] | None = None
@@ -339,7 +341,7 @@ class _Part:
 def weight_632_plus(
     err: float, out: float, gamma: float, *, clips: bool = True
 ) -> tuple[float, float, float]:
-    """Err₁ as it is used, the relative overfitting rate R, and the weight of Err₁.
+    """Return Err₁ after the limit at γ, the relative overfitting rate R, and the weight of Err₁.
 
     >>> used, ratio, weight = weight_632_plus(0.1, 0.2, 0.5)
     >>> round((1 - weight) * 0.1 + weight * used, 5)
@@ -363,15 +365,15 @@ BIAS = {
 
 
 def naive() -> Bootstrap:
-    """The method of the word `bootstrap`."""
+    """Return the method named `bootstrap`."""
     return Bootstrap("bootstrap")
 
 
 def point_632() -> Bootstrap:
-    """The method of the word `.632`."""
+    """Return the method named `.632`."""
     return Bootstrap(".632")
 
 
 def optimism() -> Bootstrap:
-    """The method of the word `optimism`."""
+    """Return the method named `optimism`."""
     return Bootstrap("optimism")

@@ -1,4 +1,4 @@
-"""All training sets of one size, and all bootstrap samples."""
+"""Cross-validation over all training sets of one size, and over all bootstrap samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNSURE = (
 
 
 def refuse_what_draws_cannot_serve(word: str, data: Data, loss: Loss) -> None:
-    """Expected losses are of single rows; rows that are drawn one by one ignore groups."""
+    """Refuse losses that are not sums over rows, and groups, because rows are drawn one by one."""
     if not loss.per_row:
         raise Refusal(
             f"method '{word}' averages losses of single rows, and loss '{loss.word}' has none: "
@@ -42,12 +42,13 @@ class Complete(Method):
     .. math:: \frac{1}{\binom{n}{m}} \sum_{T: |T| = m} \frac{1}{n - m} \sum_{i \notin T}
               \ell(y_i, f_T(x_i))
 
-    It is what Monte-Carlo or repeated K-fold cross-validation converges to, without its noise:
-    m = n − 1 is leave-one-out, and m = (1 − 1/K) n the mean of K-fold over all (unstratified)
-    foldings. `m` is a number of rows or, between 0 and 1, a share of them, rounded.
+    This is the limit of Monte-Carlo or repeated K-fold cross-validation, without random error. For
+    m = n − 1 it is leave-one-out; for m = (1 − 1/K) n it is the mean of K-fold cross-validation
+    over all (unstratified) divisions into folds. `m` is a number of rows or, between 0 and 1, a
+    share of the rows, which is rounded.
 
-    Nearest neighbours have it in closed form (Mullin and Sukthankar, 2000); other learners are
-    fitted on every training set, as long as there are at most 20,000.
+    For nearest neighbours it is computed in closed form (Mullin and Sukthankar, 2000). Other
+    learners are fitted on every training set, if there are at most 20,000.
 
     References
     ----------
@@ -95,17 +96,18 @@ class Complete(Method):
 
 @dataclass(frozen=True)
 class ExactOutOfBag(Method):
-    r"""Leave-one-out bootstrap without the noise of drawing: the limit of many replicates.
+    r"""Leave-one-out bootstrap without random error: the limit for many replicates.
 
     .. math:: \mathrm{Err}_1 = \frac{1}{n} \sum_i
               \mathrm{E}\left[\ell(y_i, f_{T^*}(x_i)) \mid i \notin T^*\right]
 
-    with :math:`T^*` a bootstrap sample, n rows drawn with replacement: for each row the mean over
-    the samples that miss it, then the mean over rows. A sample holds about 63.2 % of the rows, so
-    the estimate is pessimistic, about like cross-validation with half of them.
+    where :math:`T^*` is a bootstrap sample of n rows drawn with replacement. For each row, losses
+    are averaged over the samples that miss it, and then over rows. A sample contains about 63.2 %
+    of the rows, so that the estimate is pessimistic, about as much as cross-validation with half of
+    the rows.
 
-    Nearest neighbours have it in closed form; other learners are fitted on every sample, as long
-    as there are at most 20,000 different ones (n ≤ 8).
+    For nearest neighbours it is computed in closed form. Other learners are fitted on every sample,
+    if there are at most 20,000 different samples (n ≤ 8).
 
     References
     ----------

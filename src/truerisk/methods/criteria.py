@@ -1,4 +1,4 @@
-"""Criteria from one fit on all rows: the training risk plus a price per degree of freedom."""
+"""Criteria from one fit on all rows: the training risk plus a penalty per degree of freedom."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from truerisk.results.evaluation import Target, Tested
 
 
 class Likelihood(Loss):
-    r"""Of a set of rows, as R counts it.
+    r"""Minus twice the log-likelihood of a set of rows, as R computes it.
 
-    Numbers are Gaussian about the answers, the variance at its own maximum RSS/n:
-    :math:`n \log(2\pi\,\mathrm{RSS}/n) + n`, less :math:`\sum \log w_i` where rows have weights
-    (precisions). Classes have :math:`-2 \sum_i \log \hat p_{y_i}(x_i)`.
+    Numbers are Gaussian around the predictions, with the variance at its maximum-likelihood value
+    RSS/n: :math:`n \log(2\pi\,\mathrm{RSS}/n) + n`, minus :math:`\sum \log w_i` if rows have
+    weights (precisions). For classes it is :math:`-2 \sum_i \log \hat p_{y_i}(x_i)`.
     """
 
     word = "-2 log L"
@@ -42,7 +42,7 @@ class Likelihood(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Of every candidate; infinite where the fit is exact or a label has probability 0."""
+        """Return it per candidate; it is infinite for exact fits and labels of probability 0."""
         if data.task == "classification":
             given = answers[:, np.arange(len(rows)), data.codes_of(rows)]
             with np.errstate(divide="ignore"):
@@ -59,7 +59,7 @@ class Likelihood(Loss):
 def squares(
     data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """The (weighted) residual sum of squares of every candidate."""
+    """Return the (weighted) residual sum of squares of every candidate."""
     residuals = (answers - data.y[rows]) ** 2
     return residuals.sum(axis=1) if weights is None else residuals @ weights
 
@@ -67,7 +67,7 @@ def squares(
 def has_exact_fit(
     data: Data, rows: np.ndarray, rss: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Whether the residuals are those of rounding: no more than 2^-46 of the labels."""
+    """Return True where residuals are rounding errors: at most 2^-46 times the labels."""
     y = data.y[rows].astype(np.float64)
     size = (y**2).sum() if weights is None else (y**2 * weights).sum()
     return rss <= size * 2.0**-92
@@ -79,7 +79,7 @@ INSTEAD = "use a method that holds rows out, such as '10-fold'"
 
 @dataclass(frozen=True)
 class Criterion(Method):
-    """One fit on all rows, asked about all rows and for its degrees of freedom."""
+    """A criterion computed from one fit on all rows, its predictions and its degrees of freedom."""
 
     target: ClassVar[Target] = "CER"
     splits: ClassVar[bool] = False
@@ -104,7 +104,7 @@ class Criterion(Method):
             self._check_weights(data.task, data.sample_weight)
 
     def _check_weights(self, task: TaskWord, weights: np.ndarray) -> None:
-        """Weights of numbers are precisions; those of classes could mean several things."""
+        """Refuse weights in classification, where their meaning is unclear, and weights of 0."""
         if task == "classification":
             raise Refusal(
                 f"method '{self.word}' takes no sample_weight in classification, where a weight "
@@ -128,11 +128,11 @@ class Criterion(Method):
 
     @abstractmethod
     def _own_loss(self, data: Data) -> Loss:
-        """What it reports in."""
+        """Return the loss in which the criterion is reported."""
 
     @abstractmethod
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        """The criterion of every candidate, NaN where it has none, and a note on each."""
+        """Return the criterion of every candidate, NaN if it does not exist, and a note on each."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         seen = Seen.of(answers, data, self.word)
@@ -152,7 +152,7 @@ class Criterion(Method):
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What every candidate says of its own training rows, and with how many free numbers."""
+    """Every candidate's predictions of its training rows, with its degrees of freedom."""
 
     data: Data
     rows: np.ndarray
@@ -162,7 +162,7 @@ class Seen:
 
     @classmethod
     def of(cls, answers: Answers, data: Data, word: str) -> Seen:
-        """Of answers to a plan of one question."""
+        """Collect these from the answers to a plan with one question."""
         plan = answers.plan
         freedom = freedom_of(answers)
         if freedom is None or plan.n_questions != 1:
@@ -187,7 +187,7 @@ class Seen:
 
     @property
     def total(self) -> float:
-        """The sum of the weights, n where there are none."""
+        """Sum of the weights, or n if there are none."""
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
     def squares(self) -> np.ndarray:
@@ -197,12 +197,12 @@ class Seen:
         return Likelihood(self.data.task).of_set(self.data, self.rows, self.answers, self.weights)
 
     def saturated(self) -> np.ndarray:
-        """Where no degree of freedom is left for the residuals."""
+        """Return True for candidates without degrees of freedom left for the residuals."""
         return np.asarray(self.freedom >= self.n)
 
 
 class SquaredCriterion(Criterion):
-    """An estimate of the squared risk, in its own unit: it stands beside cross-validation."""
+    """An estimate of the squared risk in its own unit, comparable with cross-validation."""
 
     def _own_loss(self, data: Data) -> Loss:
         if data.task != "regression":
@@ -219,10 +219,11 @@ class Cp(SquaredCriterion):
 
     .. math:: \frac{1}{n}\left(\mathrm{RSS} + 2 p \hat\sigma^2\right)
 
-    p are the degrees of freedom, and :math:`\hat\sigma^2 = \mathrm{RSS}/(n - p)` of the largest
-    candidate, the one with most of them, unless `sigma2` is given. The document's Cp is the sum,
-    n times as large; R's ``leaps`` and older books write :math:`\mathrm{RSS}/\hat\sigma^2 - n +
-    2p`. All choose alike. With weights (precisions) RSS is weighted and n is their sum.
+    Here p are the degrees of freedom. The variance :math:`\hat\sigma^2 = \mathrm{RSS}/(n - p)` is
+    computed from the candidate with the most degrees of freedom, unless `sigma2` is given. The
+    document's Cp is the sum, which is n times as large; R's ``leaps`` and older books write
+    :math:`\mathrm{RSS}/\hat\sigma^2 - n + 2p`. All versions choose the same candidate. With weights
+    (precisions) RSS is weighted, and n is the sum of the weights.
 
     References
     ----------
@@ -272,11 +273,12 @@ class Cp(SquaredCriterion):
 
 @dataclass(frozen=True)
 class GCV(SquaredCriterion):
-    r"""Generalised cross-validation: the squared training risk over the share of freedom left.
+    r"""Generalised cross-validation: squared training risk over the squared share of freedom left.
 
     .. math:: \frac{\mathrm{RSS}/n}{(1 - p/n)^2}
 
-    It is leave-one-out with every leverage set to their mean p/n, and needs no variance.
+    It equals leave-one-out if every leverage is replaced by the mean leverage p/n. It does not need
+    the variance.
 
     References
     ----------
@@ -301,7 +303,7 @@ class GCV(SquaredCriterion):
 def without_saturated(
     seen: Seen, values: np.ndarray, notes: list[str]
 ) -> tuple[np.ndarray, list[str]]:
-    """No value, and the reason, where a candidate has as many free numbers as rows."""
+    """Set the value to NaN, with a note, for candidates with as many free parameters as rows."""
     for c in np.flatnonzero(seen.saturated()):
         notes[c] = (
             f"no value: {seen.freedom[c]:.6g} degrees of freedom of n = {seen.n} rows leave none "

@@ -1,4 +1,4 @@
-"""A finished model and rows that took no part in it: one test set, and nothing is fitted."""
+"""Test a finished model on rows that were not used to make it; nothing is fitted."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from truerisk.results.evaluation import Evaluation, Target
 
 @dataclass(frozen=True)
 class External(Procedure):
-    """The risk of a finished model on other people's rows: a hold-out that is the whole table.
+    """The risk of a finished model on external rows: a hold-out that contains the whole table.
 
-    Its one fit sees no row, and a frozen estimator (`sklearn.frozen`) learns nothing in it. It
-    serves such families alone, and so it has no word in the registry.
+    Its only fit has no training rows, and a frozen estimator (`sklearn.frozen`) learns nothing in
+    it. The method serves such families only, and therefore has no name in the registry.
     """
 
     compare: bool = False
     shares_folds: ClassVar[bool] = True
-    splits: ClassVar[bool] = False  # nothing of these rows is known to the model, nor held out
+    splits: ClassVar[bool] = False  # The model has seen none of these rows, and none are held out.
 
     word = "external"
     target: ClassVar[Target] = "Err_XY"

@@ -1,6 +1,6 @@
-"""Held-out parts: once, many times (Monte Carlo), with a third part to choose by, in halves.
+"""Hold-out methods: one split, many random splits, three parts, and splits of halves.
 
-The spread of the risks in disjoint halves of the rows needs no losses of rows.
+The spread of the risks in disjoint halves of the rows does not require losses of single rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from truerisk.splitting.samples import draw_held_out
 
 
 def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-    """Mean losses; errors of one rule on independent rows have the Beta posterior by default."""
+    """Return the mean losses; by default independent zero-one losses get a Beta posterior."""
     counts = loss.binary and data.groups is None and data.sample_weight is None
     return tested_by_average(answers, data, loss, terms, None, usual="beta" if counts else None)
 
@@ -78,9 +78,10 @@ class Holdout(Method):
 
 @dataclass(frozen=True)
 class MonteCarlo(Averaged):
-    """Monte-Carlo cross-validation: hold-out repeated over `splits` random splits.
+    """Monte-Carlo cross-validation: hold-out repeated over `splits_drawn` random splits.
 
-    The risks of all splits are kept in `split_risks`: their whole distribution, not its mean only.
+    The risks of all splits are stored in `split_risks`, which gives their whole distribution and
+    not just the mean.
     """
 
     splits_drawn: int = 25
@@ -117,9 +118,9 @@ class MonteCarlo(Averaged):
 class ThreeWay(Method):
     """Train, validation and test parts, drawn at random.
 
-    The candidates are fitted on the training part and compared on the validation part; the winner
-    is refitted on both and tested once on the test part. `procedure` is that test; the candidates'
-    values are their validation risks, of which the smallest is optimistic.
+    The candidates are fitted on the training part and compared on the validation part. The winner
+    is fitted again on both parts and tested once on the test part. `procedure` is this test. The
+    candidates' values are their validation risks, the smallest of which is optimistic.
     """
 
     validation_share: float = 0.25
@@ -179,11 +180,12 @@ class ThreeWay(Method):
 class PairedHalves(Method):
     r"""Monte-Carlo cross-validation whose interval comes from disjoint halves of the rows.
 
-    The value is the mean risk of `splits` random splits that hold out `test_share` of all rows.
-    Besides, the rows are cut into two halves `pairs` times, and in either half as many test rows
-    are held out `splits` times. The means of two halves share no row, so their squared difference
-    is an honest, if generous, measure of the error of the value (`conservative-z`). Any loss will
-    do, AUC too. `splits` + 2 · `pairs` · `splits` fits.
+    The value is the mean risk of `splits_drawn` random splits that hold out `test_share` of all
+    rows. In addition, the rows are divided into two halves `pairs` times, and in each half as many
+    test rows are held out `splits_drawn` times. The means of two halves share no row, so that their
+    squared difference is a valid, if conservative, measure of the error of the value
+    (`conservative-z`). The method works with any loss, including AUC. It needs `splits_drawn` + 2 ·
+    `pairs` · `splits_drawn` fits.
 
     References
     ----------
@@ -210,7 +212,7 @@ class PairedHalves(Method):
         return f"slightly pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        """Repetition 0 splits all rows, repetitions 1 + 2 r and 2 + 2 r the halves of pair r."""
+        """Return the plan: repeat 0 splits all rows, 1 + 2 r and 2 + 2 r the halves of pair r."""
         if data.n_rows < 8:
             raise BadData(f"halves of {data.n_rows} rows are too small to train and test in.")
         builder = PlanBuilder(data.n_rows)

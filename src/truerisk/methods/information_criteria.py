@@ -1,4 +1,4 @@
-"""Criteria of a likelihood: AIC, its correction for small samples, BIC and its extension."""
+"""Likelihood criteria: AIC, its correction for small samples, BIC and its extension."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from truerisk.results.evaluation import Tested
 
 @dataclass(frozen=True)
 class LikelihoodCriterion(Criterion):
-    """Minus twice the log-likelihood plus a price for k parameters, as R reports it.
+    """Minus twice the log-likelihood plus a penalty for k parameters, as R reports it.
 
-    With `per_row`, for classes only, it is divided by 2n: an estimate in log loss, which stands
-    beside cross-validation with ``scoring="log"``.
+    With `per_row`, for classes only, the criterion is divided by 2n. It is then an estimate in log
+    loss, comparable with cross-validation with ``scoring="log"``.
     """
 
     per_row: bool = False
@@ -54,10 +54,10 @@ class LikelihoodCriterion(Criterion):
 
     @abstractmethod
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        """The price of k parameters; NaN where there is none."""
+        """Return the penalty for k parameters; NaN if it does not exist."""
 
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
-        k = seen.freedom + (seen.data.task == "regression")  # the variance is a parameter, too
+        k = seen.freedom + (seen.data.task == "regression")  # The variance is a parameter as well.
         likelihood = seen.likelihood()
         penalty = self._penalty(k, seen.n)
         unit = 2 * seen.n if self.per_row else 1
@@ -81,9 +81,9 @@ class LikelihoodCriterion(Criterion):
 class AIC(LikelihoodCriterion):
     r"""Akaike's criterion, :math:`-2\log L + 2k`.
 
-    k counts the degrees of freedom and, in regression, the variance. In regression
-    :math:`-2 \log L = n\log(2\pi\,\mathrm{RSS}/n) + n`; in classification
-    :math:`-2\sum_i \log \hat p_{y_i}(x_i)`. Both as R's ``AIC`` of ``lm`` and ``glm``.
+    k counts the degrees of freedom and, in regression, the variance. In regression :math:`-2 \log L
+    = n\log(2\pi\,\mathrm{RSS}/n) + n`; in classification :math:`-2\sum_i \log \hat p_{y_i}(x_i)`.
+    Both equal the values of R's ``AIC`` for ``lm`` and ``glm``.
 
     References
     ----------
@@ -104,8 +104,9 @@ class AIC(LikelihoodCriterion):
 class AICc(LikelihoodCriterion):
     r"""AIC corrected for small samples, :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)`.
 
-    For a Gaussian linear model, k = p + 1, it is :math:`n\log\hat\sigma^2 + n(n+p)/(n-p-2)` up to
-    constants, and unbiased. The document prints :math:`(n+p)/(n-p-2)`: it lost the factor n.
+    For a Gaussian linear model, where k = p + 1, it equals :math:`n\log\hat\sigma^2 +
+    n(n+p)/(n-p-2)` up to constants, and is unbiased. The document prints :math:`(n+p)/(n-p-2)`,
+    where the factor n is missing.
 
     References
     ----------
@@ -129,7 +130,7 @@ class BIC(LikelihoodCriterion):
     r"""Schwarz' criterion, :math:`-2\log L + k \log n`.
 
     It approximates minus twice the log of the probability of the data under the model, up to a
-    constant: it looks for the true model, not for the smallest risk.
+    constant. Hence it seeks the true model, not the smallest risk.
 
     References
     ----------
@@ -144,7 +145,7 @@ class BIC(LikelihoodCriterion):
 
 
 def _boundless(seen: Seen) -> str:
-    """Why a likelihood is infinite or zero."""
+    """Return why a likelihood is infinite or zero."""
     if seen.data.task == "classification":
         return "no value: the model gives some label probability 0, so the likelihood is 0"
     return "no value: the fit is exact, so the likelihood has no bound"
@@ -154,9 +155,9 @@ def _boundless(seen: Seen) -> str:
 class EBIC(BIC):
     r"""The extended BIC of Chen and Chen, :math:`-2\log L + k\log n + 2\gamma_e \log\binom{P}{D}`.
 
-    k are the degrees of freedom as for `bic`; D of P coefficients are not 0 (a feature is selected
-    if the coefficient of any class is not 0). With `gamma` = 0 it is BIC. It needs a linear model,
-    and is meant for models with few coefficients, such as those along an L1 path.
+    k are the degrees of freedom as for `bic`. D of P coefficients are not 0 (a feature counts as
+    selected if the coefficient of any class is not 0). With `gamma` = 0 it is BIC. It requires a
+    linear model, and is meant for models with few coefficients, such as those along an L1 path.
 
     References
     ----------
@@ -204,14 +205,14 @@ class EBIC(BIC):
 
 
 def _selections(rules: LinearRules) -> Iterator[tuple[int, int, int]]:
-    """(candidate, its features with a coefficient that is not 0, all features)."""
+    """Yield (candidate, number of its features with a nonzero coefficient, number of features)."""
     used = (rules.coefficients != 0).any(axis=1)
     for candidate, mine in zip(rules.candidates, used, strict=True):
         yield int(candidate), int(mine.sum()), used.shape[1]
 
 
 def _log_choices(n: int, k: int) -> float:
-    """The log of how many sets of k there are among n."""
+    """Return the logarithm of the number of subsets of size k of n elements."""
     from scipy.special import gammaln
 
     return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

@@ -1,4 +1,4 @@
-"""K-fold cross-validation, repeated, stratified, grouped; reversed; leave-one-out."""
+"""K-fold cross-validation (repeated, stratified, grouped or reversed), and leave-one-out."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 from truerisk.splitting.folds import fold_numbers
 
-NESTED_REPEATS = 10  # of nested cross-validation, where a method has fewer
+NESTED_REPEATS = 10  # minimum repeats of nested cross-validation that replaces K-fold
 
 
 @dataclass(frozen=True)
 class KFold(Averaged):
-    """K-fold cross-validation: each fold is tested by the model fitted on the others.
+    """K-fold cross-validation: each fold is tested by the model fitted on the other folds.
 
     CV = (1/n) Σ_k Σ_{i∈k} ℓ(y_i, f^(−k)(x_i)) pooled, or the mean of the K fold means
-    (`average="fold"`; the two differ where folds are unequal). `repeats` draws new folds each
-    time; `stratify` balances the classes; groups given with the data stay in one fold.
-    `folds` gives the fold numbers instead of drawing them: `(n,)` or `(repeats, n)`.
+    (`average="fold"`; the two differ if folds have different sizes). With `repeats`, new folds are
+    drawn each time. `stratify` balances the classes. Groups given with the data stay within one
+    fold. `folds` gives the fold numbers instead of drawing them: `(n,)` or `(repeats, n)`.
     """
 
     k: int = 10
@@ -63,8 +63,8 @@ class KFold(Averaged):
         return f"slightly pessimistic: each model sees {k} of the rows"
 
     def giving(self, need: Basis, interval: str) -> Method | None:
-        """Return nested cross-validation by these folds, or test sets of their size in halves."""
-        if type(self) is not KFold:  # others test other rows, or reduce in another way
+        """Return nested cross-validation with these folds, or paired halves of equal test size."""
+        if type(self) is not KFold:  # Subclasses test other rows, or reduce in another way.
             return None
         if need is Basis.PAIRS:
             nested: Method = registry.load("ncv")(
@@ -96,8 +96,8 @@ class KFold(Averaged):
 class ReversedKFold(KFold):
     """Reversed cross-validation (Wallman, §3.6): train on one fold, test on the K−1 others.
 
-    It asks how a learner does with n/K rows, tested on many; K = 2 is ordinary 2-fold CV.
-    The risk is the mean over folds.
+    It estimates how a learner performs with n/K training rows, tested on many rows. K = 2 is
+    ordinary 2-fold CV. The risk is the mean over folds.
     """
 
     average: Average | None = "fold"
@@ -129,7 +129,7 @@ class ReversedKFold(KFold):
 
 @dataclass(frozen=True)
 class LeaveOneOut(Averaged):
-    """CV with as many folds as rows: nearly unbiased, n fits, often of high variance.
+    """Cross-validation with one fold per row: nearly unbiased, n fits, often a high variance.
 
     Losses that rate whole test sets (AUC, F1) are computed once over all n pooled answers.
     """

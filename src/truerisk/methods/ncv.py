@@ -1,4 +1,4 @@
-"""Nested cross-validation of Bates, Hastie and Tibshirani: how far K-fold itself may be off."""
+"""Nested cross-validation of Bates, Hastie and Tibshirani: the error of K-fold itself."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 
 @dataclass(frozen=True, eq=False)
 class PairSpread:
-    """What the questions of `leave_pairs_out` say, one entry per candidate.
+    """Summaries of the answers to `leave_pairs_out`, one entry per candidate.
 
-    `outer` is the K-fold mean, `inner` that of the fits that lack two folds, `surplus` the mean of
-    (inner mean − fold mean)² less the variance of the fold mean, `floor2` the variance of a mean of
-    n independent inner losses.
+    `outer` is the K-fold mean. `inner` is the mean over the fits that lack two folds. `surplus` is
+    the mean of (inner mean − fold mean)² minus the variance of the fold mean. `floor2` is the
+    variance of a mean of n independent inner losses.
     """
 
     k: int
@@ -52,14 +52,14 @@ class PairSpread:
     floor2: np.ndarray
 
     def values(self, correction: str | None) -> np.ndarray:
-        """The K-fold means, carried on to n rows by one of the published factors."""
+        """Return the K-fold means, extrapolated to n rows by one of the published factors."""
         if correction is None:
             return self.outer
         factor = 1 + ((self.k - 2) / self.k) ** POWERS[correction]
         return self.inner - factor * (self.inner - self.outer)
 
     def of(self, candidate: int) -> NestedErrors:
-        """The standard error of one candidate, kept between the floor and √K times it."""
+        """Return the standard error of one candidate, between the floor and √K times the floor."""
         floor2 = float(self.floor2[candidate])
         mse = max(0.0, float(self.surplus[candidate])) * (self.k - 1) / self.k
         error = float(np.clip(mse, floor2, self.k * floor2)) ** 0.5
@@ -69,7 +69,7 @@ class PairSpread:
 def spread_of_pairs(
     losses: np.ndarray, plan: Plan, data: Data, weights: np.ndarray | None
 ) -> PairSpread:
-    """The spread from `losses` of all candidates and positions; `weights` are of positions."""
+    """Return the spread, from `losses` (candidate, position) and `weights` per position."""
     n_repeats = int(plan.repeat.max()) + 1
     k = round((plan.n_questions / n_repeats) ** 0.5)
     code = plan.fold.astype(np.int64)
@@ -112,7 +112,7 @@ def _variances_of_means(
     weights: np.ndarray | None,
     is_outer: np.ndarray,
 ) -> np.ndarray:
-    """The variance of the mean of each fold that was left out alone, from its rows or groups."""
+    """Return the variance of the mean of each singly left-out fold, from its rows or groups."""
     questions = np.flatnonzero(is_outer)
     place = np.repeat(is_outer, plan.test_sizes)
     question = np.repeat(np.arange(len(questions)), plan.test_sizes[questions])
@@ -131,7 +131,10 @@ def _squares(
     data: Data,
     place: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares in each part (ascending), groups added up first; its units with a weight."""
+    """Return sums of squares per part (ascending), summed by group first, and the numbers of units.
+
+    Only units with a positive weight are counted.
+    """
     weighted = residuals * w
     if data.groups is not None:
         member = np.unique(data.groups, return_inverse=True)[1].ravel()[plan.positions[0][place]]
@@ -151,17 +154,18 @@ def _floors(
     is_outer: np.ndarray,
     outer: np.ndarray,
 ) -> np.ndarray:
-    """The variance of a mean of n independent losses; of K-fold means by groups, if there are any.
+    """Return the variance of a mean of n independent losses, or of K-fold means by groups.
 
-    Without groups it is s²/n, s² the variance of the inner losses (times Σw²/(Σw)² · n if they are
-    weighted). With groups it is the variance by groups of a repetition's K-fold mean.
+    Without groups it is s²/n, where s² is the variance of the inner losses (times Σw²/(Σw)² · n if
+    they are weighted). With groups it is the variance of a repetition's K-fold mean, computed by
+    groups.
     """
     outside = np.repeat(is_outer, plan.test_sizes)
     repeat = np.repeat(plan.repeat, plan.test_sizes)
     w = np.ones(len(outside)) if weights is None else weights
     if data.groups is None:
         starts, inside = plan.test_offsets[:-1], ~is_outer
-        moved = losses - losses[:, :1]  # equal losses are 0, exactly
+        moved = losses - losses[:, :1]  # Equal losses become exactly 0.
         mass = np.add.reduceat(w, starts)[inside].sum()
         first = np.add.reduceat(w * moved, starts, axis=1)[:, inside].sum(axis=1) / mass
         second = np.add.reduceat(w * moved**2, starts, axis=1)[:, inside].sum(axis=1) / mass
@@ -184,26 +188,27 @@ Bias = Literal["bates", "mlr3inferr"]
 
 @dataclass(frozen=True, init=False)
 class NestedInterval(Method):
-    r"""K-fold cross-validation with the error of its mean, from fits without each two folds.
+    r"""K-fold cross-validation with the error of its mean, from fits without each pair of folds.
 
-    Fold i is tested by the fit on all other folds (mean :math:`\bar e_i`, its variance
-    :math:`v_i`), and the other folds by fits that lack fold i as well (mean
-    :math:`\bar e_{-i}`). What these say about fold i misses it by more than :math:`v_i`, and the
-    surplus is the error of cross-validation:
+    Fold i is tested by the fit on all other folds (mean :math:`\bar e_i`, variance :math:`v_i`).
+    The other folds are tested by fits that lack fold i as well (mean :math:`\bar e_{-i}`). The
+    squared difference of the two means exceeds :math:`v_i` on average, and the excess is the error
+    of cross-validation:
 
     .. math:: \mathrm{se}^2 = \frac{K-1}{K} \cdot \frac{1}{RK} \sum_{r,i}
               \left[(\bar e_{-i} - \bar e_i)^2 - v_i\right]
 
-    kept between s²/n, s² the variance of all inner losses, and K times that. The value is the inner
-    mean less ``(1 + f) (inner mean − K-fold mean)``, which carries the K-fold risk on to n rows:
-    f is ((K−2)/K)^1.5 in the authors' code (``bias="bates"``), (K−2)/K in their paper and in
-    mlr3inferr (``bias="mlr3inferr"``); ``bias=None`` leaves the K-fold mean.
+    This is limited to between s²/n and K times s²/n, where s² is the variance of all inner losses.
+    The value is the inner mean minus ``(1 + f) (inner mean − K-fold mean)``, which extrapolates the
+    K-fold risk to n rows. The factor f is ((K−2)/K)^1.5 in the authors' code (``bias="bates"``),
+    and (K−2)/K in their paper and in mlr3inferr (``bias="mlr3inferr"``). With ``bias=None`` the
+    value is the K-fold mean.
 
-    The fit without folds i and j answers for both, so a repetition needs K + K(K−1)/2 fits, and its
-    K-fold mean is that of the same fits. With groups, folds keep them together and every variance
-    adds them up first; weights weigh. `folds` gives the fold numbers instead of drawing them:
-    `(n,)` or `(repeats, n)`. `split_risks` holds K² risks a repetition: entry i K + j is that of
-    fold i without folds i and j.
+    The fit without folds i and j tests both, so that a repetition needs K + K(K−1)/2 fits. Its
+    K-fold mean comes from the same fits. If there are groups, each group stays within one fold, and
+    every variance sums the losses of a group first. Weights are used in all means. `folds` gives
+    the fold numbers instead of drawing them: `(n,)` or `(repeats, n)`. `split_risks` holds K² risks
+    per repetition: entry i K + j is the risk in fold i of the fit without folds i and j.
 
     References
     ----------

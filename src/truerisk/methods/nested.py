@@ -1,4 +1,4 @@
-"""The risk of a tuned learner: choose inside every outer training set, test outside it."""
+"""The risk of a tuned learner: choose within each outer training set, and test outside it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from truerisk.results.evaluation import Evaluation, Tested, values_of
 class Nested(Procedure):
     """The risk of the whole procedure "choose a setting by `inner`, then fit" (Wallman, §3.4).
 
-    In every split of `outer` the candidates are compared by `inner` on the training rows alone;
-    the winner is fitted on them and tested on the outer test rows, which took no part in the
-    choice. `procedure` is the outer risk; the candidates' own values are their inner risks,
-    averaged over the outer splits. Inner and outer folds come from independent streams.
+    In every split of `outer` the candidates are compared by `inner`, on the training rows alone.
+    The winner is fitted on the training rows and tested on the outer test rows, which took no part
+    in the choice. `procedure` is the outer risk. The candidates' own values are their inner risks,
+    averaged over the outer splits. Inner and outer folds come from independent random streams.
 
-    With a single candidate nothing is chosen, and the outer risk is all there is, unless
-    `compare` asks for its inner risk (to choose among several families inside).
+    If there is a single candidate, nothing is chosen, and only the outer risk is estimated, unless
+    `compare` requests the inner risk as well (to choose among several families within each split).
     """
 
     outer: Any = USUAL_FOLDS
@@ -87,12 +87,13 @@ class Nested(Procedure):
             )
         if self.outer_method.has_given_splits:
             refuse_known_rows(self.outer_method.word, outer)
-        # splits with equal training rows share one fit, so they must choose alike
+        # Splits with equal training rows share one fit, so that they must choose the same
+        # candidate.
         outer = merge_equal_fits(outer)
         return nest(outer, [self._inside(outer, fit, data, streams) for fit in range(outer.n_fits)])
 
     def _inside(self, outer: Plan, fit: int, data: Data, streams: Streams) -> Plan:
-        """The inner plan of one outer training set."""
+        """Return the inner plan of one outer training set."""
         rows = outer.train_rows(fit)[0]
         try:
             return self.inner_method.plan(data.subset(rows), streams.child(f"inner {fit}"))
@@ -115,7 +116,8 @@ class Nested(Procedure):
         def rate(one: Loss, terms: Terms, outer: Answers) -> Evaluation:
             procedure = self.outer_method.reduce(outer, data, one, terms)[0]
             curve = _averaged(inner) if inner else (procedure,)
-            if inner and one is not loss:  # the inner splits were asked what the choice needs
+            # The inner splits were evaluated only in the loss that the choice uses.
+            if inner and one is not loss:
                 none = Tested(np.nan, notes=(f"the settings were compared by '{loss.word}'.",))
                 curve = (none,) * len(curve)
             return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
@@ -124,7 +126,7 @@ class Nested(Procedure):
 
 
 def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
-    """Each candidate's inner risk, averaged over the outer splits."""
+    """Return each candidate's inner risk, averaged over the outer splits."""
     note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
     values = np.array([values_of(unit) for unit in inner])
     return tuple(Tested(float(v), notes=(note,)) for v in values.mean(axis=0))

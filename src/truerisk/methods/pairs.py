@@ -1,6 +1,6 @@
-"""The risk of a tuned learner from one set of folds, left out alone and in pairs.
+"""The risk of a tuned learner from one set of folds, left out one at a time and in pairs.
 
-`testing_method` says which method tests a choice: this one, or nested validation.
+`testing_method` returns the method that tests a choice: this one, or nested validation.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from truerisk.results.interval import Basis
 class Pairs(Procedure):
     r"""The risk of "choose a setting, then fit", from one set of K folds.
 
-    Every candidate is fitted without each fold and without each two folds. The fits without one
-    fold give each candidate's K-fold risk, by which a setting is chosen on all rows. Inside outer
-    fold i candidate c has the mean loss on the folds j ≠ i of its fits without i and j, in which
-    fold i took no part; the winner c(i) is tested on fold i by its fit without i, which is there
+    Every candidate is fitted without each fold and without each pair of folds. The fits without one
+    fold give each candidate's K-fold risk, by which a setting is chosen on all rows. Within outer
+    fold i, candidate c has the mean loss on the folds j ≠ i of its fits without i and j, in which
+    fold i took no part. The winner c(i) is tested on fold i by its fit without i, which exists
     already. `procedure` is the mean of these tests.
 
-    C candidates take C K(K+1)/2 fits: for K = 5 three times those of the search itself. `folds` is
-    the method that compares the candidates, a K-fold word or a splitter whose folds partition the
-    rows; None are those that the search chooses by, or five. `average` says how the tests are
-    averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j,
-    too; their spread tells how much the procedure depends on its training rows
-    (`intervals/calibrated.py`).
+    C candidates need C K(K+1)/2 fits; for K = 5 this is three times as many as the search itself
+    needs. `folds` is the method that compares the candidates: a K-fold word, or a splitter whose
+    folds partition the rows. None stands for the folds of the search, or five folds. `average` sets
+    how the tests are averaged, as in `KFold`. Row r of fold i is also predicted by the K − 1 fits
+    of c(i) without i and j; the spread of these predictions shows how much the procedure depends on
+    its training rows (`intervals/calibrated.py`).
     """
 
     folds: Any = None
@@ -73,7 +73,7 @@ class Pairs(Procedure):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """What its folds give, tested as they are."""
+        """Kinds of evidence for intervals that its folds provide."""
         return self.inner_method.gives
 
     @property
@@ -120,7 +120,7 @@ class Pairs(Procedure):
             tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
             procedure = self.risk(tested, shaken, data, loss, terms)
             curve: Sequence[Tested] = (procedure,)
-            if terms.n_candidates > 1:  # a search has this curve already, and never reads it
+            if terms.n_candidates > 1:  # A search has this curve already, and never reads it here.
                 procedure = replace(procedure, notes=(price, *procedure.notes))
                 reduce = partial(method.reduce, one, data, loss, terms)
                 curve = RisksToRead(reduce, terms.n_candidates)
@@ -146,12 +146,12 @@ def testing_method(
     *,
     compare: bool = False,
 ) -> Procedure:
-    """Return nested validation of tuning by `select_by`: in the pairs of its folds, or by splits.
+    """Return the nested validation of tuning by `select_by`: by pairs of its folds, or by splits.
 
-    "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
-    splits), `otherwise` takes their place; where it keeps to the order of time, whose rows cannot
-    be left out in pairs, it is repeated around itself. `compare` as in `Nested`. Where an
-    `interval` is asked for, it is the method that draws what that needs.
+    "pairs" is used if `outer` is None. If `select_by` has no folds (a criterion, random splits),
+    `otherwise` is the outer method. If `select_by` respects the order of time, its folds cannot be
+    left out in pairs, and it is its own outer method. `compare` has the same meaning as in
+    `Nested`. If an `interval` is requested, the method is one that draws what this interval needs.
 
     >>> testing_method("pairs", as_method("5-fold"), "10-fold").word
     'pairs (5-fold)'

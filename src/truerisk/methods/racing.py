@@ -1,9 +1,10 @@
-"""Racing: settings that cannot win any more in all likelihood are fitted on no further fold.
+"""Racing: settings that are very unlikely to win are not fitted on further folds.
 
-After some folds candidate c has lost δ more than the best one, per unit of weight, on rows that
-weigh W. Of all rows, that weigh W + R, it will then have lost about as much, and a difference of 0
-lies z = δ √(W + R) / √(V R) standard deviations away from that: V is the variance of δ, and of the
-rows that are left the same is expected. The best one itself, and who ties with it, has z = 0.
+After some folds, candidate c has lost δ more than the best one, per unit of weight, on rows of
+total weight W. On all rows, of total weight W + R, its mean difference is predicted to be the same.
+A difference of 0 is then z = δ √(W + R) / √(V R) standard deviations away, where V is the variance
+of δ, and the remaining rows are expected to have the same variance. The best candidate, and
+candidates tied with it, have z = 0.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
 
-LEAST = 1.75  # standard deviations; the price of a wrong farewell is higher early than late …
-MORE = 1.0  # … and so is what it spares: this is added in proportion to the rows that were seen
-UNSEEN = 2  # rows that differ by the usual amount are taken to be among those seen besides
+LEAST = 1.75  # standard deviations; dropping the winner costs more early than late …
+MORE = 1.0  # … and so are the savings larger: this is added in proportion to the rows seen
+UNSEEN = 2  # number of additional rows of typical difference that are assumed to have been seen
 
 AskSome = Callable[[np.ndarray], Answers]
-"""Answers to candidate c in fit f where the array says so."""
+"""Function that returns the answers of candidate c in fit f for the entries marked in an array."""
 
 
 @dataclass(eq=False)
 class Race:
-    """One race over the questions `order` of a plan, each weighing its rows; who is `alive`."""
+    """One race over the questions `order` of a plan; `alive` marks the remaining candidates."""
 
     order: np.ndarray
     alive: np.ndarray
@@ -47,7 +48,7 @@ class Race:
     groups: list[np.ndarray] = field(default_factory=list)
 
     def see(self, losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> None:
-        """The losses of all candidates on the rows of the next question."""
+        """Record the losses of all candidates on the next question; drop hopeless candidates."""
         self.losses.append(losses)
         self.weights.append(weights)
         if groups is not None:
@@ -61,10 +62,10 @@ class Race:
 def raced(
     ask: AskSome, plan: Plan, races: Sequence[np.ndarray], n: int, seen: Seen
 ) -> tuple[Answers, np.ndarray]:
-    """Answers of n candidates, and who reached the end of each race, of several run side by side.
+    """Return the answers of n candidates, and which of them reached the end of each race.
 
-    `races` are the questions of each one in its order. All races ask their next question together,
-    so that a fit that serves two of them is made once.
+    `races` holds the questions of each race in their order. All races proceed to their next
+    question at the same time, so that a fit that serves two races is made once.
     """
     running = [Race(order, np.ones(n, dtype=bool), float(seen.of(order).sum())) for order in races]
     parts: list[Answers] = []
@@ -86,7 +87,7 @@ def raced(
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What a race sees of answers: losses of rows, and what these weigh in the risk."""
+    """The losses of rows that a race sees, and the weights of the rows in the risk."""
 
     data: Data
     loss: RowLoss
@@ -94,14 +95,14 @@ class Seen:
     weights: np.ndarray
 
     def of(self, questions: np.ndarray) -> np.ndarray:
-        """The weights of the rows of some questions."""
+        """Return the weights of the rows of some questions."""
         offsets = self.plan.test_offsets
         return np.concatenate([self.weights[offsets[q] : offsets[q + 1]] for q in questions])
 
     def on(
         self, answers: Answers, question: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Losses, weights and groups of the rows of one question; NaN where nothing is known."""
+        """Return losses (NaN if unknown), weights and groups of the rows of one question."""
         asked = np.array([question])
         rows = self.plan.test_rows(question)[0]
         groups = None if self.data.clusters is None else self.data.clusters[rows]
@@ -111,10 +112,10 @@ class Seen:
 def hopeless(
     losses: np.ndarray, weights: np.ndarray, total: float, groups: np.ndarray | None = None
 ) -> np.ndarray:
-    """Which candidates will in all likelihood not be the best on rows that weigh `total`.
+    """Return a mask of candidates that are very unlikely to be the best on rows of weight `total`.
 
-    `losses[c]` are those of the rows seen so far. Rows of a group are added up first. Where a fit
-    failed, no risk can come of it; where all have failed, none is better.
+    `losses[c]` are the losses of the rows seen so far. Rows of a group are summed first. A
+    candidate with a failed fit cannot have a risk; if all candidates have failed, none is dropped.
 
     >>> errors = np.array([[0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0]])
     >>> hopeless(errors, np.ones(6), 12.0).tolist()
@@ -150,16 +151,17 @@ def _by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Racing(Method):
-    r"""K-fold cross-validation that asks hopeless settings no further (a race; Kuhn, 2014).
+    r"""K-fold cross-validation that drops hopeless settings early (a race; Kuhn, 2014).
 
-    The folds are asked one after the other. A setting leaves when its losses on the rows so far
-    make it improbable that it will have the smallest risk on all of them: a difference of 0 to the
-    best one lies more than 1.75 + (share of the rows seen) standard deviations from what is
-    foretold (`hopeless`). Who reaches the end has its K-fold risk, to the last digit, and the
-    smallest one wins. Who left has no risk, and its notes say when.
+    The folds are processed one after the other. A setting is dropped if its losses so far make it
+    improbable that it has the smallest risk on all rows: a difference of 0 from the best setting is
+    more than 1.75 + (share of the rows seen) standard deviations away from the predicted difference
+    (`hopeless`). Settings that reach the end have exactly their K-fold risk, and the smallest one
+    wins. Dropped settings have no risk, and their notes tell when they were dropped.
 
-    The choice is nearly always the one of all folds. Where it is not, the race is still what is
-    done, and `RacedPairs` estimates the risk of doing it. `average` as in `KFold`.
+    The choice is nearly always the same as with all folds. Where it is not, the race is still the
+    procedure that is applied, and `RacedPairs` estimates the risk of that procedure. `average` has
+    the same meaning as in `KFold`.
 
     References
     ----------
@@ -189,7 +191,7 @@ class Racing(Method):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """What its folds give."""
+        """Kinds of evidence for intervals that its folds provide."""
         return self.method.gives
 
     @property
@@ -197,7 +199,7 @@ class Racing(Method):
         return self.method
 
     def procedure(self, outer: Method, *, compare: bool) -> RacedPairs:
-        """Return the same race in every outer training set of the pairs of its folds."""
+        """Return the method that repeats the race in every outer training set of the pairs."""
         if not isinstance(outer, Pairs) or outer.folds is not None:
             raise Refusal(
                 f"'{self.word}' is tested in the pairs of its own folds, and '{outer.word}' "
@@ -207,7 +209,7 @@ class Racing(Method):
 
     @property
     def method(self) -> Averaged:
-        """The folds that are asked."""
+        """The K-fold method over whose folds the race runs."""
         from truerisk.methods.words import as_method
 
         method = as_method(self.folds)
@@ -263,8 +265,9 @@ class Racing(Method):
         return in_every_loss(rate, loss, terms, answers)
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
-        """The answers of the race on all rows; a single candidate has nobody to race against."""
-        # A race seeks the smallest risk, and may have left behind what another rule wants.
+        """Return the answers of the race on all rows; a single candidate is tested on all folds."""
+        # A race seeks the smallest risk, and may have dropped the candidate that another rule
+        # chooses.
         if terms.n_candidates > 1 and terms.rule.word != "min":
             raise Refusal(
                 f"rule '{terms.rule.word}' may choose a setting that a race has dropped, as a race "
@@ -277,7 +280,7 @@ class Racing(Method):
         return raced(_some(ask, plan, 0), plan, [order], terms.n_candidates, seen)[0]
 
     def seen(self, data: Data, loss: Loss, plan: Plan) -> Seen:
-        """How a race over questions of this plan looks at its answers."""
+        """Return the view that a race on this plan has of its answers."""
         assert isinstance(loss, RowLoss)
         average = self.method.average_of(loss)
         return Seen(data, loss, plan, average_weights(data, plan, average)[0])
@@ -285,12 +288,13 @@ class Racing(Method):
 
 @dataclass(frozen=True)
 class RacedPairs(Pairs):
-    """The risk of "race, then fit": the same race in every outer training set of the pairs.
+    """The risk of "race, then fit": the race is repeated in every outer training set of the pairs.
 
-    Inside outer fold i the settings race over the other folds j, by their fits without i and j,
-    first those of the folds next to i on a circle: the fit without two neighbours serves both their
-    races at once. A race sees its own questions alone, so what left the race inside i did so
-    without fold i. What is fitted is the union of what the races ask. `folds` is the `Racing`.
+    Within outer fold i, the settings race over the other folds j, with their fits without i and j.
+    The races start with the folds next to i on a circle, because the fit without two adjacent folds
+    serves both of their races at once. A race sees only its own questions, so that a setting is
+    dropped within i without the use of fold i. The fits that are made are the union of those that
+    the races need. `folds` is the `Racing` method.
     """
 
     folds: Any = None
@@ -317,7 +321,7 @@ class RacedPairs(Pairs):
         super().check(data, loss)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        self.race.plan(data, streams)  # refuses what is none to race over
+        self.race.plan(data, streams)  # refuses folds that cannot be raced over
         return super().plan(data, streams)
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
@@ -329,7 +333,8 @@ class RacedPairs(Pairs):
         search = self.race.run(ask, data, loss, outside, terms)
         seen = self.race.seen(data, loss, inside)
         without_two, ends = raced(_some(ask, inside, 1), inside, _circle(inside), n, seen)
-        ended = ends[without_two.plan.unit].T  # who reached the end of the race in each unit
+        # marks the candidates that reached the end of the race in each unit
+        ended = ends[without_two.plan.unit].T
         compared = replace(without_two, answered=without_two.answered & ended)
         chosen, inner = choose_inside(self.inner_method, compared, data, loss, terms)
         winners = winners_of(chosen, inner)
@@ -354,7 +359,7 @@ class RacedPairs(Pairs):
 
 
 def _some(ask: Ask, plan: Plan, number: int) -> Any:
-    """Ask a plan in parts, which are one pass."""
+    """Return a function that asks a plan in parts, which belong to one pass."""
 
     def some(asked: np.ndarray) -> Answers:
         return ask(plan, asked=asked, number=number)
@@ -363,7 +368,7 @@ def _some(ask: Ask, plan: Plan, number: int) -> Any:
 
 
 def _circle(inside: Plan) -> list[np.ndarray]:
-    """The questions of every unit, those of the folds next to it on a circle first."""
+    """Return the questions of every unit, starting with the adjacent folds on a circle."""
     units = int(inside.unit.max()) + 1
     order = []
     for unit in range(units):

@@ -1,4 +1,4 @@
-"""Risks read off one fit: out of bag, and without a row to first order."""
+"""Risks computed from one fit: out-of-bag, and approximate leave-one-out."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ class OutOfBag(Method):
     .. math:: \frac{1}{n} \sum_i \ell\left(y_i, \frac{1}{|B_i|} \sum_{b \in B_i} f_b(x_i)\right),
               \quad B_i = \{b : i \notin T^*_b\}
 
-    with :math:`T^*_b` the bootstrap sample of member b. It costs the one fit that there is anyhow.
-    A row is answered by about 37 % of the members, so it is the risk of a smaller ensemble, and
-    pessimistic while more members still help.
+    where :math:`T^*_b` is the bootstrap sample of member b. It needs only the one fit that is made
+    anyway. Each row is predicted by about 37 % of the members. The estimate is therefore the risk
+    of a smaller ensemble, and pessimistic as long as more members still help.
 
-    It is defined for ensembles that bag rows themselves (forests with ``bootstrap=True``, bagging).
-    For any other model the leave-one-out bootstrap takes its place, ``Bootstrap("oob")``, which
-    draws the bags itself; the result is named after it and says why. A member that drew any copy
-    of a row has seen it, also where a training set holds copies. A row that every member drew has
-    no answer: such an ensemble is too small, and the fit is said to have failed.
+    It is defined for ensembles that draw bootstrap samples themselves (forests with
+    ``bootstrap=True``, bagging). For any other model the leave-one-out bootstrap
+    ``Bootstrap("oob")`` is used instead, which draws the samples itself; the result carries its
+    name and tells why. A member that drew any copy of a row has seen that row, also if the training
+    set contains copies. A row that every member drew cannot be predicted: such an ensemble is too
+    small, and the fit is reported as failed.
 
     References
     ----------
@@ -80,7 +81,7 @@ class OutOfBag(Method):
         return self.instead(interval) if need is Basis.SAMPLES else None
 
     def average_of(self, loss: Loss) -> Average:
-        """Return how a loss is averaged: all rows are one test set."""
+        """Return how a loss is averaged: all rows form one test set."""
         return "pooled"
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -96,19 +97,19 @@ FIRST_ORDER = "no formula is stated for the standard error: it would leave the a
 
 @dataclass(frozen=True)
 class ApproximateLeaveOneOut(Method):
-    r"""Leave-one-out from one fit, each row taken out by one Newton step (ALO).
+    r"""Approximate leave-one-out (ALO) from one fit: each row is removed by one Newton step.
 
     .. math:: \frac{1}{n} \sum_i \ell\left(y_i, s_i + \frac{h_i\, g_i}{1 - h_i W_i}\right),\qquad
         h_i = z_i^\top (Z^\top W Z + D)^{-1} z_i
 
     with :math:`s_i` the score of row i, g and W the derivatives of its loss in the score, Z the
-    columns in the fit and D the curvature of the penalty, which stays as it stands. For squared
-    loss without an L1 penalty (`LinearRegression`, `Ridge`, `RidgeClassifier`) it is exact. For
+    columns in the fit and D the curvature of the penalty, which does not change. For squared loss
+    without an L1 penalty (`LinearRegression`, `Ridge`, `RidgeClassifier`) the result is exact. For
     logistic regression (`LogisticRegression`, `LogisticPath`, two classes) and for `Lasso` and
-    `ElasticNet` it is an approximation, good where no row changes which columns are selected; every
-    result says so. Other learners are refused, unless they have a method ``taken_out(X, y)``.
+    `ElasticNet` it is an approximation, which is good if no row changes which columns are selected;
+    every result says so. Other learners are refused, unless they have a method ``taken_out(X, y)``.
 
-    Steps before the learner in a pipeline stay as they were fitted on all rows.
+    Steps before the learner in a pipeline are not fitted again; they were fitted on all rows.
 
     References
     ----------
@@ -139,7 +140,7 @@ class ApproximateLeaveOneOut(Method):
         return builder.build(TakenOutRows(np.zeros(1, dtype=np.int32)))
 
     def average_of(self, loss: Loss) -> Average:
-        """Return how a loss is averaged: all rows are one test set."""
+        """Return how a loss is averaged: all rows form one test set."""
         return "pooled"
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

@@ -22,7 +22,7 @@ from truerisk.splitting.in_space import block_folds, blocks_of, rows_within, sid
 
 
 class InSpace(Averaged):
-    """A method whose test sets are blocks of rows in space, each row in one of them."""
+    """A method whose test sets are blocks of rows in space; each row is in one block."""
 
     target: ClassVar[Target] = "Err"
     respects_space: ClassVar[bool] = True
@@ -35,14 +35,14 @@ class InSpace(Averaged):
     def plot(self, block: Any, **options: Any) -> Any:
         """Draw a split of rows with these coordinates on a map, and return its axes.
 
-        Options are those of `truerisk.report.plots.fold_map.draw_fold_map`: `y` as it is given to
-        an estimate, `fold` (None for all at once), `random_state`, `ax`.
+        The options are those of `truerisk.report.plots.fold_map.draw_fold_map`: `y` as given to an
+        estimate, `fold` (None for all at once), `random_state`, `ax`.
         """
         return load_from_above("fold-map")(self, block, **options)
 
 
 def check_length(name: str, given: Any, least: float | None = None) -> None:
-    """Refuse what is no length: positive, or at least `least`; None is left to the method."""
+    """Refuse a length that is not positive, or not at least `least`; None is accepted."""
     wanted = "positive" if least is None else f"at least {least:g}"
     fits = is_number(given) and np.isfinite(given) and (given > 0 or given == least)
     if given is not None and not fits:
@@ -52,7 +52,7 @@ def check_length(name: str, given: Any, least: float | None = None) -> None:
 
 
 def named_numbers(**given: float | None) -> str:
-    """What the name of a method says of numbers: nothing of those that are not given.
+    """Return the numbers as part of a method's name, without those that are None.
 
     >>> named_numbers(radius=0.5, size=None, folds=3), named_numbers(size=None)
     (' (radius 0.5, folds 3)', '')
@@ -62,8 +62,9 @@ def named_numbers(**given: float | None) -> str:
 
 
 def told_of_classes(plan: Plan, data: Data) -> Plan:
-    """The plan; a warning names a class that a model does not see and is tested on."""
-    if data.codes is None or data.row_ids is not None:  # said once, of the whole data
+    """Return the plan, and warn of a class that a model is tested on but has never seen."""
+    # The warning is given once, for the whole data.
+    if data.codes is None or data.row_ids is not None:
         return plan
     for q in range(plan.n_questions):
         seen = np.unique(data.codes_of(plan.train_rows(int(plan.fit[q]))[0]))
@@ -81,14 +82,14 @@ def told_of_classes(plan: Plan, data: Data) -> Plan:
 
 @dataclass(frozen=True)
 class Blocks(InSpace):
-    """K folds of whole blocks: each is tested by the model fitted on the rows of the others.
+    """K folds of whole blocks: each fold is tested by the model fitted on the rows of the others.
 
-    Rows near each other are alike, so that a model which saw the neighbours of a row is tested on
-    what it half knows. `block=` says where rows lie. Of coordinates the blocks are the cells of a
-    grid of side `size` (None: 25 squares cover the box around the places), which is stretched so
-    that whole cells cover the box, as in verde; of labels each is a block, and so is every group
-    with all cells that it reaches into. Blocks are dealt to folds of about equal size, `stratify`
-    by class as well.
+    Rows near each other are similar, so that a model trained on the neighbours of a row is tested
+    on something that it half knows. `block=` gives the places of the rows. For coordinates, the
+    blocks are the cells of a grid of side `size` (None: 25 squares cover the bounding box), which
+    is stretched so that whole cells cover the box, as in verde. For labels, each label is a block.
+    A group is merged with all cells that it reaches into. Blocks are assigned to folds of about
+    equal size, with `stratify` balanced by class as well.
 
     Roberts DR et al. (2017). Cross-validation strategies for data with temporal, spatial,
     hierarchical, or phylogenetic structure. Ecography 40:913–929.
@@ -129,9 +130,9 @@ class Blocks(InSpace):
 class Buffered(InSpace):
     """Each block is tested by the model fitted on all rows further than `radius` from it.
 
-    The blocks are those of `Blocks`, left out one by one, or in `k` folds of them. No training row
-    lies within `radius` of a tested one (None: the side of a cell). `block=` must be coordinates,
-    and distances are Euclidean in their unit.
+    The blocks are those of `Blocks`, left out one by one, or in `k` folds. No training row lies
+    within `radius` of a test row (None: the side of a cell). `block=` must hold coordinates, and
+    distances are Euclidean in their unit.
 
     Le Rest K et al. (2014). Spatial leave-one-out cross-validation for variable selection in the
     presence of spatial autocorrelation. Global Ecology and Biogeography 23:811–820.

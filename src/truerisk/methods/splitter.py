@@ -1,4 +1,4 @@
-"""Any scikit-learn splitter, or a list of (train, test) row numbers, as a method."""
+"""Use any scikit-learn splitter, or a list of (train, test) row numbers, as a method."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from truerisk.results.evaluation import Target
 class Splitter(Averaged):
     """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed.
 
-    A number means what it means as `cv` in scikit-learn: so many folds of rows in their order,
-    stratified where y holds classes.
+    A number has the same meaning as `cv` in scikit-learn: that many folds of rows in their order,
+    stratified if y holds classes.
     """
 
     splitter: Any
@@ -52,14 +52,14 @@ class Splitter(Averaged):
 
     @property
     def has_folds(self) -> bool:  # type: ignore[override]
-        """Not leave-one-out, whose folds are single rows: there are n (n - 1)/2 pairs of them."""
+        """False for leave-one-out, whose single-row folds form n (n - 1)/2 pairs; else True."""
         from sklearn.model_selection import LeaveOneOut
 
         return type(self.splitter) is not LeaveOneOut
 
     @property
     def goes_forward(self) -> bool:
-        """Whether it is scikit-learn's splitter of rows that stand in the order of time."""
+        """True for scikit-learn's splitter of rows in the order of time."""
         from sklearn.model_selection import TimeSeriesSplit
 
         return type(self.splitter) is TimeSeriesSplit
@@ -80,10 +80,11 @@ class Splitter(Averaged):
         classifier = data.task == "classification"
         try:
             splitter = check_cv(self.splitter, data.y, classifier=classifier)
-            with warnings.catch_warnings():  # we say ourselves, and how many rows, if groups leak
+            # Leaking groups are reported elsewhere, with the number of rows.
+            with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(splitter.split(data.X, data.y, data.groups))
-        except BaseException as error:  # a user's splitter may raise anything
+        except BaseException as error:  # A user's splitter may raise anything.
             if not is_failure(error):
                 raise
             raise BadData(
@@ -100,8 +101,8 @@ class Splitter(Averaged):
 class GivenSplits(Averaged):
     """Cross-validation with given (train, test) pairs of row numbers.
 
-    Inside an outer split the pairs are cut to the outer training rows; a pair that has no test or
-    no training row left is skipped.
+    Within an outer split the pairs are restricted to the outer training rows. A pair without test
+    rows or without training rows is skipped.
     """
 
     pairs: tuple[tuple[Any, Any], ...]
@@ -153,7 +154,7 @@ class GivenSplits(Averaged):
 
 
 def _repr_of(splitter: Any) -> str:
-    """As it prints itself; scikit-learn's without the arguments that are not set.
+    """Return the splitter's repr; for scikit-learn's splitters, omit arguments that are not set.
 
     >>> from sklearn.model_selection import RepeatedKFold
     >>> _repr_of(RepeatedKFold(n_splits=3))
@@ -170,7 +171,7 @@ def _repr_of(splitter: Any) -> str:
 def _pair(number: int, given: Any) -> tuple[Any, Any]:
     try:
         train, test = given
-        _ = [len(as_array(part)) for part in given]  # single numbers and words are no rows
+        _ = [len(as_array(part)) for part in given]  # single numbers and strings are not rows
     except (TypeError, ValueError):
         raise BadArgument(
             f"split {number} is no (train, test) pair of row numbers: {shown(given)}."
@@ -179,7 +180,7 @@ def _pair(number: int, given: Any) -> tuple[Any, Any]:
 
 
 def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
-    """Where the given original rows stand among `row_ids` (ascending); others are left out."""
+    """Return the positions of original rows among `row_ids` (ascending), omitting absent rows."""
     kept = rows[np.isin(rows, row_ids)]
     return np.searchsorted(row_ids, kept)
 

@@ -1,4 +1,4 @@
-"""A method whose training sets are cut to a size: the risk that a learner has with fewer rows."""
+"""Restrict the training sets of a method to a size: the risk of a learner with fewer rows."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ MOST_DRAWS = 10
 
 @dataclass(frozen=True)
 class Subsampled(Averaged):
-    """The test sets of another method, asked of fits on `n_train` of its training rows.
+    """The test sets of another method, tested by fits on `n_train` of its training rows.
 
-    The rows of a training set are put in one order, the same for all sizes, so that what a smaller
-    `n_train` sees is among what a larger one sees. `draws` disjoint subsamples are taken of each,
-    by default as many as there are, 10 at most: the fewer rows a fit has, the more its risk depends
-    on which they are. Classes keep their shares; groups stay whole and fill a subsample as nearly
-    as they can. A training set of no more than `n_train` rows is taken as it is.
+    The rows of a training set are put into one random order, which is the same for all sizes. The
+    rows of a smaller `n_train` are therefore contained in those of a larger one. `draws` disjoint
+    subsamples are taken of each training set, by default as many as possible, but at most 10,
+    because a risk with fewer training rows depends more on which rows they are. Class shares are
+    preserved. Groups stay whole, and fill a subsample as nearly as they can. A training set of at
+    most `n_train` rows is used as it is.
     """
 
     n_train: int
@@ -47,7 +48,7 @@ class Subsampled(Averaged):
 
     @property
     def method(self) -> Averaged:
-        """The method that tests, and whose training sets are cut."""
+        """The method that tests, and whose training sets are restricted."""
         method = as_method(self.of)
         if not isinstance(method, Averaged) or type(method).evaluate is not Method.evaluate:
             raise Refusal(
@@ -66,7 +67,7 @@ class Subsampled(Averaged):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """What the method gives that tests."""
+        """Kinds of evidence for intervals that the testing method provides."""
         return self.method.gives
 
     def plan(self, data: Data, streams: Streams) -> Plan:
@@ -76,7 +77,8 @@ class Subsampled(Averaged):
             return whole
         most = MOST_DRAWS if self.draws is None else self.draws
         parts = self._subsamples(whole, data, streams.get("subsamples"), most)
-        fewest = min(len(found) for found in parts)  # every row is tested equally often
+        # The minimum is used so that every row is tested equally often.
+        fewest = min(len(found) for found in parts)
         if self.draws is not None and self.draws > fewest:
             raise BadData(
                 f"draws={self.draws}: {sizes.min()} training rows hold {fewest} disjoint "
@@ -97,13 +99,14 @@ class Subsampled(Averaged):
     def _subsamples(
         self, whole: Plan, data: Data, rng: np.random.Generator, most: int
     ) -> list[list[np.ndarray]]:
-        """Those of each training set; what is small enough is its only one."""
+        """Return the subsamples of each training set; a small set is its own only subsample."""
         samples = []
         for fit in range(whole.n_fits):
             rows, counts = whole.train_rows(fit)
             if counts is not None:
                 raise Refusal(f"'{self.method.word}' draws rows repeatedly: use '10-fold'.")
-            order = draw_order(data, rows, rng)  # drawn in any case: it is one for all sizes
+            # The order is drawn in any case, so that it is the same for all sizes.
+            order = draw_order(data, rows, rng)
             small = len(rows) <= self.n_train
             samples.append([rows] if small else subsamples(order, data.groups, self.n_train, most))
         return samples

@@ -1,4 +1,4 @@
-"""Swapping (Daudin and Mary-Huard): the apparent risk plus the price of following every label."""
+"""Swapping (Daudin and Mary-Huard): the apparent risk plus a penalty for following the labels."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Swapping(Method):
               \left[\phi(x_i \mid Y_i = 1) - \phi(x_i \mid Y_i = 0)\right], \quad
               \hat p_B = \frac{n_x \hat p + n_0 / 2}{n_x + n_0}
 
-    where :math:`\phi(\cdot \mid Y_i = y)` is fitted with label i set to y, and :math:`n_x` is the
+    where :math:`\phi(\cdot \mid Y_i = y)` is fitted with label i set to y. :math:`n_x` is the
     number of training rows from which :math:`\hat p(x_i)` was computed: k for nearest neighbours,
-    the rows of the leaf or of the interval, all rows for a rule with global parameters. With the
-    true P(Y = 1 | x) in place of :math:`\hat p_B` it is unbiased for any rule.
+    the rows of the leaf or of the interval, or all rows for a rule with global parameters. With the
+    true P(Y = 1 | x) in place of :math:`\hat p_B` the estimate is unbiased for any rule.
 
-    ``n0=math.inf`` takes every :math:`\hat p_B` as ½, the document's worst case, and needs no
-    probabilities. ``form="as-printed"`` is the document's rule for nearest neighbours, which counts
+    ``n0=math.inf`` sets every :math:`\hat p_B` to ½, the document's worst case, and does not need
+    probabilities. ``form="as-printed"`` is the document's rule for nearest neighbours. It counts
     each row whose majority is short, whether or not the row belongs to it; it is too large.
 
     References
@@ -123,7 +123,7 @@ class Swapping(Method):
         ]
 
     def _variance(self, counts: np.ndarray) -> np.ndarray:
-        """p(1 − p) of the shrunken p; ¼ where nothing was counted or n0 is infinite."""
+        """Return p(1 − p) of the shrunken p; ¼ if nothing was counted or n0 is infinite."""
         if np.isinf(self.n0):
             return np.full(counts.shape[:2], 0.25)
         sizes = counts.sum(axis=2) + self.n0
@@ -154,7 +154,7 @@ class Swapping(Method):
 
 
 def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Where the answers with all labels as they are stand, and those with the row's own swapped."""
+    """Return the places of the answers with all labels unchanged, and with the row's swapped."""
     rows = plan.positions[0]
     swaps = np.zeros(plan.n_fits, dtype=bool)
     if (flips := Flips.of(plan)) is not None:
@@ -170,7 +170,7 @@ def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _counts(answers: Answers, own: np.ndarray) -> np.ndarray:
-    """Training rows of each class behind the answer at each row, ascending by row."""
+    """Return the counts of training rows of each class behind each answer, ascending by row."""
     counts = Counts.of(answers)
     if counts is None:
         return np.zeros((answers.n_candidates, len(own), 2))
@@ -178,7 +178,7 @@ def _counts(answers: Answers, own: np.ndarray) -> np.ndarray:
 
 
 def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:
-    """1 where one vote decides, as the document prints it; stated for k nearest neighbours."""
+    """Return 1 where one vote decides, as the document prints it for k nearest neighbours."""
     votes, k = counts[:, :, 1], counts.sum(axis=2)
     fine = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
     fine &= (k[:, 0] % 2).round(9) == 1
@@ -192,7 +192,7 @@ def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:
 
 
 def _basis(counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
-    """A note where probabilities rest on all rows, for then they are hardly shrunken."""
+    """Return a note if the probabilities rest on all rows, since they are hardly shrunken."""
     n = plan.train_sizes.max()
     everything = np.isclose(counts.sum(axis=2), n).all(axis=1)
     note = (

@@ -1,4 +1,4 @@
-"""Splits in the order of time: forecasts from a growing past, and stretches with a purge."""
+"""Splits in the order of time: forecasts from past rows, and time periods with purged rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from truerisk.splitting.in_time import forward_splits, purged_splits, times_of
 
 
 def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
-    """Refuse what is no length of time in any unit; None stands for none at all."""
+    """Refuse a value that is not a length of time in any unit; None means that there is none."""
     if given is None and not may_be_0:
         return
     wanted = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
@@ -32,7 +32,7 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
     try:
         is_length = isinstance(given, timedelta | np.timedelta64)
         fits = is_length or is_number(given)
-        zero = given - given if is_length else 0  # that of a length has its unit
+        zero = given - given if is_length else 0  # the zero of a length of time has its unit
         fits = fits and bool(given >= zero if may_be_0 else given > zero)
     except (TypeError, ValueError):
         fits = False
@@ -41,7 +41,7 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
 
 
 def said_spans(method: Any, **usual: Any) -> str:
-    """What is said in the word of a method of lengths that are not the usual ones.
+    """Return the lengths that differ from the defaults, as part of a method's name.
 
     >>> from types import SimpleNamespace
     >>> said_spans(SimpleNamespace(gap=3, window=None), gap=0, window=None)
@@ -53,7 +53,7 @@ def said_spans(method: Any, **usual: Any) -> str:
 
 
 class InTime(Averaged):
-    """A method that tests rows in the order of time, which is that of the rows if none is given."""
+    """A method that tests rows in the order of time; without `time=`, rows are in this order."""
 
     average: Average | None
     target: ClassVar[Target] = "Err"
@@ -72,20 +72,22 @@ class InTime(Averaged):
 
 @dataclass(frozen=True)
 class Forward(InTime):
-    r"""K forecasts: each model sees rows before an origin and is tested on the rows after it.
+    r"""K forecasts: each model is fitted on rows before an origin and tested on rows after it.
 
     .. math:: \frac{1}{n} \sum_{j=1}^{K} \sum_{i \in T_j} ℓ(y_i, f_j(x_i)), \quad
        f_j \text{ fitted on } \{i : o_j - gap - window \le t_i < o_j - gap\}
 
-    with :math:`o_j` the first time in test set :math:`T_j`. The window grows from the first row
-    (None: an expanding origin) or moves along (a rolling one). `horizon` is how long a test set
-    lasts; by default each has n // (K + 1) rows, and the last one ends with the rows. `gap`,
-    `window` and `horizon` are in the unit of `time=`: numbers, or lengths of time such as
-    ``numpy.timedelta64(7, "D")`` where it holds dates. Without `time=` the order of the rows is
-    that of time, and they count rows. A training set lacks the groups that it is tested on.
+    with :math:`o_j` the first time in test set :math:`T_j`. The training window grows from the
+    first row (None: an expanding origin) or moves along (a rolling origin). `horizon` is the
+    duration of a test set; by default each test set has n // (K + 1) rows, and the last one ends
+    with the last row. `gap`, `window` and `horizon` are in the unit of `time=`: numbers, or
+    durations such as ``numpy.timedelta64(7, "D")`` if it holds dates. Without `time=` the order of
+    the rows is the order of time, and these parameters count rows. A training set does not contain
+    groups that it is tested on.
 
-    It estimates the mean risk of such forecasts: models of windows of these lengths, tested up to a
-    horizon ahead. That is not the risk of a model of all rows, which sees more of them.
+    The method estimates the mean risk of such forecasts: of models trained on windows of these
+    lengths and tested up to a horizon ahead. This is not the risk of a model of all rows, which is
+    trained on more rows.
 
     Tashman LJ (2000). Out-of-sample tests of forecasting accuracy: an analysis and review.
     International Journal of Forecasting 16:437–450.
@@ -126,17 +128,17 @@ class Forward(InTime):
 
 @dataclass(frozen=True)
 class Purged(InTime):
-    """K stretches of time, each tested by the model of all rows that are far enough from it.
+    """K time periods, each tested by the model of all rows that are far enough away from it.
 
-    A label that is known only some time after its row (a return over ten days) is shared in part by
-    the rows next to it. Rows within `purge` of the test rows, before or after, are taken from the
-    training set, and those of a further `embargo` after them, where features look back. Both are in
-    the unit of `time=`, or count rows where it is not given (see `Forward`). A training set lacks
-    the groups that it is tested on, too.
+    A label that is known only some time after its row (such as a ten-day return) overlaps with the
+    labels of adjacent rows. Rows within `purge` of the test rows, before or after, are removed from
+    the training set. Rows within a further `embargo` after them are removed as well, for features
+    that look back. Both are in the unit of `time=`, or count rows if it is not given (see
+    `Forward`). A training set does not contain groups that it is tested on.
 
-    Models see rows later than those they are tested on: this is the risk of telling what happened
-    in a stretch of time from what happened around it, of a process that stays what it is. Of
-    forecasts ask `Forward`.
+    Models are trained on rows later than those they are tested on. The result is the risk of
+    inferring what happened in a time period from what happened around it, for a process that does
+    not change. For the risk of forecasts use `Forward`.
 
     López de Prado M (2018). Advances in Financial Machine Learning, chapter 7. Wiley.
     """

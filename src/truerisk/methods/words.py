@@ -1,4 +1,4 @@
-"""From what a user writes as `cv=` to a Method: a word, a method, a splitter, given splits."""
+"""Convert the `cv=` of a user to a Method: a word, a method, a splitter, or given splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from truerisk.core.registry import Registry, check_known, closest, lines_of
 from truerisk.losses.loss import Average
 
 USUAL_FOLDS = "5-fold"
-"""The folds where a user names none: three times the fits of a search, honest risk included."""
+"""The default folds. An honest risk with them takes three times the fits of the search alone.
+"""
 
 WITHOUT_WORD = lines_of(
     "truerisk.methods",
@@ -29,7 +30,7 @@ WITHOUT_WORD = lines_of(
     BolsteredBySampling  bolstered:BolsteredBySampling  bolstering by drawn points
     """,
 )
-"""Methods that no word names."""
+"""Methods that have no word."""
 
 registry = Registry(
     "method",
@@ -86,9 +87,9 @@ _NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
 def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
-    """The word of the usual method for `rows`, anything with a `time` and a `block`.
+    """Return the word of the default method for `rows`, an object with a `time` and a `block`.
 
-    Where both are given, time decides: a model is used after the rows it learned from.
+    If both are given, time decides, because a model is used after the rows it was trained on.
 
     >>> from types import SimpleNamespace
     >>> usual_word(SimpleNamespace(time=[1, 2, 3], block=None))
@@ -100,7 +101,7 @@ def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
 
 
 def as_method(given: Any) -> Method:
-    """The method a user asked for."""
+    """Return the method that a user asked for."""
     if isinstance(given, Method):
         return given
     if isinstance(given, str):
@@ -129,7 +130,7 @@ def as_method(given: Any) -> Method:
 
 
 def by_splitter(splitter: Any, average: Average | None = None) -> Method:
-    """Return the method of a scikit-learn splitter, or of a number of folds as scikit-learn has it.
+    """Return the method for a scikit-learn splitter, or for a number of folds as in scikit-learn.
 
     >>> by_splitter(5).word
     '5 unshuffled folds'
@@ -157,14 +158,14 @@ def is_of_scikit_learn(cv: Any) -> bool:
 
 
 def fold_means(method: Method) -> Method:
-    """The same, losses of rows being means over folds where it averages and says no other way."""
+    """Return the method with row losses averaged by fold, unless its average is set."""
     if getattr(method, "average", "") is not None:
         return method
     return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
 def method_by(word: str, options: Mapping[str, Any]) -> Method:
-    """The method of a word, with other options than its usual ones.
+    """Return the method of a word, with options that replace its defaults.
 
     >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5
@@ -176,7 +177,7 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
         reverse, repeats, k = folds.groups()
         made = registry.load("reversed" if reverse else "K-fold")
         numbers = int(k), int(repeats or 1)
-    elif unshuffled := _UNSHUFFLED.fullmatch(text):  # so is a number of folds called in results
+    elif unshuffled := _UNSHUFFLED.fullmatch(text):  # Results use this name for a number of folds.
         made, numbers = cast(Callable[..., Method], by_splitter), (int(unshuffled[1]),)
     elif (numbered := _NUMBERED.fullmatch(text)) and f"{numbered[1]}-K" in registry:
         made, numbers = registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)

@@ -30,8 +30,8 @@ from truerisk.plan.plan import Plan
 if TYPE_CHECKING:
     from truerisk.engines.running.kept_fits import KeptFits
 
-SHARE = 4  # batches per worker …
-# … if fits are stored: a batch that is interrupted is lost, so that batches are smaller
+SHARE = 4  # number of batches per worker
+# the same if fits are stored; these batches are smaller, because an interrupted batch is lost
 SHARE_KEPT = 32
 
 
