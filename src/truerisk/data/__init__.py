@@ -1,1 +1,1 @@
-"""Rows of any table a user may hold, and what is known of them."""
+"""Rows of any kind of table, their targets, groups, weights, times and places."""

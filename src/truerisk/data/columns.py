@@ -1,4 +1,4 @@
-"""What the columns of X hold: numbers, text or dates; and what models cannot read of it."""
+"""Kinds of the columns of X (numbers, text or dates), and the columns that models cannot read."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Kind = Literal["number", "text", "date"]
 
 
 def kinds_of_columns(table: Any) -> tuple[Kind, ...] | None:
-    """The kind of every column of a frame or an array of objects; None of other tables."""
+    """Return the kind of every column of a frame or an object array; None for other tables."""
     if column_names(table) is None and not _holds_objects(table):
         return None
     return tuple(_kind(column) for column in _columns(table))
 
 
 def unreadable(table: Any, *, text: bool = False) -> str | None:
-    """A sentence on the first thing in X that models cannot read, or None.
+    """Return a sentence on the first column of X that models cannot read, or None.
 
-    With `text` it is read: it becomes indicators.
+    With `text` they can read text, because it is encoded as indicators.
     """
     names = column_names(table)
     if (why := unreadable_names(table)) is not None:
@@ -45,7 +45,7 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
 
 
 def _holds_dates(column: np.ndarray) -> bool:
-    """Return True if a column of text holds dates, which only what reads times can tell."""
+    """Return True if a column of text holds dates; without the module for times, return False."""
     if not is_present("truerisk.data.times"):
         return False
     from truerisk.data import times
@@ -54,7 +54,7 @@ def _holds_dates(column: np.ndarray) -> bool:
 
 
 def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
-    """What to write where a model is to have numbers of dates, or none of them."""
+    """Return the advice for a model that cannot read dates: convert or remove them."""
     numbers = "turn them into numbers, such as days since the first"
     if names is None:
         return f"{numbers}."
@@ -64,7 +64,7 @@ def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
 
 
 def unreadable_names(table: Any) -> str | None:
-    """A sentence on names of columns that scikit-learn does not take, or None."""
+    """Return a sentence on column names that scikit-learn does not accept, or None."""
     names = column_names(table)
     if names is None:
         return None
@@ -72,7 +72,7 @@ def unreadable_names(table: Any) -> str | None:
         twice = next(name for name in names if names.count(name) > 1)
         return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
     frame = hasattr(table, "iloc") and hasattr(table, "columns")
-    own = table.columns if frame else ()  # of pandas alone they may be no text
+    own = table.columns if frame else ()  # Only in pandas may column names be other than text.
     others = [name for name in own if not isinstance(name, str)]
     if 0 < len(others) < len(names):
         return (
@@ -83,22 +83,22 @@ def unreadable_names(table: Any) -> str | None:
 
 
 def number_columns_have_holes(table: Any) -> bool:
-    """Whether a number is missing, so that it is to be imputed inside the folds."""
+    """Return True if a number is missing, so that it must be imputed within the folds."""
     kinds = kinds_of_columns(table)
     if kinds is not None:
         columns = zip(_columns(table), kinds, strict=True)
         return any(kind == "number" and _has_hole(column) for column, kind in columns)
     try:
         return bool(np.isnan(as_array(table, np.float64)).any())
-    except ValueError:  # a sparse table: the learner says what it needs
+    except ValueError:  # a sparse table, which the learner accepts or refuses
         return False
 
 
 def with_plain_gaps(table: Any) -> Any:
-    """The table, or an array of its cells in which every gap is NaN, if it has others.
+    """Return the table, or an object array with every gap as NaN if it has other kinds of gaps.
 
-    Encoders know NaN as a gap, take None for one more level, and cannot sort the NA of pandas; in
-    a frame scikit-learn reads the latter as NaN where it stands among numbers.
+    Encoders treat NaN as a missing value, but None as one more level, and they cannot sort pandas'
+    NA. In a frame, scikit-learn reads NA among numbers as NaN.
     """
     kinds = kinds_of_columns(table) or ()
     columns = _columns(table) if kinds else []
@@ -140,7 +140,7 @@ def _kind(column: np.ndarray) -> Kind:
 
 
 def _is_numeric(cell: Any) -> bool:
-    """Whether it becomes a number, as scikit-learn makes one of '1.5', too."""
+    """Return True if a cell can be converted to a number; like scikit-learn, accept '1.5'."""
     try:
         float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -160,7 +160,7 @@ def _example(column: np.ndarray) -> str:
 
 
 def non_finite(X: Any) -> str | None:
-    """A sentence on the first NaN or infinite cell of X, or None."""
+    """Return a sentence on the first NaN or infinite cell of X, or None."""
     names = column_names(X)
     if hasattr(X, "tocoo"):
         return _sparse_non_finite(X.tocoo())
@@ -170,7 +170,8 @@ def non_finite(X: Any) -> str | None:
     if array is None:
         return None
     with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(array.sum()):  # a sum with a NaN or an infinite cell is none: quickly seen
+        # Quick test: the sum is not finite if a cell is NaN or infinite.
+        if np.isfinite(array.sum()):
             return None
     bad = np.argwhere(~np.isfinite(array))
     if array.ndim != 2 or not len(bad):
@@ -181,7 +182,7 @@ def non_finite(X: Any) -> str | None:
 
 
 def _numbers(X: Any) -> np.ndarray | None:
-    """X as numbers, also of a pandas frame that says NA; None where it holds others."""
+    """Return X as numbers, with pandas' NA as NaN; None if X holds anything else."""
     array: np.ndarray
     try:
         array = as_array(X, np.float64)
@@ -211,10 +212,10 @@ def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
 
 
 def category_order(column: Any) -> list[Any] | None:
-    """Return the categories of an ordered categorical column in their order, else None.
+    """Return the categories of an ordered categorical column in their order, or None.
 
-    An ordered ``Categorical`` of pandas, an ``Enum`` of polars and an ordered dictionary of pyarrow
-    have one.
+    The ordered types are an ordered ``Categorical`` of pandas, an ``Enum`` of polars and an ordered
+    dictionary of pyarrow.
     """
     kind = getattr(column, "dtype", None)
     categories = getattr(kind, "categories", None)

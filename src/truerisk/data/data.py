@@ -1,4 +1,4 @@
-"""The data of one problem: rows, labels and what travels with them, checked once at the door."""
+"""The data of one problem: rows, targets and arrays with one entry per row, checked on entry."""
 
 from __future__ import annotations
 
@@ -38,25 +38,26 @@ from truerisk.data.targets import (
 
 
 class SameRows:
-    """Stands for the rows of X: what an engine finds of them alone is kept under it."""
+    """Identity of the rows of X: engines cache results that depend on X alone under this object."""
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """X and y as given, y also as small integer codes, and what travels with the rows.
+    """X and y as given, y also as integer codes, and further arrays with one entry per row.
 
-    `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression.
-    Where the task is neither, only a scorer looks at y, so it may be anything; a y without columns
-    is none at all.
-    `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
-    `form` is how y was given, its type and whether it was a column, where that is another: models
-    and scorers are given this type, and those that take y `as_given` the column, too.
-    `time` says when a row was taken, as floats or dates; `block` where, as codes of labels or as
-    coordinates, a column each. They order and split rows, and no fit is given them.
-    `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
+    `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression. If
+    the task is neither classification nor regression nor survival ("other"), y may be anything,
+    because only a scorer reads it; a y with zero columns means that there is no target.
+    `fit_params` are passed to every fit; those with one entry per row are subset to the rows of
+    that fit. `form` records the type of y as given, and whether it was a column, if they differ
+    from the converted y. Models and scorers get y in this type, and models that take y `as_given`
+    also get the column. `time` holds the time of each row, as floats or dates. `block` holds the
+    place of each row, as codes of labels or as coordinates with one column each. Both order and
+    split rows, and no fit sees them. `row_ids` are the row numbers in the data from which these
+    rows were taken (None: all rows).
 
-    Of an outcome in time (survival) y has two columns, whether the event came and the time, and
-    models are asked for the chance of no event by the `horizons`.
+    For survival, y has two columns, an event indicator and the time, and models predict the
+    probability of no event by each of the `horizons`.
     """
 
     X: Any
@@ -83,13 +84,14 @@ class Data:
     same_rows: SameRows = field(init=False, repr=False, default_factory=SameRows)
 
     def __post_init__(self) -> None:
-        """Count rows and classes.
+        """Count rows and classes, and derive further fields.
 
-        `class_sizes` are in the order of the codes. `strata` are what folds hold alike: classes, or
-        whether the event came; None for numbers. `places` are the coordinates of the rows, None
-        where there are none, or labels in their stead. `dependent` rows have times, places or
-        blocks, by which they may depend on each other. `same_rows` is the same for all data with
-        these rows of X, whatever their targets (`with_targets_of`).
+        `class_sizes` are in the order of the codes. `strata` are the labels that folds are
+        stratified by: classes, or the event indicator for survival; None for regression. `places`
+        are the coordinates of the rows; None if there are none or if there are labels instead.
+        `dependent` is true if the rows have times, places or blocks and may therefore depend on
+        each other. `same_rows` is the same object for all data with these rows of X, whatever their
+        targets (`with_targets_of`).
         """
         codes = np.empty(0, np.int64) if self.codes is None else self.codes
         n_classes = 0 if self.classes is None else len(self.classes)
@@ -110,14 +112,15 @@ class Data:
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
-        """One integer per row of X, equal exactly for rows of equal content; None if all differ."""
+        """One integer per row of X, equal exactly for equal rows; None if all rows differ."""
         return row_keys(self.X, self._row_sums)
 
     @cached_property
     def clusters(self) -> np.ndarray | None:
-        """Rows whose losses are counted as one: groups, joined with cells where there are places.
+        """The clusters of rows whose losses count as one unit: groups, joined with grid cells.
 
-        The cells are those of the usual grid, whatever blocks a method draws.
+        There are cells only if the rows have places. The grid is the default one, whatever blocks a
+        method draws.
         """
         if self.places is None:
             return self.groups
@@ -125,7 +128,7 @@ class Data:
 
     @cached_property
     def row_marks(self) -> np.ndarray:
-        """One number per row by what it holds, whatever the order of rows, columns and classes."""
+        """One number per row by its content, whatever the order of rows, columns and classes."""
         check_present("truerisk.data.row_marks")
         from truerisk.data.row_marks import row_marks
 
@@ -138,7 +141,7 @@ class Data:
     @cached_property
     def non_finite(self) -> str | None:
         """A sentence on the first NaN or infinite cell of X, or None."""
-        seen = self._row_sums  # which the fingerprint takes in any case
+        seen = self._row_sums  # The fingerprint computes these sums in any case.
         return None if seen is not None and seen.finite else columns().non_finite(self.X)
 
     @cached_property
@@ -159,9 +162,9 @@ class Data:
         fit_params: Mapping[str, Any] | None = None,
         as_given: bool = False,
     ) -> Data:
-        """Data from what a user gave, or a sentence on what is wrong with it.
+        """Check the arguments of a user and return the data; raise an error for invalid ones.
 
-        With `as_given` fits may take a column (`for_fits`), so that it is no matter.
+        With `as_given` the fits may take y as a column (`for_fits`), so a column causes no warning.
         """
         refuse_swapped(X, y)
         table = _view(X)
@@ -194,7 +197,10 @@ class Data:
         )
 
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Some entries of y as models and scorers are given them: not at all if there is none."""
+        """Return entries of y as models and scorers get them, in a tuple that may be empty.
+
+        It is empty if there is no target.
+        """
         if self.task == "other" and y.shape[1:] == (0,):
             return ()
         if self.form is None:
@@ -207,18 +213,18 @@ class Data:
 
     @property
     def class_labels(self) -> np.ndarray:
-        """`classes` where there are some: only classification has them."""
+        """The `classes`, for classification only."""
         assert self.classes is not None
         return self.classes
 
     @property
     def class_codes(self) -> np.ndarray:
-        """`codes` where there are some: only classification has them."""
+        """The `codes`, for classification only."""
         assert self.codes is not None
         return self.codes
 
     def at(self, horizon: float) -> Data:
-        """An outcome in time as two classes: whether the event came. Who was lost counts not."""
+        """Return the binary outcome at the horizon; rows censored before it get weight 0."""
         if horizon not in self._at:
             two: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
@@ -232,7 +238,7 @@ class Data:
         return {}
 
     def label(self, code: int) -> Any:
-        """Return the class with this code, as plain Python shows it."""
+        """Return the class with this code as a plain Python value."""
         assert self.classes is not None
         return as_shown(self.classes[code])
 
@@ -248,9 +254,9 @@ class Data:
         return None if self.sample_weight is None else self.sample_weight[rows]
 
     def with_targets_of(self, order: np.ndarray) -> Data:
-        """The same rows with other targets: row i is given that of row `order[i]`.
+        """Return the same rows with permuted targets: row i gets the target of row `order[i]`.
 
-        What was counted of X is shared.
+        Quantities that were computed from X are shared.
         """
         codes = None if self.codes is None else self.codes[order]
         other = replace(self, y=self.y[order], codes=codes)
@@ -259,9 +265,11 @@ class Data:
         return other
 
     def for_fits(self, fit_params: Mapping[str, Any], as_given: bool) -> Data:
-        """The same rows for fits that take these parameters; what is counted of rows is shared.
+        """Return the same data with these fit parameters.
 
-        With `as_given` they take y as a column where it was given so.
+        Quantities that were computed from the rows are shared.
+
+        With `as_given` the fits get y as a column if it was given as a column.
         """
         as_given = as_given if self.form is not None else self.as_given
         if not fit_params and not self.fit_params and as_given == self.as_given:
@@ -272,7 +280,7 @@ class Data:
         return other
 
     def subset(self, rows: np.ndarray) -> Data:
-        """These rows as a problem of their own; the classes keep their codes."""
+        """Return these rows as data of their own; the classes have the same codes."""
         cut = {
             name: take_rows(value, rows) if has_row_entries(value, self.n_rows) else value
             for name, value in self.fit_params.items()
@@ -292,7 +300,7 @@ class Data:
 
 
 def columns() -> ModuleType:
-    """Import what looks into the columns of frames, and at cells that are not finite."""
+    """Import the module that reads the columns of frames and finds cells that are not finite."""
     check_present("truerisk.data.columns")
     from truerisk.data import columns as branch
 
@@ -302,9 +310,9 @@ def columns() -> ModuleType:
 def take_named_columns(
     X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
-    """Take the columns of X that `rows` names out of X, as `data/named_columns.py` says.
+    """Take the columns that `rows` names out of X; see `data/named_columns.py`.
 
-    Also return the rows with the values of these columns, and the names.
+    Return the table, the rows with the values of these columns, and the names.
     """
     block = rows.get("block")
     if not isinstance(block, list | tuple) or column_names(X) is None:
@@ -319,12 +327,12 @@ def take_named_columns(
 
 
 def without_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return a frame without these columns; those that it lacks are no matter."""
+    """Return a frame without these columns; names that it does not have are ignored."""
     return _named_columns().without_columns(X, names) if names else X
 
 
 def _named_columns() -> ModuleType:
-    """Import what finds columns of X by their names."""
+    """Import the module that finds columns of X by their names."""
     check_present("truerisk.data.named_columns")
     from truerisk.data import named_columns as branch
 
@@ -332,7 +340,7 @@ def _named_columns() -> ModuleType:
 
 
 def _places() -> ModuleType:
-    """Import what reads places and blocks of rows."""
+    """Import the module that reads places and blocks of rows."""
     check_present("truerisk.data.places")
     from truerisk.data import places as branch
 
@@ -340,7 +348,7 @@ def _places() -> ModuleType:
 
 
 def _times() -> ModuleType:
-    """Import what reads the times of rows."""
+    """Import the module that reads the times of rows."""
     check_present("truerisk.data.times")
     from truerisk.data import times as branch
 
@@ -348,7 +356,7 @@ def _times() -> ModuleType:
 
 
 def _survival() -> ModuleType:
-    """Import what reads outcomes in time."""
+    """Import the module that reads survival outcomes."""
     check_present("truerisk.data.survival")
     from truerisk.data import survival as branch
 
@@ -356,7 +364,7 @@ def _survival() -> ModuleType:
 
 
 def has_row_entries(value: Any, n: int) -> bool:
-    """Whether a fit parameter holds one entry per row (and is cut with the rows)."""
+    """Return True if a fit parameter has one entry per row, so that it is subset with rows."""
     if value is None or isinstance(value, str | bytes | Mapping):
         return False
     return (hasattr(value, "shape") or isinstance(value, list | tuple)) and _length(value) == n
@@ -370,15 +378,15 @@ def _length(value: Any) -> int | None:
 
 
 def _view(X: Any) -> TableView:
-    """X in a form whose rows can be taken."""
+    """Return X in a form whose rows can be selected."""
     if isinstance(X, str | bytes):
         raise BadData(
             f"X={shown(X)} is a text, not a table: read the file first, such as by "
             "tr.datasets.read_table(path, target)."
         )
     if hasattr(X, "tocsr"):
-        # SciPy does not look at the numbers of a compressed sparse table, which may lead out of
-        # it: it reads and writes wherever they lead, so this comes before anything is asked of it
+        # SciPy does not check the indices of a compressed sparse table. Invalid ones make it read
+        # and write out of bounds, so they are checked before any other use of the table.
         try:
             getattr(X, "check_format", lambda **_: None)(full_check=True)
         except ValueError as error:
@@ -411,7 +419,7 @@ def _view(X: Any) -> TableView:
 
 
 def _from_another_library(X: Any) -> np.ndarray:
-    """An array of the array API as NumPy's: its rows cannot be taken by NumPy's indexes."""
+    """Convert an array of the array API to NumPy, because NumPy indices cannot select its rows."""
     try:
         return as_array(X)
     except ValueError as error:
@@ -423,7 +431,7 @@ def _from_another_library(X: Any) -> np.ndarray:
 
 
 def _listed(X: Any) -> np.ndarray:
-    """An array of a list of rows; a list of texts stays one text per row."""
+    """Convert a list of rows to an array; in a list of texts, each text is one row."""
     n_rows(X)
     wanted = "give every row the same number of cells, or use a frame"
     array = even_array("X", X, wanted)

@@ -1,4 +1,4 @@
-"""Columns of X that are named as groups, times, places or weights of its rows."""
+"""Columns of X whose names are given as groups, times, places or weights of the rows."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ BY_POSITION = ("categorical_features", "cat_features", "categorical_feature", "i
 def take_named_columns(
     X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
-    """Look up the columns of X that `rows` names, and take them out of X.
+    """Look up the columns of X that `rows` names, and remove them from X.
 
     Parameters
     ----------
     X : table
         A frame, if a column is named.
     rows : dict
-        What was given as ``groups``, ``time``, ``block`` and ``sample_weight``. A text is the name
-        of a column; ``block`` may also be a list of names.
+        The arguments ``groups``, ``time``, ``block`` and ``sample_weight``. A text is the name of a
+        column; ``block`` may also be a list of names.
     models : estimators, optional
-        One is refused if it knows columns by positions, which would be those of other columns.
+        A model is refused if it refers to columns by positions that would change.
     keep : names, optional
-        Columns that stay in X although they are named: a fitted model has seen them.
+        Columns that remain in X although they are named, because a fitted model has seen them.
 
     Returns
     -------
     X : table
-        Without the named columns. It is the same object if none is named.
+        The table without the named columns. It is the same object if none is named.
     rows : dict
-        The same with the values of the columns.
+        The given mapping, with names replaced by the values of the columns.
     names : tuple of str
-        The columns that were taken out.
+        The columns that were removed.
     """
     named = {what: names for what, value in rows.items() if (names := _names_in(what, value, X))}
     if not named:
@@ -68,7 +68,7 @@ def _names_in(what: str, value: Any, X: Any) -> tuple[str, ...]:
 
 
 def without_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return a frame without these columns; those that it lacks are no matter."""
+    """Return a frame without these columns; names that it does not have are ignored."""
     columns = column_names(X)
     if columns is None or not set(names) & set(columns):
         return X
@@ -83,7 +83,7 @@ def without_columns(X: Any, names: tuple[str, ...]) -> Any:
 
 
 def _refuse_positions(model: Any, columns: list[str], out: tuple[str, ...]) -> None:
-    """Refuse a model that knows columns by positions behind one that is taken out."""
+    """Refuse a model that refers to columns by position if a removed column shifts them."""
     first = min(columns.index(name) for name in out)
     for position in _positions_in(model):
         if position < 0 or position >= first:
@@ -98,7 +98,7 @@ def _positions_in(model: Any) -> Iterator[int]:
     """Yield the positions of columns that parameters of a model hold."""
     try:
         params = {"": model, **model.get_params(deep=True)}
-    except Exception:  # noqa: BLE001  their code, or no estimator, which is refused elsewhere
+    except Exception:  # noqa: BLE001  third-party code, or no estimator, which is refused elsewhere
         return
     for name, value in params.items():
         if is_a(value, "sklearn.compose:ColumnTransformer"):
@@ -119,6 +119,6 @@ def _integers(value: Any) -> Iterator[int]:
         yield from _integers(value.tolist())
     elif isinstance(value, list | tuple):
         if value and all(isinstance(each, bool) for each in value):
-            yield len(value)  # a mask holds every position
+            yield len(value)  # A mask refers to every position.
         for each in value:
             yield from _integers(each)

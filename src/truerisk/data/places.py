@@ -1,4 +1,4 @@
-"""Where each row was taken, and its group: coordinates, labels of blocks, or cells of a grid."""
+"""Places of rows and their groups: coordinates, labels of blocks, or cells of a grid."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.data.rows import MOST_AXES, TableView, column_arrays, column_names
 
-TINIEST, HUGEST = 1e-100, 1e100  # extents whose squares and products are numbers
+# limits of extents: squares and products of smaller or larger ones underflow or overflow
+TINIEST, HUGEST = 1e-100, 1e100
 
 
 def checked_places(block: Any, table: TableView) -> np.ndarray:
-    """Codes of labels, shape (n,), or coordinates, floats of shape (n, d) with d <= 3.
+    """Return codes of labels, shape (n,), or coordinates, floats of shape (n, d) with d <= 3.
 
-    Labels are whole numbers, texts or whatever can be sorted, in one dimension. Floats, and
-    whatever has two dimensions, are coordinates. One name, or a list of names, are columns of X.
+    Labels are integers, texts or other sortable values in one dimension. Floats, and all values in
+    two dimensions, are coordinates. A name, or a list of names, stands for columns of X.
 
     >>> checked_places(["b", "a", "b"], TableView(None, 3))
     array([1, 0, 1])
@@ -90,14 +91,14 @@ def _labels(array: np.ndarray) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-USUAL_CELLS = 25  # cells over the box around the places, by default
+USUAL_CELLS = 25  # default number of cells over the bounding box of the places
 
 
 def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
-    """The number of the cell that holds each place; cells that hold none are not counted.
+    """Return the number of the grid cell of each place; empty cells are not numbered.
 
-    Every axis, from the least coordinate to the largest, is cut into as many equal parts as come
-    nearest to `side`.
+    Every axis, from the smallest coordinate to the largest, is cut into equal parts, as many as
+    bring their length nearest to `side`.
 
     >>> grid_cells(np.array([[0.0, 0.0], [1.0, 9.0], [4.0, 1.0], [0.5, 0.2]]), 5.0).tolist()
     [0, 1, 0, 0]
@@ -111,9 +112,9 @@ def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
 
 
 def usual_side(places: np.ndarray, n_cells: int = USUAL_CELLS) -> float:
-    """The side of square cells, about `n_cells` of which cover the box around the places.
+    """Return the side of square cells, about `n_cells` of which cover the bounding box.
 
-    An axis along which the places reach less far than a side is one cell wide.
+    An axis whose extent is shorter than the side is one cell wide.
 
     >>> usual_side(np.array([[0.0, 0.0], [4.0, 1.0]]), 16)
     0.5
@@ -129,7 +130,9 @@ def usual_side(places: np.ndarray, n_cells: int = USUAL_CELLS) -> float:
 
 
 def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """A number for each row, equal for rows that a chain of equal labels of either kind connects.
+    """Assign a number to each row, equal for rows connected by a chain of equal labels.
+
+    Equal labels of either kind connect two rows.
 
     >>> joined(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
     [0, 0, 0, 1]
@@ -145,13 +148,13 @@ def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def usual_clusters(places: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    """Return the cells of the usual grid in which the rows lie, joined where groups tie them."""
+    """Return the default grid cell of each row, with cells joined that share a group."""
     cells = grid_cells(places, usual_side(places))
     return cells if groups is None else joined(cells, groups)
 
 
 def tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Groups that are joined where a block ties them: folds leave both whole."""
+    """Join groups that share a block, so that folds can keep both groups and blocks whole."""
     both = joined(groups, blocks)
     if both.max() == 0:
         raise BadData(

@@ -1,4 +1,4 @@
-"""Numbers that mark rows by what they hold, whatever the order of rows, columns and classes."""
+"""Marks of rows: numbers by content, whatever the order of rows, columns and classes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 
 from truerisk.data.rows import column_arrays, column_names, mixed, n_rows
 
-CELLS = 1 << 18  # of a block of columns
-UNUSED = 19  # bits of the 52 of a number
-ROUNDS = 3  # columns of truth values are told apart by the rows that they hold for
+CELLS = 1 << 18  # largest number of cells in a block of columns
+UNUSED = 19  # number of low bits of a double's 52 that are rounded away
+# After one round, columns of truth values differ only by their sums; further rounds use their rows.
+ROUNDS = 3
 
 
 def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) -> np.ndarray:
-    """A number per row of a table and its target: codes of classes, or numbers.
+    """Return a number per row, computed from the table and its target (class codes or numbers).
 
-    Equal rows with equal targets share theirs.
+    Equal rows with equal targets get the same number.
     """
     marks = np.zeros(n_rows(table), dtype=np.uint64)
     for _ in range(ROUNDS):
@@ -32,7 +33,7 @@ def row_marks(table: Any, codes: np.ndarray | None, numbers: np.ndarray | None) 
 
 
 def summed_by(member: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The sum of the marks of each member 0, 1, ..., in whichever order they come."""
+    """Return the sum of the marks of each member 0, 1, ..., whatever the order of the marks."""
     sums = np.zeros(int(member.max()) + 1, dtype=np.uint64)
     np.add.at(sums, member, marks)
     return sums
@@ -47,7 +48,7 @@ def _of_columns(table: Any, before: np.ndarray) -> np.ndarray:
 
 
 def _of_sparse(table: Any, before: np.ndarray) -> np.ndarray:
-    """Zeros count nothing, stored or not."""
+    """Compute the marks for a sparse table; zeros count nothing, whether stored or not."""
     matrix = table.tocoo(copy=True)
     matrix.sum_duplicates()
     rows, columns = (places[matrix.data != 0] for places in (matrix.row, matrix.col))
@@ -59,7 +60,7 @@ def _of_sparse(table: Any, before: np.ndarray) -> np.ndarray:
 
 
 def _blocks(table: Any) -> Iterator[np.ndarray]:
-    """The cells as whole numbers, some columns at a time."""
+    """Yield the cells as integers, some columns at a time."""
     if column_names(table) is not None:
         for column in column_arrays(table):
             yield _bits(column)[:, None]
@@ -72,14 +73,14 @@ def _blocks(table: Any) -> Iterator[np.ndarray]:
 
 
 def _bits(cells: np.ndarray) -> np.ndarray:
-    """The bits of a number as a rounded double; of anything else a hash of its text."""
+    """Return the bits of numbers as rounded doubles, or else a hash of the text of each cell."""
     if cells.dtype.kind in "biuf":
         numbers = cells.astype(np.float64, order="C")
         last, half = np.uint64(1 << UNUSED), np.uint64(1 << (UNUSED - 1))
-        # half of the last used digit is added to round
+        # Half of the last digit is added so that truncation rounds.
         rounded = ((numbers.view(np.uint64) + half) & ~(last - np.uint64(1))).view(np.float64)
         whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
-        marked: np.ndarray = np.where(whole, numbers, rounded) + 0.0  # -0.0 and 0.0 are one
+        marked: np.ndarray = np.where(whole, numbers, rounded) + 0.0  # -0.0 and 0.0 are equal
         return marked.view(np.uint64)
     bits: dict[str, int] = {}
     texts = [repr(cell) for cell in cells.ravel().tolist()]

@@ -1,27 +1,31 @@
-"""Rows of any table a user may hold: arrays, sparse matrices, pandas, polars, pyarrow, lists.
+"""Rows of any kind of table: arrays, sparse matrices, pandas, polars, pyarrow, lists.
 
-Checksums of rows, at the speed of memory: they tell rows apart and make fingerprints quick.
+This module also computes checksums of rows, at the speed of memory. They distinguish rows and make
+fingerprints quick.
 
-A cell's bits b become b ⊕ (b >> 32), so that whole numbers, whose low bits are all 0, differ in
-their low bits too; a row is the sum of its cells times odd factors, modulo 2⁶⁴. Rows that differ
-by accident share a sum once in more than 2⁵⁰; someone who wants two that do can make them.
+The bits b of a cell become b ⊕ (b >> 32), so that integers stored as doubles, whose low bits are
+all 0, differ in their low bits too. The checksum of a row is the sum of its cells times odd
+factors, modulo 2⁶⁴. Rows that differ by accident have the same checksum with probability below
+2⁻⁵⁰; somebody who wants two such rows can construct them.
 
-A compiled pass takes the sums; without the compiled module NumPy takes the same ones.
+The compiled module computes the sums; without it, NumPy computes the same sums.
 
-Marks of rows: a number by the content of a row, wherever it stands and whatever it is called.
+The module `row_marks.py` computes marks of rows: a number by the content of a row, whatever the
+position of the row and the names of columns and classes.
 
-What is drawn at random for rows in the order of their marks is drawn for the same rows however rows
-or columns are ordered and classes are named, and does not hang on anything that was computed.
+If rows are put in the order of their marks before random numbers are drawn for them, the same rows
+get the same numbers, however rows and columns are ordered and classes are named, and no result of a
+computation has an influence.
 
 The mark of row i is the sum over columns j of h(x_ij) times an odd factor, modulo 2⁶⁴. The factor
-says what stands in the column, and not where the column stands: it is made from the sum over rows
-of h(x_ij + mark of row i), with the marks of the round before. Numbers in y are columns, too; a
-class is known by the marks of its rows.
+depends on the content of the column, and not on its position: it is made from the sum over rows of
+h(x_ij + mark of row i), with the marks of the previous round. Numbers in y are treated as columns,
+too; a class is identified by the marks of its rows.
 
-Numbers that are not whole are rounded to 33 binary digits (ten decimal ones) first: another
-processor computes drawn or scaled numbers otherwise in their last bits, and marks of all bits would
-then put the same rows in another order. A number that lies between two rounded ones, within its
-last bits, can still be rounded otherwise there: one in a million does.
+Numbers that are not integers are first rounded to 33 binary digits (ten decimal ones), because
+other processors compute drawn or scaled numbers with different last bits, and marks of all bits
+would then put the same rows in another order. A number within its last bits of the midpoint between
+two rounded ones can still be rounded differently; this affects one number in a million.
 """
 
 from __future__ import annotations
@@ -42,38 +46,38 @@ from truerisk.kernels import available, native
 
 
 def n_rows(table: Any) -> int:
-    """How many rows; anything without a length is refused."""
+    """Return the number of rows; refuse anything without a length."""
     shape = getattr(table, "shape", None)
     if isinstance(shape, tuple) and shape:
         return int(shape[0])
     try:
         return len(table)
-    except Exception:  # noqa: BLE001  their code
+    except Exception:  # noqa: BLE001  third-party code
         raise BadData(
             f"X is a {type(table).__name__}, which has no rows; give an array, a frame or a list."
         ) from None
 
 
 def n_columns(table: Any) -> int | None:
-    """How many columns, None where the table has no such number."""
+    """Return the number of columns, or None if the table has no such number."""
     shape = getattr(table, "shape", None)
     return int(shape[1]) if isinstance(shape, tuple) and len(shape) == 2 else None
 
 
 def column_names(table: Any) -> list[str] | None:
-    """Names of a frame's columns, None where the table has none."""
+    """Return the names of a frame's columns, or None if the table has none."""
     if not hasattr(table, "columns") or isinstance(table, np.ndarray):
         return None
     names = getattr(table, "column_names", None)  # pyarrow
     return [str(name) for name in (names if names is not None else table.columns)]
 
 
-MOST_AXES = 3  # of coordinates
+MOST_AXES = 3  # largest number of coordinates
 
 
 @dataclass(frozen=True, eq=False)
 class TableView:
-    """X with its rows counted and its columns named once: a name of a column is looked up here."""
+    """X with its number of rows and its column names, for looking up columns by name."""
 
     X: Any
     n_rows: int
@@ -83,7 +87,7 @@ class TableView:
         return column_names(self.X)
 
     def column(self, name: str, what: str) -> Any:
-        """The column of a frame with this name; `what` is the argument that named it."""
+        """Return the column of a frame with this name; `what` is the argument that named it."""
         if self.names is None:
             raise BadData(
                 f"{what}={shown(name)} names a column, and X is no frame: give the values "
@@ -97,7 +101,10 @@ class TableView:
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
     def are_names(self, texts: Sequence[Any]) -> bool:
-        """Whether these texts are columns: known ones, or too few to be a label of each row."""
+        """Return True if the texts are names of columns.
+
+        They are if all of them are known, or if they are too few to be one label for each row.
+        """
         if not texts or not self.names or not all(isinstance(text, str) for text in texts):
             return False
         few = len(texts) != self.n_rows and len(texts) <= MOST_AXES
@@ -105,7 +112,7 @@ class TableView:
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """The given rows, in the given order, in the table's own type."""
+    """Return these rows in this order, in the table's own type."""
     if isinstance(table, np.ndarray):
         return table[rows]
     if hasattr(table, "tocsr"):
@@ -116,15 +123,15 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
         return table.take(rows)
     if hasattr(table, "columns") or hasattr(table, "__array_namespace__"):
         return table[rows]
-    if hasattr(table, "shape"):  # a Series of polars, a memoryview, a tensor
+    if hasattr(table, "shape"):  # a polars Series, a memoryview or a tensor
         return np.asarray(table)[rows]
     return [table[i] for i in rows]
 
 
 def copied(value: Any) -> Any:
-    """A copy where a model could write into the value; what has no `copy` cannot be written to.
+    """Copy a value that a model could write into; a value without `copy` cannot be changed.
 
-    An array keeps its order of memory, which decides the last bits of sums.
+    An array keeps its memory layout, which decides the last bits of sums.
     """
     if isinstance(value, np.ndarray):
         return value.copy("K")
@@ -132,14 +139,14 @@ def copied(value: Any) -> Any:
 
 
 def take_columns(table: Any, columns: np.ndarray) -> Any:
-    """The given columns of an array, a sparse matrix or a frame, in the given order."""
+    """Return these columns of an array, a sparse matrix or a frame, in this order."""
     if hasattr(table, "iloc"):
         return table.iloc[:, columns]
     return table.tocsc()[:, columns].tocsr() if hasattr(table, "tocsr") else table[:, columns]
 
 
 def column_arrays(table: Any) -> list[np.ndarray]:
-    """The columns of a frame, each as an array."""
+    """Return the columns of a frame, each as an array."""
     names = column_names(table) or []
     if hasattr(table, "iloc"):  # by position: pandas allows equal names
         return [np.asarray(table.iloc[:, j]) for j in range(len(names))]
@@ -147,7 +154,7 @@ def column_arrays(table: Any) -> list[np.ndarray]:
 
 
 def column_at(table: Any, place: int) -> Any:
-    """Return a column of a table; of a frame as the frame's own library holds it."""
+    """Return a column of a table; for a frame, in the type of the frame's own library."""
     if hasattr(table, "iloc"):  # by position: pandas allows equal names
         return table.iloc[:, place]
     if hasattr(table, "tocsc"):
@@ -159,7 +166,7 @@ def column_at(table: Any, place: int) -> Any:
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell is None, a NaN, or what pandas has in the place of a value."""
+    """Return True if a cell is None, NaN, or a missing value of pandas."""
     if cell is None or (isinstance(cell, float) and cell != cell):
         return True
     pandas = sys.modules.get("pandas")
@@ -167,7 +174,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def gaps_in(X: Any) -> np.ndarray | None:
-    """Which cells have no value; None where X is no table of cells."""
+    """Return a mask of the cells without a value, or None if X is no table of cells."""
     if column_names(X) is not None:
         columns = [np.asarray(column).tolist() for column in column_arrays(X)]
         return np.array([[is_missing(cell) for cell in column] for column in columns]).T
@@ -182,9 +189,10 @@ def gaps_in(X: Any) -> np.ndarray | None:
 
 
 def digest(*tables: Any, sums: RowSums | None = None) -> str:
-    """SHA-256 of the content, 16 hexadecimal digits; None counts as absent.
+    """Return the SHA-256 of the content, shortened to 16 hexadecimal digits; None counts as absent.
 
-    With `sums` (`sums_of` the first table) these are hashed in its place, which is quicker.
+    With `sums` (`sums_of` the first table) these are hashed in place of the first table, which is
+    quicker.
     """
     total = hashlib.sha256()
     for j, table in enumerate(tables):
@@ -216,8 +224,8 @@ def digest(*tables: Any, sums: RowSums | None = None) -> str:
 def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
     """Return one integer per row, equal exactly for rows of equal content.
 
-    None if all rows differ, or where equality is undefined. Where `sums` (`sums_of` the table) tell
-    all rows apart, the rows are not looked at.
+    The result is None if all rows differ, or if equality is undefined. If `sums` (`sums_of` the
+    table) show that all rows differ, the rows themselves are not compared.
     """
     if sums is not None and len(np.unique(sums.sums)) == len(sums.sums):
         return None
@@ -239,7 +247,7 @@ def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
 
 
 def codes_of_cells(column: np.ndarray) -> np.ndarray:
-    """A number for each cell, the same for equal cells."""
+    """Return a code for each cell, the same for equal cells."""
     if column.dtype.hasobject:
         seen: dict[str, int] = {}
         return np.array([seen.setdefault(repr(cell), len(seen)) for cell in column.tolist()])
@@ -273,22 +281,23 @@ def _sparse_rows(table: Any) -> np.ndarray:
     return np.array(keys, dtype=np.int64)[:, None]
 
 
-BYTES = 1 << 18  # of rows at a time: they stay in the second cache
+BYTES = 1 << 18  # size of a block of rows: it fits in the second-level cache
 
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """One number per row, and whether all cells were seen to be finite (False: not, or unknown)."""
+    """Checksum of each row, and a flag: True if all cells are finite, False if not or unknown."""
 
     sums: np.ndarray
     finite: bool
 
 
 def sums_of(table: Any) -> RowSums | None:
-    """Return a checksum of every row of an array of 8-byte numbers, None for other tables.
+    """Return a checksum of every row of an array of 8-byte numbers, or None for other tables.
 
-    −0.0 is 0.0. The compiled pass trusts the shapes and types that are checked here. NumPy takes
-    the same sums where the compiled module is missing or cannot read the array where it lies.
+    −0.0 counts as 0.0. The compiled code relies on the shapes and types that are checked here.
+    NumPy computes the same sums if the compiled module is missing or cannot read the array in its
+    memory layout.
     """
     if not isinstance(table, np.ndarray) or table.ndim != 2 or not table.size:
         return None
@@ -305,14 +314,14 @@ def sums_of(table: Any) -> RowSums | None:
 
 @lru_cache(maxsize=4)
 def _factors(n_columns: int) -> np.ndarray:
-    """An odd number for every column, so that a product with it loses no bit."""
+    """Return an odd factor for every column; a product with an odd number loses no bit."""
     factors = mixed(np.arange(n_columns)) | np.uint64(1)
-    factors.flags.writeable = False  # the cache hands the same array to everyone
+    factors.flags.writeable = False  # The cache returns the same array to every caller.
     return factors
 
 
 def _by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
-    """A block of rows after the other."""
+    """Compute the checksums one block of rows at a time."""
     n, p = array.shape
     sums = np.empty(n, dtype=np.uint64)
     step = max(1, BYTES // (8 * p))
@@ -329,7 +338,7 @@ def _by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
 
 
 def mixed(x: np.ndarray) -> np.ndarray:
-    """splitmix64: neighbouring numbers become unrelated ones."""
+    """Apply the hash splitmix64, which maps neighbouring numbers to unrelated ones."""
     x = (x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Outcomes in time: whether the event came, when it came or a row was last seen, and censoring."""
+"""Survival outcomes: an event indicator, the time of the event or of censoring, and weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AS_PAIRS = (
 
 
 def survival_target(y: Any, n: int) -> np.ndarray:
-    """Two columns, 1 where the event came (else 0) and the time, of an array of such pairs."""
+    """Return two columns, the event indicator (1 or 0) and the time, from an array of pairs."""
     target = even_array("y", y, AS_PAIRS)
     names = target.dtype.names or ()
     kinds = [target.dtype[name].kind for name in names]
@@ -37,7 +37,7 @@ def survival_target(y: Any, n: int) -> np.ndarray:
 
 
 def as_pairs(y: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    """The two columns as the structured array that they were given as."""
+    """Convert the two columns back to the structured array that was given."""
     pairs = np.empty(len(y), dtype=kind)
     for name, column in zip(kind.names or (), y.T, strict=True):
         pairs[name] = column
@@ -45,9 +45,9 @@ def as_pairs(y: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
 
 
 def follow_up(y: np.ndarray, weights: np.ndarray | None, at: np.ndarray, *, past: bool) -> Any:
-    """The chance of being followed up to these times, or `past` them: Kaplan and Meier's.
+    """Return the Kaplan-Meier probability of follow-up up to these times, or `past` them.
 
-    Whoever has the event and whoever is last seen at the same time: the event came first.
+    If an event and a censoring have the same time, the event counts as the earlier one.
     """
     w = np.ones(len(y)) if weights is None else weights
     came, (times, place) = y[:, 0] == 1, np.unique(y[:, 1], return_inverse=True)
@@ -59,11 +59,12 @@ def follow_up(y: np.ndarray, weights: np.ndarray | None, at: np.ndarray, *, past
 
 
 def came_by(y: np.ndarray, weights: np.ndarray | None, horizon: float) -> dict[str, np.ndarray]:
-    """Whether the event came by this time (1 or 0), and what each row weighs.
+    """Return whether the event came by the horizon (1 or 0), and the weight of each row.
 
-    Rows that were lost before are made up for by others: a row whose event came by then weighs
-    1/G(its time) times as much, one that is followed past it 1/G(it), a lost one 0, where G is the
-    chance of being followed (Graf et al., 1999), of all rows.
+    The weights are inverse probabilities of censoring (Graf et al., 1999). Let G be the probability
+    of being uncensored, estimated from all rows. The weight of a row is multiplied by 1/G(its time)
+    if its event came by the horizon, by 1/G(horizon) if it was followed past the horizon, and by 0
+    if it was censored before.
     """
     came, time = y.T
     by_then, later = (came == 1) & (time <= horizon), time > horizon

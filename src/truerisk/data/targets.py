@@ -1,4 +1,4 @@
-"""y and groups as they are given: checked, with classes as codes, and the form that y came in."""
+"""Check y and groups as given; encode classes, and record the form of y."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from truerisk.core.errors import BadData, warn
 from truerisk.data.rows import is_missing
 
 Form = tuple[np.dtype[Any], bool]
-"""The type of y as it was given, and whether it was a column."""
+"""The type of y as given, and whether it was a column."""
 
 MOST_INTEGER_CLASSES = 10
-"""A target of integers with at most so many different values is read as class labels."""
+"""A target of integers with at most this number of distinct values is read as class labels."""
 
 ONE_EACH = "give one value per row"
 
 
 def as_shown(value: Any) -> Any:
-    """A numpy scalar as plain Python prints it."""
+    """Return a numpy scalar as a plain Python value."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def form_of(y: Any, target: np.ndarray) -> Form | None:
-    """How y was given, where it is held in another form and can be had back.
+    """Return the type of y as given and whether it was a column, or None if y was not converted.
 
-    Of types of pandas that may miss values scikit-learn makes double precision, as we do.
+    The type is that of y only if y can be restored exactly. pandas types with missing values become
+    double precision, as in scikit-learn.
     """
     given = np.asarray(y)
     if given.dtype.names:  # pairs of an event and a time
@@ -42,10 +43,10 @@ def form_of(y: Any, target: np.ndarray) -> Form | None:
 
 
 def refuse_swapped(X: Any, y: Any) -> None:
-    """Refuse a target in the place of X and a table in the place of y, if that is plain.
+    """Refuse a target given as X and a table given as y, if this is obvious.
 
-    Texts may be documents, a row each, with several numbers as their target: they are a target
-    only if most of them come again.
+    Texts in X may be documents, one per row, with several numbers as their target. They count as a
+    target only if at most half of them are distinct.
     """
     shape = getattr(y, "shape", None) if not isinstance(y, list | tuple) else np.shape(y[:1])
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2:
@@ -67,10 +68,13 @@ def refuse_swapped(X: Any, y: Any) -> None:
 
 
 def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
-    """One value or several for each of n rows, none missing; of a column is warned, or not."""
+    """Check that y has one or several values for each of n rows, none of them missing.
+
+    A column gives a warning, unless the models take y `as_given`.
+    """
     if y is None:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
-    # a list that holds text and something else: numpy would turn all of it into text silently
+    # NumPy would silently convert a list of text and other values to text.
     mixed = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
     target = np.array(y, dtype=object) if mixed else even_array("y", y, ONE_EACH)
     if target.dtype.names:
@@ -120,7 +124,7 @@ def _warn_of_column() -> None:
 
 
 def any_target(y: Any, n: int) -> np.ndarray:
-    """A target that nobody compares with predictions; without one, a table without columns."""
+    """Check the length of a target that only a scorer reads; None gives a table without columns."""
     target = np.empty((n, 0)) if y is None else even_array("y", y, ONE_EACH)
     if target.shape[:1] != (n,):
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
@@ -132,7 +136,7 @@ def _missing(value: Any) -> bool:
 
 
 def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes that labels stand for, ascending, and the code of each label."""
+    """Return the distinct classes, ascending, and the code of each label."""
     if target.ndim == 2:
         raise BadData(
             "y has several columns: multi-label targets are not covered; assess one at a time."
@@ -146,7 +150,8 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         _refuse_objects(target)
     wide = target.astype(np.int64) if np.can_cast(target.dtype, np.int64) else None
     if wide is not None and int(wide.max()) - int(wide.min()) < len(wide):
-        codes = wide - wide.min()  # small whole numbers are counted, not sorted
+        # Integers in a small range are counted, which is quicker than sorting.
+        codes = wide - wide.min()
         there = np.bincount(codes) > 0
         classes = (np.flatnonzero(there) + wide.min()).astype(target.dtype)
         codes = codes if there.all() else (np.cumsum(there) - 1)[codes]
@@ -161,7 +166,7 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _refuse_objects(target: np.ndarray) -> None:
-    """Objects that are no text: scikit-learn takes them for no classes, whatever they hold."""
+    """Refuse objects other than text, because scikit-learn does not accept them as classes."""
     kinds = {type(v) for v in target.tolist()}
     names = sorted({"str" if issubclass(kind, str) else kind.__name__ for kind in kinds})
     if len(names) > 1:
@@ -176,7 +181,7 @@ def _refuse_objects(target: np.ndarray) -> None:
 
 
 def numbers_in(target: np.ndarray) -> np.ndarray:
-    """Targets as numbers of double precision; what is no number is named."""
+    """Convert targets to double precision; the message names the first value that is no number."""
     try:
         return as_array(target, np.float64)
     except ValueError:
@@ -196,7 +201,7 @@ def _is_number(value: Any) -> bool:
 
 
 def checked_groups(groups: Any, n: int) -> np.ndarray:
-    """A code for each row by its group."""
+    """Return the code of the group of each row."""
     labels = even_array("groups", groups, "give every row one label")
     if labels.shape != (n,):
         raise BadData(

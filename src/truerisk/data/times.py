@@ -1,4 +1,4 @@
-"""When each row was taken: numbers or dates, checked, with the column of a frame looked up."""
+"""Times of rows: numbers or dates, checked, with the column of a frame looked up by name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from truerisk.data.rows import TableView
 
 UNIT = "datetime64[us]"
 MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
-EXACT = 2**53  # larger whole numbers are not told apart as floats
+EXACT = 2**53  # larger integers are not exact as floats
 
 
 def checked_times(time: Any, table: TableView) -> np.ndarray:
-    """One float, or one date without a zone (UTC), per row; in any order, and ties are allowed.
+    """Return one float, or one date without a time zone (UTC), per row.
 
-    Texts are numbers, or dates as ISO 8601 writes them. A text that is a single name is the column
-    of X.
+    Times may be in any order, with ties.
+
+    Texts are numbers, or dates in ISO 8601 format. A single text is the name of a column of X.
 
     >>> checked_times(["2024-05-01", "2024-04-01"], TableView(None, 2))
     array(['2024-05-01T00:00:00.000000', '2024-04-01T00:00:00.000000'],
@@ -48,7 +49,7 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
 
 
 def dates_in(column: Any) -> np.ndarray | None:
-    """The dates that a column holds, however they are written; None where a row has none.
+    """Return the dates in a column, in any notation, or None if a row has no date.
 
     >>> dates_in(["20240531", "20240601"])
     array(['2024-05-31T00:00:00.000000', '2024-06-01T00:00:00.000000'],
@@ -62,7 +63,8 @@ def dates_in(column: Any) -> np.ndarray | None:
         if array.dtype.kind in "iuf":
             return _numbered_dates(array)
         if array.dtype.kind != "M":
-            _read(array[:1])  # reading one first spares most texts that are no dates
+            # Parsing one cell first avoids the full parse for most texts that are no dates.
+            _read(array[:1])
             array = _read(array)
     except (BadData, OverflowError):
         return None
@@ -70,7 +72,7 @@ def dates_in(column: Any) -> np.ndarray | None:
 
 
 def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
-    """A length of time in the unit of `times`; in rows where these are None.
+    """Convert a time span to the unit of `times`, or check a number of rows if `times` is None.
 
     >>> int(as_span(3, None, "gap")), as_span(0.5, np.array([1.0, 2.0]), "gap")
     (3, 0.5)
@@ -89,7 +91,7 @@ def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
 
 
 def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
-    if isinstance(span, timedelta):  # pandas' Timedelta is one, too
+    if isinstance(span, timedelta):  # A Timedelta of pandas is also a timedelta.
         span = np.timedelta64(getattr(span, "to_timedelta64", lambda: span)())
     elif isinstance(span, int | float) and span == 0:
         span = np.timedelta64(0, "us")
@@ -106,11 +108,11 @@ def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
     if np.isnat(span) or span < np.timedelta64(0, "us"):
         raise BadArgument(f"{name}={shown(span)}: a length of time is not negative.")
     exact = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
-    return exact if exact == span else span  # the dates' unit may be too coarse for the span
+    return exact if exact == span else span  # The unit of the dates may be too coarse for the span.
 
 
 def _array(values: Any) -> np.ndarray:
-    """As an array; dates with a zone become UTC, whole numbers and bools stay what they are."""
+    """Convert to an array, with zoned dates in UTC; integers and bools are returned as they are."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
         raise BadData(f"time[{row}] is masked: {MISSING}")
@@ -118,12 +120,12 @@ def _array(values: Any) -> np.ndarray:
         return values.to_numpy(dtype="datetime64[ns]")
     array = even_array("time", values, "give one number or date for each row")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
-        return array.astype("datetime64[D]")  # years and months are no lengths of time
+        return array.astype("datetime64[D]")  # Years and months have no fixed length.
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
 def _read(array: np.ndarray) -> np.ndarray:
-    """Whole numbers, texts and objects as floats or dates."""
+    """Convert integers, texts and objects to floats or dates."""
     kind, cells = array.dtype.kind, array.tolist()
     if kind in "iu" or (kind == "O" and all(isinstance(cell, int | float) for cell in cells)):
         if any(isinstance(cell, int) and abs(cell) > EXACT for cell in cells):
@@ -153,7 +155,7 @@ def _of_texts(cells: list[str]) -> np.ndarray:
     if all(numbers):
         days = _basic_dates(cells)
         return np.array([float(cell) for cell in cells]) if days is None else days
-    if any(numbers):  # a bare number would be read as a year
+    if any(numbers):  # NumPy would read a plain number as a year.
         row = numbers.index(True)
         raise BadData(
             f"time[{row}] is {shown(cells[row])}, a number, and others are none: give numbers, or "
@@ -161,7 +163,8 @@ def _of_texts(cells: list[str]) -> np.ndarray:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of a zone, which the second way reads
+            # NumPy warns of a time zone, which the code below can read.
+            warnings.simplefilter("error")
             return np.array([cell.strip() for cell in cells], dtype=UNIT)
     except (ValueError, Warning):
         pass
@@ -186,7 +189,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
-    """Dates that are written 20240531, as ISO 8601 allows; None where some are other numbers."""
+    """Return dates in the ISO 8601 basic format (20240531), or None if some cells are not."""
     days = []
     for cell in map(str.strip, cells):
         if len(cell) != 8 or cell[:2] not in ("19", "20"):
@@ -199,14 +202,15 @@ def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
 
 
 def _numbered_dates(numbers: np.ndarray) -> np.ndarray | None:
-    """Dates that are written as numbers, such as 20240531; None where some are other numbers."""
+    """Return dates written as numbers such as 20240531, or None if some are other numbers."""
     if not (numbers.min() >= 19e6 and numbers.max() < 21e6) or (numbers % 1 != 0).any():
         return None
     return _basic_dates(f"{number:.0f}" for number in numbers)
 
 
 def _of_dates(cells: list[Any]) -> np.ndarray:
-    missing = next((i for i, cell in enumerate(cells) if cell != cell), None)  # NaT of pandas
+    # NaT of pandas is not equal to itself.
+    missing = next((i for i, cell in enumerate(cells) if cell != cell), None)
     if missing is not None:
         raise BadData(f"time[{missing}] is NaT: {MISSING}")
     zoned = [getattr(cell, "tzinfo", None) is not None for cell in cells]
