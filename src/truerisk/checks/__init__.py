@@ -1,4 +1,4 @@
-"""Checks that look at the rows, columns and splits of one call and yield findings.
+"""Checks of the rows, columns and splits of one call, which yield findings.
 
-The class of a finding and the table of codes stand in `results/finding.py`.
+The class of a finding and the table of codes are in `results/finding.py`.
 """

@@ -1,21 +1,22 @@
-r"""Agreement of outcomes between pairs of rows, and the order of rows that it shows.
+r"""Agreement of outcomes between pairs of rows, and the test for an order of the rows.
 
-Agreement is on a scale from 0 (chance) to 1 (equal).
+The scale of the agreement goes from 0 (chance) to 1 (equal).
 
-Rows in order: outcomes of rows that follow each other agree more than those of random pairs.
+Rows are in order if the outcomes of consecutive rows agree more than those of random pairs.
 
 The statistic is the mean agreement of y over the n - 1 pairs of consecutive
 rows, a rank correlation at lag one. In a random order of the rows it is about normal with mean 0
 and a known variance, and :math:`z > 3.3` has probability 1 in 2,000.
 
-A table that is sorted by y, or that consists of two such tables (training rows and test rows, say),
-is left alone. So is a table whose order a column explains, such as rows sorted by a feature: given
-X such rows are independent. There the test is repeated on the residuals of y. The columns that have
-an order themselves predict y from the rows nearest in these columns but not in the table, and a
-moving average over 21 rows (fewer in small tables) is subtracted. The residuals of independent
-rows, sorted by a feature on which y depends smoothly, have a correlation of about 0 at lag one.
-Those of a random walk, of an autoregression and of visits of one patient have a larger one. A
-column that only counts the rows explains nothing: future rows have other numbers.
+A table that is sorted by y, or that consists of two such tables (for instance training rows and
+test rows), gives no finding. Nor does a table whose order is explained by a column, such as rows
+sorted by a feature, because given X such rows are independent. In this case the test is repeated on
+the residuals of y. The columns that have an order themselves predict y from the rows that are
+nearest in these columns but not in the table, and a moving average over 21 rows (fewer in small
+tables) is subtracted. The residuals of independent rows, sorted by a feature on which y depends
+smoothly, have a correlation of about 0 at lag one. The residuals of a random walk, of an
+autoregression and of visits of one patient have a larger correlation. A column that only counts the
+rows explains nothing, because future rows have other numbers.
 """
 
 from __future__ import annotations
@@ -27,15 +28,17 @@ import numpy as np
 
 FEWEST_ROWS = 30
 ALL_ROWS = slice(None)
-ERRORS = 3.3  # a random order goes beyond so many standard errors in 1 of 2,000 tables
-LEAST = 0.1  # correlation at lag one
-FEWEST_PAIRS = 5  # excess of agreeing pairs over chance, for rare classes
-SORTED = 0.9  # share of steps in one direction from which numbers are sorted, in pieces or whole
-HALF_WINDOW = 10  # rows on each side of a moving average, fewer in tables below 200 rows
+ERRORS = 3.3  # number of standard errors that 1 of 2,000 random orders exceeds
+LEAST = 0.1  # smallest correlation at lag one that counts
+FEWEST_PAIRS = 5  # smallest excess of agreeing pairs over chance, for rare classes
+# Numbers are sorted, as a whole or in pieces, if this share of steps has one direction.
+SORTED = 0.9
+HALF_WINDOW = 10  # rows on each side in the moving average, fewer in tables below 200 rows
 NEAREST = 8
-REGULAR = 0.5  # share of equal steps: counts have them, sorted features do not
+REGULAR = 0.5  # A counter has at least this share of equal steps; sorted features have fewer.
 DISTINCT = 0.95
-ROUNDING = 1e-3  # of a step: a counter may be scaled, and be kept in single precision
+# tolerance as a share of a step, because a counter may be scaled and stored in single precision
+ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ class Outcome:
     is_class: bool
 
     def take(self, rows: Any) -> Outcome:
-        """Return the outcomes of some rows, scaled anew."""
+        """Return the outcomes of some rows, with ranks computed again."""
         if self.is_class:
             return Outcome(self.values[rows], is_class=True)
         return Outcome(_standardized_ranks(self.values[rows]), is_class=False)
@@ -98,7 +101,8 @@ def outcome_of(
     Classes have `codes`, numbers are read from `y`.
     """
     if codes is not None:
-        codes = np.unique(codes[rows], return_inverse=True)[1].ravel()  # a class may have no row
+        # A class may have no row in the subset.
+        codes = np.unique(codes[rows], return_inverse=True)[1].ravel()
         return Outcome(codes, is_class=True) if codes.any() else None
     try:
         numbers = np.asarray(y[rows], dtype=np.float64)
@@ -112,7 +116,7 @@ def outcome_of(
 
 
 def _standardized_ranks(numbers: np.ndarray) -> np.ndarray:
-    """Return the mean rank of each value, column by column, with mean 0 and variance 1."""
+    """Return the mean rank of each value by column, standardized to mean 0 and variance 1."""
     ranks = np.empty_like(numbers, dtype=np.float64)
     for column in range(numbers.shape[1]):
         ranks[:, column] = mean_ranks(numbers[:, column])
@@ -122,7 +126,7 @@ def _standardized_ranks(numbers: np.ndarray) -> np.ndarray:
 
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
-    """Return the rank of each value, the mean rank for ties."""
+    """Return the rank of each value; ties get their mean rank."""
     _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[position.ravel()]
     return ranks
@@ -133,7 +137,7 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Order:
-    """Correlation of y at lag one, as it is and after what columns explain.
+    """Correlation of y at lag one, before and after subtracting what columns explain.
 
     Parameters
     ----------
@@ -142,7 +146,7 @@ class Order:
     bound : float
         Correlation that a random order exceeds in 1 of 2,000 tables.
     residual : float or None
-        Correlation of the residuals; None if no column has an order, so that none were computed.
+        Correlation of the residuals; None if no column has an order and none were computed.
     residual_bound : float
         The same bound for the residuals.
     """
@@ -159,10 +163,10 @@ class Order:
 
 
 def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Order | None:
-    """Return the correlation of y at lag one if it is beyond chance.
+    """Return the correlation of y at lag one if it is beyond chance, otherwise None.
 
-    None if it is not, or if the rows are few or sorted by y. With `groups` only consecutive rows of
-    different groups are compared.
+    The result is also None if there are few rows or if they are sorted by y. With `groups` only
+    consecutive rows of different groups are compared.
     """
     n = len(outcome.values)
     if n < FEWEST_ROWS or is_sorted(outcome):
@@ -184,9 +188,10 @@ def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> Ord
 def is_sorted(outcome: Outcome) -> bool:
     """Return True if the rows are sorted by y, as a whole or in parts.
 
-    Classes are sorted in one part or two, in each of which a class stands once, in one order. A
-    class that only drifts from state to state also has few runs, but comes back in another order.
-    Numbers that rise (or fall) in nine of ten steps are sorted, in however many parts.
+    Classes are sorted in one part or in two parts; in each part every class has one run, and both
+    parts have the same order of classes. A class that drifts from state to state also has few runs,
+    but its states recur in another order. Numbers are sorted if nine of ten steps have the same
+    direction, in any number of parts.
     """
     if not outcome.is_class:
         for column in outcome.values.T:
@@ -220,7 +225,7 @@ def is_counter(column: np.ndarray) -> bool:
 
 
 def columns_in_order(X: np.ndarray) -> np.ndarray:
-    """Return the columns whose rank correlation at lag one is significant, counters left out."""
+    """Return the columns whose rank correlation at lag one is significant, except counters."""
     kept = []
     for j in range(X.shape[1]):
         ranks = mean_ranks(X[:, j])
@@ -255,7 +260,7 @@ def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
     residual = _detrended(Y - Y[nearest].mean(axis=1), h)
     plain = _detrended(Y, h)
     if (plain**2).sum() < (residual**2).sum():
-        residual = plain  # the columns explain nothing
+        residual = plain  # The columns explain nothing, so y without its moving average is used.
     size = float((residual**2).sum())
     if size == 0:
         return 0.0, 1.0
@@ -266,7 +271,7 @@ def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
 
 
 def _detrended(Y: np.ndarray, h: int) -> np.ndarray:
-    """Subtract a moving average of 2 h + 1 rows, of fewer at the two ends."""
+    """Subtract a moving average over 2 h + 1 rows, or fewer at the two ends."""
     n = len(Y)
     sums = np.concatenate([np.zeros((1, Y.shape[1])), np.cumsum(Y, axis=0)])
     first = np.maximum(np.arange(n) - h, 0)

@@ -1,4 +1,4 @@
-"""Checks of columns: one that predicts y by itself, and what was done before the folds."""
+"""Check columns: for one that predicts y by itself, and for preprocessing before the folds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_arrays, column_names, n_columns, n_rows
 from truerisk.results.finding import Finding
 
-LARGEST = 20_000_000  # cells
+LARGEST = 20_000_000  # largest number of cells that are searched
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnView:
-    """A table by columns: the numbers as one matrix, all columns as codes of their values."""
+    """Columns of a table: the numeric ones as one matrix, and all as codes of their values."""
 
     numbers: np.ndarray
     numbered: tuple[str, ...]
@@ -30,7 +30,7 @@ class ColumnView:
 
 
 def columns_of(X: Any) -> ColumnView | None:
-    """The columns of any table; None where it is too large or no table."""
+    """Return the columns of any table, or None if it is too large or no table."""
     width = n_columns(X)
     if not width or n_rows(X) * width > LARGEST:
         return None
@@ -54,7 +54,7 @@ def columns_of(X: Any) -> ColumnView | None:
 
 
 def _floats(array: np.ndarray) -> np.ndarray | None:
-    """Finite numbers that vary, or None."""
+    """Return the values as floats if they are finite and vary, or None."""
     try:
         values = as_array(array, np.float64)
     except ValueError:
@@ -63,7 +63,7 @@ def _floats(array: np.ndarray) -> np.ndarray | None:
 
 
 def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
-    """All checks of columns; a table that cannot be looked through is said to be so."""
+    """Return the findings about columns; if the table cannot be searched, a finding says so."""
     if columns is None:
         return [
             Finding(
@@ -85,7 +85,7 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
 
 
 def telling_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
-    """A copy of y, or nearly one."""
+    """Yield a finding for columns that determine y exactly or almost exactly."""
     telling = _telling_classes(data, columns) if data.codes is not None else _lines(data, columns)
     if telling:
         yield Finding(
@@ -96,14 +96,14 @@ def telling_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
 
 
 def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
-    """Columns along which every class is one run, or whose values each belong to one class."""
+    """Find columns along which every class is one run, or whose values determine the class."""
     assert data.codes is not None
     from scipy.special import gammaln
 
     sizes = data.class_sizes
     arranged = gammaln(len(data.codes) + 1) - gammaln(sizes + 1).sum()
     if float(gammaln(len(sizes) + 1) - arranged) + np.log(len(columns.names)) > np.log(1e-3):
-        return []  # with so few rows a column of many is sorted by chance
+        return []  # With few rows, one of many columns is sorted by chance.
     order = np.argsort(columns.numbers, axis=0, kind="stable")
     runs = (np.diff(data.codes[order], axis=0) != 0).sum(axis=0) + 1
     allowed = data.n_classes + 2 * int(0.005 * data.n_rows)
@@ -120,7 +120,7 @@ def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
 
 
 def _errors(codes: np.ndarray, data: Data) -> int:
-    """Rows outside the commonest class of their value."""
+    """Count the rows that are not in the most frequent class among the rows with their value."""
     assert data.codes is not None
     table = np.zeros((int(codes.max()) + 1, data.n_classes), dtype=np.int64)
     np.add.at(table, (codes, data.codes), 1)
@@ -128,7 +128,7 @@ def _errors(codes: np.ndarray, data: Data) -> int:
 
 
 def _lines(data: Data, columns: ColumnView) -> list[str]:
-    """Columns whose correlation with a numeric y is 1 but for the third decimal."""
+    """Find columns whose absolute correlation with a numeric y exceeds 0.999."""
     if data.y.ndim != 1 or data.n_rows < 10 or not columns.numbered or data.y.std() == 0:
         return []
     centred = columns.numbers - columns.numbers.mean(axis=0)
@@ -139,7 +139,7 @@ def _lines(data: Data, columns: ColumnView) -> list[str]:
 
 
 def unrepeated_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
-    """Text that names each row, such as the number of a patient."""
+    """Yield a finding for text that differs in every row, such as the number of a patient."""
     kinds = kinds_of_columns(data.X) or ()
     each = zip(columns.names, columns.coded, kinds, strict=False)
     names = [name for name, codes, kind in each if kind == "text" and codes.max() + 1 == len(codes)]
@@ -202,14 +202,14 @@ def _imputed(columns: ColumnView) -> Iterator[Finding]:
 
 
 def _is_filled(values: np.ndarray) -> bool:
-    """A continuous column whose commonest value is the mean or the median of the others."""
+    """Return True if a continuous column has the mean or median of the others as its mode."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) < len(values) / 2 or counts.max() < 3 or (counts > 2).sum() > 1:
         return False
     value = distinct[counts.argmax()]
     others = values[values != value]
     size = 1e-9 * max(1e-300, float(others.std()))
-    kept = np.append(others, value)  # the median of an odd number is one of them
+    kept = np.append(others, value)  # The median of an odd number of values is one of them.
     centres = (others.mean(), np.median(others), np.median(kept))
     return bool(min(abs(value - centre) for centre in centres) <= size)
 

@@ -1,4 +1,4 @@
-r"""Near copies among rows: a gap in the distances to the nearest neighbours of a row.
+r"""Near copies among rows: a gap in the distances from a row to its nearest neighbours.
 
 If rows are independent and their density is about constant near row i, the numbers
 
@@ -25,30 +25,32 @@ import numpy as np
 from truerisk.checks.agreement import FEWEST_ROWS, Outcome
 
 NEIGHBOURS = 12
-PAIRS = 800_000  # distances that are computed
-ROWS_AT_ONCE = 64  # whose distances fit in the cache of a processor
-TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap, and with a wide one
-CLEAR = 0.15  # share of rows with a wide gap from which outcomes are not consulted
-DROP = 0.25  # outcomes before a gap agree by so much more than those behind it
-ERRORS = 4.0  # and by so many standard errors
+PAIRS = 800_000  # largest number of distances that are computed
+ROWS_AT_ONCE = 64  # The distances of this number of rows fit in the processor's cache.
+TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap, and with a wide gap
+CLEAR = 0.15  # If this share of rows has a wide gap, outcomes are not needed as evidence.
+DROP = 0.25  # smallest difference between the agreement of outcomes before a gap and behind it
+ERRORS = 4.0  # the same in standard errors
 FEWEST_GAPS = 8
-ROUNDED = 0.5  # share of distinct values below which a column was rounded
-SMALLEST_COMBINATION = 16  # rows with equal categories, to look for neighbours among them
-NEAREST_SHARE = 4  # the law holds for the nearest quarter of a set of rows, not for its far end
+ROUNDED = 0.5  # A column was rounded if the share of distinct values is below this number.
+# smallest number of rows with equal categories among which neighbours are searched
+SMALLEST_COMBINATION = 16
+# The theory holds for the nearest quarter of a set of rows, not for distant rows.
+NEAREST_SHARE = 4
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Share of rows that have a gap, and what was seen on its two sides.
+    """Share of rows that have a gap, and the agreement of outcomes on both sides of it.
 
     Parameters
     ----------
     share, wide_share : float
         Shares of rows with a gap and with a wide one; 5 and 1 % of independent rows have them.
-    n_rows : int
+    Number of rows whose neighbours were searched.
         Number of rows whose neighbours were looked at.
-    size : float
-        Median number of rows in a cluster, the row itself included; 0 where fewer than eight rows
+    Median number of rows in a cluster, including the row itself; 0 if fewer than eight rows have a
+    gap.
         have a gap.
     ratio : float
         Median ratio of the distance behind the gap to the distance before it.
@@ -69,11 +71,11 @@ class Copies:
 
     @property
     def is_found(self) -> bool:
-        """Return True if wide gaps are clear, or gaps are more than chance and outcomes drop there.
+        """True if wide gaps are frequent, or if gaps are in excess and outcomes disagree there.
 
-        Fewer than eight gaps do not tell how large the clusters are, and nothing is found.
-        Chance is the expected share plus four standard errors. Rows share neighbours, so the
-        variance of a share is taken to be twice the binomial one.
+        Fewer than eight gaps do not show how large the clusters are, and nothing is found. Gaps are
+        in excess if their share exceeds the expected share plus four standard errors. Rows share
+        neighbours, so the variance of a share is assumed to be twice the binomial variance.
         """
         tails = np.array([TAIL, FAR_TAIL])
         most, most_wide = tails + 4 * np.sqrt(2 * tails * (1 - tails) / self.n_rows)
@@ -115,13 +117,12 @@ def find_copies(
     numbers : ndarray of shape (n, p)
         Columns of finite numbers that vary.
     combination : ndarray of shape (n,), or None
-        Code of the categories of a row: neighbours are sought among rows with the same code.
-    outcome : Outcome
+        Category code of each row: neighbours are searched among rows with the same code.
         Outcomes of the rows.
     rng : Generator
         Chooses the rows whose neighbours are looked at, if there are many, and spreads rounded
+        Chooses the rows whose neighbours are searched, if there are many rows, and spreads rounded
         numbers over the steps of rounding.
-    scale : Scale
         Scales of the columns.
 
     Returns
@@ -135,7 +136,7 @@ def find_copies(
     marks = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
     if combination is not None:
         marks = marks + 1e3 * combination
-    # exact copies are a finding of their own: the first of each set of equal rows is looked at
+    # Exact copies are a separate finding, so only the first of equal rows is used.
     distinct = np.sort(np.unique(marks, return_index=True)[1])
     if len(distinct) < FEWEST_ROWS:
         return None
@@ -149,7 +150,7 @@ def find_copies(
         return None
     asked = np.sort(rng.permutation(n)[: min(n, max(100, PAIRS // n))])
     known = None if combination is None else np.bincount(combination)[combination] - 1
-    # a row of a combination of m rows has m - 1 neighbours
+    # A row in a set of m rows with equal categories has m - 1 neighbours.
     if known is not None:
         asked = asked[known[asked] + 1 >= SMALLEST_COMBINATION]
         if len(asked) < FEWEST_ROWS:
@@ -165,11 +166,11 @@ def find_copies(
     usual = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
     if usual <= 0:
         return None
-    exponentials = spacings[:, :-1] * (np.log(2) / usual)  # no row lies behind the last one
+    exponentials = spacings[:, :-1] * (np.log(2) / usual)  # No row lies behind the last one.
     rows = np.arange(len(asked))
     place = exponentials.argmax(axis=1)
     largest = exponentials[rows, place]
-    # the largest of k - 2 exponentials goes beyond such a bound with the probability of its tail
+    # The largest of k - 2 exponential variables exceeds this bound with the tail probability.
     has_gap = largest > -np.log1p(-((1 - TAIL) ** (1 / (k - 2))))
     has_wide_gap = largest > -np.log1p(-((1 - FAR_TAIL) ** (1 / (k - 2))))
     share, wide = float(has_gap.mean()), float(has_wide_gap.mean())
@@ -201,7 +202,7 @@ def _between_steps(Z: np.ndarray, scale: Scale, rng: np.random.Generator) -> np.
     """Add uniform noise to rounded columns, as wide as the step of rounding.
 
     Distances between rows on a grid are multiples of its step. With the noise the rows have a
-    density again, as the law of the spacings wants it.
+    density, which the theory of the spacings assumes.
     """
     rounded = np.flatnonzero(scale.n_values < ROUNDED * len(Z))
     steps = (scale.steps / scale.spread)[rounded]
@@ -213,7 +214,7 @@ def _between_steps(Z: np.ndarray, scale: Scale, rng: np.random.Generator) -> np.
 def _neighbours(
     Z: np.ndarray, asked: np.ndarray, k: int, combination: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances to the k nearest rows and their numbers, nearest first."""
+    """Return the distances to the k nearest rows and their row numbers, nearest first."""
     squares = np.einsum("ij,ij->i", Z, Z)
     nearest = np.empty((len(asked), k), dtype=np.intp)
     for start in range(0, len(asked), ROWS_AT_ONCE):

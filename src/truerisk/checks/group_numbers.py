@@ -1,16 +1,17 @@
 r"""Columns that look like the number of a group of rows.
 
-Rows of one value of such a column agree in y far more than rows of the next values do. A feature,
-such as an age, has about the same y at neighbouring values, and so it is no group number however
-well it predicts. Let row i have the value v, let :math:`a_i` be the mean agreement of its y with
-the other rows of v, and :math:`b_i` that with the rows of the next smaller and the next larger
-value. For text, whose values have no order, :math:`b_i = 0`, which is chance. The statistic is
+Rows with the same value of such a column agree in y far more than rows with neighbouring values. A
+feature, such as an age, has about the same y at neighbouring values, so it does not look like a
+group number, however well it predicts. Let row i have the value v, let :math:`a_i` be the mean
+agreement of its y with the other rows with v, and :math:`b_i` that with the rows with the next
+smaller and the next larger value. For text, whose values have no order, :math:`b_i = 0`, which is
+chance. The statistic is
 
 .. math:: z = \bar{δ} / \mathrm{se}(\bar{δ}), \qquad δ_v = \text{mean of } a_i - b_i \text{ over } v
 
 with the standard error that it has if y is independent of the column; z is then about normal. A
-feature on which y depends in a step has an excess at the step alone, so at least a third of the
-rows must have values with an excess.
+feature on which y depends in a step has an excess only at the step, so at least a third of the rows
+must have values with an excess.
 """
 
 from __future__ import annotations
@@ -21,20 +22,24 @@ import numpy as np
 
 from truerisk.checks.agreement import Outcome
 
-FEWEST_VALUES = 5  # of a column that is named like a group number
-FEWEST_NUMBERS, FEWEST_WORDS = 12, 15  # that say so by y alone: small scales and lists are features
+FEWEST_VALUES = 5  # fewest values of a column with a name like that of a group number
+# fewest values of other columns; small scales and short lists are features
+FEWEST_NUMBERS, FEWEST_WORDS = 12, 15
 MOST_ROWS_OF_NUMBER, MOST_ROWS_OF_WORD = 50, 20  # mean size of a group
 MOST_ROWS_OF_NAMED = 100
 ERRORS = 4.5
-LEAST_WITH_EXCESS = 0.35  # share of rows in values with an excess; a step gives it to few
+# share of rows in values with an excess; with a step in y few rows have one
+LEAST_WITH_EXCESS = 0.35
 CLEAR_OF_CHANCE = 0.1
-RATIO = 0.5  # agreement with the next numbers is at most this share of that within a number
-LEAST = 0.2  # agreement within a number, and its excess over agreement with the next numbers
-LEAST_OF_TEXT = 0.4  # excess of agreement over chance; for text nothing else tells
+RATIO = 0.5  # Agreement with neighbouring values is at most this share of agreement within a value.
+# smallest agreement within a value, and smallest excess over agreement with neighbouring values
+LEAST = 0.2
+# smallest excess of agreement over chance for text, which has no other evidence
+LEAST_OF_TEXT = 0.4
 MANY_VALUES = 20
-LEAST_OF_FINE_TEXT = 0.2  # the same for text with many values of few rows
+LEAST_OF_FINE_TEXT = 0.2  # the same for text with many values that each have few rows
 FEW_ROWS = 12
-LARGEST = 5.0  # size of a group in mean sizes, counted as usual
+LARGEST = 5.0  # largest size of a group, in units of the median size, that counts as ordinary
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class GroupNumber:
 
     @property
     def is_found(self) -> bool:
-        """True if agreement within a value is far beyond that with other values."""
+        """True if agreement within a value is far beyond the agreement with other values."""
         excess = self.inside - self.outside
         if self.errors <= ERRORS or self.often < LEAST_WITH_EXCESS:
             return False
@@ -66,7 +71,7 @@ class GroupNumber:
 
 
 def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> GroupNumber | None:
-    """Compare agreement of y within the values of a column with that between neighbours.
+    """Compare the agreement of y within the values of a column with that between neighbours.
 
     Parameters
     ----------
@@ -88,7 +93,7 @@ def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> Gro
         return None
     n_values = len(sizes)
     totals, squares = _totals(codes, outcome, n_values)
-    # sums of agreement over pairs come from sums of indicators, or of ranks and their squares
+    # Sums of agreement over pairs follow from sums of indicators, or of ranks and their squares.
     within = _pairs_within(totals, squares, sizes, outcome)
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = within / (sizes * (sizes - 1.0))
@@ -117,7 +122,7 @@ def group_number(codes: np.ndarray, outcome: Outcome, *, has_order: bool) -> Gro
 
 
 def _totals(codes: np.ndarray, outcome: Outcome, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of the columns of y in each value, and of their squares."""
+    """Return the sums of the columns of y for each value, and the sums of their squares."""
     if outcome.is_class:
         classes = int(outcome.values.max()) + 1
         table = np.bincount(codes * classes + outcome.values, minlength=n * classes)
@@ -136,7 +141,7 @@ def _chance_of_agreement(outcome: Outcome) -> float:
 def _pairs_within(
     totals: np.ndarray, squares: np.ndarray, sizes: np.ndarray, outcome: Outcome
 ) -> np.ndarray:
-    """Return the sum of the agreement over the ordered pairs of rows in each value."""
+    """Return the sum of the agreement over all ordered pairs of rows with the same value."""
     pairs = sizes * (sizes - 1.0)
     if outcome.is_class:
         equal = (totals * (totals - 1)).sum(axis=1)
@@ -148,7 +153,7 @@ def _pairs_within(
 def _pairs_between(
     totals: np.ndarray, squares: np.ndarray, sizes: np.ndarray, outcome: Outcome
 ) -> np.ndarray:
-    """Return the sum of the agreement over the pairs of rows of a value and the next one."""
+    """Return the sum of the agreement over the pairs of rows with a value and the next one."""
     pairs = (sizes[1:] * sizes[:-1]).astype(np.float64)
     if outcome.is_class:
         equal = (totals[1:] * totals[:-1]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""A warning of models that split their training rows inside and ignore the times of the rows."""
+"""Warning of models that split their training rows internally and ignore the rows' times."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CHOOSERS = (
     "sklearn.feature_selection:RFECV",
     "sklearn.feature_selection:SequentialFeatureSelector",
 )
-"""Models that choose by what splits of their training rows say."""
+"""Models that choose a setting or features by splits of their training rows."""
 
 
 def warn_of_inner_splits(family: Family) -> None:
-    """Name the splits inside a model that do not keep to the times of the rows."""
+    """Warn of splits inside a model that ignore the times of the rows."""
     parts = {"": family.estimator, **family.estimator.get_params(deep=True)}
     tried = {name for cv in family.candidates for name in cv}
     for name, cv in parts.items():
@@ -49,7 +49,10 @@ def warn_of_inner_splits(family: Family) -> None:
 
 
 def _ignores_time(cv: Any) -> bool:
-    """Whether these are folds of scikit-learn; what splits of others do is theirs to know."""
+    """Return True if cv ignores the order of time.
+
+    Third-party splitters are assumed to respect it.
+    """
     from sklearn.model_selection import TimeSeriesSplit
 
     folds = cv is None or isinstance(cv, Integral) or is_from(cv, "sklearn")

@@ -1,4 +1,4 @@
-"""Warnings of what a training set tells too much: copies, groups, later rows, fitted parts."""
+"""Warnings of leaks from training sets: copies, groups, later rows, parts that stay fitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truerisk.plan.plan import Plan
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
-    """Count tested rows that were in the training set, or a copy, their group or a later row."""
+    """Warn of tested rows that leak: their model saw them, a copy, their group or a later row."""
     kinds: list[Leak] = ["groups", "copies"]
     if method.splits and not method.respects_time:
         kinds.append("late")
@@ -65,7 +65,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
 
 
 def warn_of_fitted_parts(family: Family, method: Method) -> None:
-    """Name the parts that no fold fits anew: they may have learned from the rows that it tests."""
+    """Warn of parts that no fold fits again: they may have learned from the rows that it tests."""
     fitted = parts_that_stay_fitted(family) if method.splits else []
     if fitted:
         warn(
@@ -77,9 +77,9 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
 
 
 def parts_that_stay_fitted(family: Family) -> list[str]:
-    """Return the parts that `clone` gives back fitted, by name and class, in order.
+    """Return the parts that `clone` returns fitted, by name and class, in order.
 
-    Only a class that says so itself can do that.
+    This is only possible for a class that defines `__sklearn_clone__`.
     """
     from sklearn.base import BaseEstimator, clone
 

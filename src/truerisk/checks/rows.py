@@ -1,7 +1,7 @@
-"""The checks that every call makes of its rows: one set for all verbs, run once for each call.
+"""The checks that every call makes of its rows, the same for all functions, once per call.
 
-Structure among rows makes shuffled folds too good: near copies, rows in order, and columns that
-hold the number of a group. Few rows of a class, or few events, make a score uncertain.
+Structure among rows makes the estimates of shuffled folds too good: near copies, rows in order, and
+columns that hold the number of a group. Few rows of a class, or few events, make a score uncertain.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ from truerisk.data.rows import codes_of_cells, column_at, column_names, n_column
 from truerisk.losses.loss import Events, Loss
 from truerisk.results.finding import Finding
 
-MOST_ROWS = 5000  # among which neighbours are sought
+MOST_ROWS = 5000  # largest number of rows among which neighbours are searched
 MOST_ROWS_OF_GROUPS = 20_000
 MOST_ROWS_IN_ORDER = 50_000
-MOST_ROWS_EXPLAINED = 1000  # whose y the columns are asked to explain
-MOST_CELLS, MOST_COLUMNS = 100_000, 200  # looked at by one check
-ROWS_OF_BLOCK = 8192  # of a table of few columns, which fit in the cache of a processor
-LUMP = 0.1  # share of rows with one value of a measured column, from which it is a category
+MOST_ROWS_EXPLAINED = 1000  # largest number of rows whose y is regressed on the columns
+MOST_CELLS, MOST_COLUMNS = 100_000, 200  # limits for one check
+ROWS_OF_BLOCK = 8192  # rows that fit in the processor's cache if the table has few columns
+# A value that more than this share of rows have is a category, even in a measured column.
+LUMP = 0.1
 FEWEST_VALUES_OF_LUMPS = 20
-LONGEST_WORD = 200  # characters of a cell that may name a group
-FEWEST_DISTINCT = 8  # a number with fewer values is a category
+LONGEST_WORD = 200  # A longer cell, in characters, does not name a group.
+FEWEST_DISTINCT = 8  # A numeric column with fewer values is a category.
 WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
 )
@@ -56,10 +57,10 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
     Parameters
     ----------
     data : Data
-        The table. Nothing is said on copies and group numbers if it has groups, on copies and order
-        if it has times or places.
+        The table. If it has groups, it is not checked for copies and group numbers; if it has times
+        or places, not for copies and order.
     seed : int, default 0
-        Seed of the samples of rows and columns that are taken of large tables.
+        Seed of the random samples of rows and columns that are taken from large tables.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Columns of a table in some of its rows. Each is a row of `numbers` and of `codes`.
+    """Columns of a table in some of its rows, each as a row of `numbers` and a row of `codes`.
 
     Parameters
     ----------
@@ -92,12 +93,12 @@ class _Columns:
     positions : sequence of int
         Positions of these columns in the table.
     numbers : ndarray of shape (p, n)
-        The cells as finite numbers, gaps filled by the median. Only those of columns with
-        `is_number` mean anything.
+        The cells as finite numbers, with gaps filled by the median. Rows of columns without
+        `is_number` have no meaning.
     is_number : ndarray of shape (p,)
         True for columns of numbers with few gaps that are not constant.
     codes : ndarray of shape (p, n)
-        A number for each cell, the same for equal cells, in the order of numbers.
+        A code for each cell, the same for equal cells, in the order of the numbers.
     n_values : ndarray of shape (p,)
         Numbers of distinct values.
     """
@@ -126,9 +127,9 @@ class _Columns:
         return cls(X, positions, numbers, is_number, codes, codes.max(axis=1) + 1)
 
     def steps(self, which: np.ndarray) -> np.ndarray:
-        """Return the median difference of neighbouring distinct numbers of these columns."""
+        """Return the median difference of neighbouring distinct numbers for these columns."""
         gaps = np.diff(np.sort(self.numbers[which], axis=1), axis=1)
-        gaps.sort(axis=1)  # those of equal numbers, which are 0, come first
+        gaps.sort(axis=1)  # Differences of equal numbers, which are 0, come first.
         each, n_gaps = np.arange(len(which)), self.n_values[which] - 1
         first = gaps.shape[1] - n_gaps
         low, high = gaps[each, first + (n_gaps - 1) // 2], gaps[each, first + n_gaps // 2]
@@ -136,13 +137,13 @@ class _Columns:
 
 
 Whole = dict[tuple[int, ...], _Columns]
-"""Columns in all rows, by their positions: several checks look at them."""
+"""Columns in all rows, by their positions. They are cached because several checks use them."""
 
 
 def _read_numbers(
     X: Any, positions: Sequence[int], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns as finite numbers, and which of them are such columns and not constant."""
+    """Return the columns as finite numbers, and a mask of the numeric ones that vary."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
         block = X[np.ix_(rows, np.array(positions, dtype=np.intp))]
         numbers = np.ascontiguousarray(block.T, dtype=np.float64)
@@ -166,7 +167,8 @@ def _read_numbers(
             low[j], high[j] = numbers[j].min(), numbers[j].max()
     largest = np.maximum(-low, high)
     extreme = (largest > 0) & ~((largest > 1e-100) & (largest < 1e100))
-    numbers[extreme] /= largest[extreme, None]  # squares of such numbers are infinite or 0
+    # Squares of such numbers would overflow or underflow.
+    numbers[extreme] /= largest[extreme, None]
     return numbers, is_number & (low < high)
 
 
@@ -176,19 +178,19 @@ def _cells(X: Any, position: int, rows: np.ndarray) -> np.ndarray:
 
 
 def _codes_of_texts(cells: np.ndarray) -> np.ndarray:
-    """Return a number for each cell of a column that holds no numbers, or a constant one."""
+    """Return a code for each cell of a column that is constant or not numeric."""
     if any(len(str(cell)) > LONGEST_WORD for cell in cells[:FEWEST_ROWS].tolist()):
-        return np.arange(len(cells))  # whole texts name no group, and take long to compare
+        return np.arange(len(cells))  # Long texts name no group, and comparing them takes long.
     return codes_of_cells(cells)
 
 
 def _columns(
     data: Data, rows: np.ndarray, most: int, rng: np.random.Generator, whole: Whole
 ) -> _Columns:
-    """Read the columns, or a random choice of them if there are more than `most`.
+    """Read the columns, or a random selection of them if there are more than `most`.
 
-    Columns named like the number of a group are always among them, and before others the columns of
-    whole numbers of an array.
+    Columns with a name like the number of a group are always selected, and in an array, columns of
+    integers are selected before others.
     """
     X, most = data.X, min(most, MOST_COLUMNS)
     if not n_columns(X) or hasattr(X, "tocsr"):
@@ -216,10 +218,10 @@ def _columns(
 def _rows_of_slices(
     X: Any, positions: Sequence[int], n: int, most: int, rng: np.random.Generator
 ) -> list[np.ndarray | None]:
-    """Return for each column about `most` of n rows whose numbers lie between two bounds.
+    """For each column, return the rows whose numbers lie between two bounds, about `most` of n.
 
-    Rows with equal or nearly equal numbers stay together, unlike in a random sample. A column has
-    None if it is no column of numbers, or if too many rows share a few of them.
+    Rows with equal or nearly equal numbers stay together, unlike in a random sample. The entry is
+    None if the column is not numeric, or if too many rows share a few numbers.
     """
     drawn = [(rng.choice(n, 2000), rng.random()) for _ in positions]
     share = most / n
@@ -241,7 +243,7 @@ def _rows_of_slices(
 
 
 def _bounds(sample: np.ndarray, start: float, share: float) -> tuple[float, float]:
-    """Return two quantiles of a sample between which a share of it lies."""
+    """Return two quantiles of a sample between which a given share of it lies."""
     first, last = start * (1 - share), start * (1 - share) + share
     low, high = np.sort(sample)[[int(len(sample) * first), min(1999, int(len(sample) * last))]]
     return float(low), float(high)
@@ -250,10 +252,10 @@ def _bounds(sample: np.ndarray, start: float, share: float) -> tuple[float, floa
 def _rows_between(
     table: np.ndarray, chosen: Sequence[int], bounds: np.ndarray
 ) -> list[np.ndarray] | None:
-    """Return the rows of each chosen column that lie between its bounds; None if any is not finite.
+    """Return the rows of each chosen column between its bounds, or None if a cell is not finite.
 
-    Blocks of rows are turned in the cache of the processor: to read a column of a table by itself
-    reads all of the table.
+    Blocks of rows are transposed in the processor's cache, because reading one column of a table in
+    row-major order reads all of the table.
     """
     low, high = bounds.T[:, :, None]
     found: list[list[np.ndarray]] = [[] for _ in chosen]
@@ -288,7 +290,7 @@ def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | Non
         if sliced is not None:
             rows, columns = sliced, _Columns.read(columns.X, columns.positions, sliced)
     outcome = outcome_of(data.codes, data.y, rows)
-    kept = columns.is_number[measured]  # a slice may be constant
+    kept = columns.is_number[measured]  # A slice of the rows may be constant in this column.
     measured, spread = measured[kept], spread[kept]
     if outcome is None or len(measured) < 2:
         return None
@@ -303,10 +305,11 @@ def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | Non
 
 
 def _lumps(codes: np.ndarray) -> list[np.ndarray]:
-    """Find values that many rows share, such as zero: 0 for most cells, a code for each such value.
+    """Find values that many rows share, such as zero, and give each of them a code.
 
-    Rows with a common value in such a column lie in a plane of their own. Distances within it and
-    to rows outside do not follow one law. Columns without such values are left out.
+    All other cells have the code 0. Rows with such a common value lie in a plane of their own, and
+    distances within the plane have another distribution than distances to rows outside. Columns
+    without such values are left out.
     """
     found = []
     for column in codes:
@@ -384,7 +387,7 @@ def _order(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | None
 
 
 def _stretch(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return at most so many consecutive rows, from a random one on."""
+    """Return at most `most` consecutive rows, beginning at a random one."""
     if len(rows) <= most:
         return rows
     start = int(rng.integers(len(rows) - most + 1))
@@ -434,7 +437,7 @@ def _group_numbers(data: Data, rng: np.random.Generator, whole: Whole) -> Findin
 
 
 def _only_repeats_rows(data: Data, rows: np.ndarray, n_values: int) -> bool:
-    """Return True if cells repeat in exact copies of rows alone, which are another finding."""
+    """Return True if cells repeat only in exact copies of rows, which are another finding."""
     keys = data.row_keys
     if keys is None or n_columns(data.X) == 1:
         return False
@@ -472,7 +475,7 @@ def _groups_finding(
 
 
 def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
-    """Find losses that rest on few rows of a class or on few events."""
+    """Yield a finding for losses that rest on few rows of a class or on few events."""
     few: dict[Events, list[str]] = {}
     for loss in losses:
         events = loss.events(data)
@@ -485,7 +488,7 @@ def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
 
 
 def rarest_class_findings(data: Data) -> Iterator[Finding]:
-    """Find a class of few rows: a ROC curve and rates at a threshold rest on it in any case."""
+    """Yield a finding for a class with few rows: ROC curves and rates at a threshold rest on it."""
     if data.codes is None:
         return
     events = Events.of_class(data)

@@ -1,20 +1,21 @@
-r"""Whether the columns were selected with these very labels before the search saw them.
+r"""Test if the columns were selected with these very labels before the search saw them.
 
-One column does not tell: that it is associated with y is what a good column shows, too. Many
-columns do. Let :math:`t_j` be the t statistic of column j with :math:`\nu` degrees of freedom and
+One column is no evidence: a good column is associated with y, too. Many columns are. Let
+:math:`t_j` be the t statistic of column j with :math:`\nu` degrees of freedom and
 
 .. math:: z_j = \sqrt{2\nu}\,\operatorname{asinh}\left(|t_j| / \sqrt{2\nu}\right),
 
-which has variance 1 whatever the effect of the column. Columns that nobody selected by y have
-:math:`z_j = \delta_j + \varepsilon_j`: however strong and however alike their effects are, the z's
-spread by at least their noise. Columns that were kept because their z is large are cut off at the
-edge of what was kept, and noise cut off at 2 or 3 spreads by a third of that. So: all columns
-associated with y, and yet *more alike* than chance allows.
+which has variance 1 whatever the effect of the column. Columns that were not selected by y have
+:math:`z_j = \delta_j + \varepsilon_j`: however strong and however similar their effects are, the
+z's spread at least as much as their noise. Columns that were selected because their z is large are
+truncated at the selection threshold, and noise truncated at 2 or 3 has only a third of that spread.
+So the columns are suspect if all of them are associated with y and their z's are nevertheless *more
+alike* than chance allows.
 
-:math:`Q = \sum_j (z_j - \bar z)^2` is compared with the scaled chi-squared law that has its mean
-:math:`\operatorname{tr}(CR)` and its variance :math:`2\operatorname{tr}(CRCR)` for equal effects,
-with C the centring matrix and R the correlations of the columns given y. Unequal effects make Q
-larger, so the false alarm rate is at most `LEVEL`, up to the approximation.
+:math:`Q = \sum_j (z_j - \bar z)^2` is compared with the scaled chi-squared distribution that has
+its mean :math:`\operatorname{tr}(CR)` and its variance :math:`2\operatorname{tr}(CRCR)` for equal
+effects, where C is the centring matrix and R holds the correlations of the columns given y. Unequal
+effects make Q larger, so the false alarm rate is at most `LEVEL`, up to the approximation.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from truerisk.data.data import Data
 from truerisk.results.finding import Finding
 
 LEVEL = 1e-3
-WEAK = 0.1  # the p-value that nine of ten columns must stay below
-FEWEST = 5  # columns
-MOST = 1000  # columns that are looked at, evenly spaced
+WEAK = 0.1  # The p-values of nine of ten columns must be below this number.
+FEWEST = 5  # fewest columns that are tested
+MOST = 1000  # largest number of columns that are tested, evenly spaced
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How much the columns' z's spread, how much they should, and the chance of so little."""
+    """Spread of the columns' z's: observed, expected, and the p-value of so small a spread."""
 
     n_columns: int
     weakest: float
@@ -51,7 +52,7 @@ class Spread:
 
 
 def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Finding]:
-    """The finding, where the columns are associated with y and too much alike in that."""
+    """Yield a finding if the columns are associated with y and too similar in their association."""
     if columns is None or data.y.ndim != 1:
         return
     spread = spread_of(columns.numbers, data)
@@ -69,7 +70,10 @@ def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Findi
 
 
 def spread_of(X: np.ndarray, data: Data) -> Spread | None:
-    """The spread of the columns' z's against its law; None for too few columns or rows."""
+    """Compare the spread of the columns' z's with its null distribution.
+
+    Return None if there are too few columns or rows.
+    """
     varied = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if len(varied) > MOST:
         varied = varied[np.linspace(0, len(varied) - 1, MOST).astype(int)]
@@ -88,18 +92,21 @@ def spread_of(X: np.ndarray, data: Data) -> Spread | None:
 
 
 def _tests(X: np.ndarray, left: np.ndarray, df: int, rest: int) -> tuple[np.ndarray, np.ndarray]:
-    """t² (for classes df · F) of every column, and the p-values of its F test."""
+    """Return t² (for classes df · F) of every column, and the p-values of its F test."""
     from scipy.special import fdtrc
 
     within = np.maximum((left**2).sum(axis=0), np.finfo(float).tiny)
     total = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
-    with np.errstate(over="ignore"):  # a column that separates the classes overflows
+    with np.errstate(over="ignore"):  # A column that separates the classes perfectly overflows.
         squares = np.maximum(total - within, 0.0) / (within / rest)
     return squares, np.asarray(fdtrc(df, rest, squares / df))
 
 
 def _variance(squares: np.ndarray, df: int) -> float:
-    """Variance of the root of a non-central chi-squared with df degrees, 1 for df = 1."""
+    """Return the variance of the square root of a non-central chi-squared variable.
+
+    It has df degrees of freedom, and the variance is 1 for df = 1.
+    """
     if df == 1:
         return 1.0
     beyond = max(float(squares.mean()) - df, 0.0)
@@ -115,7 +122,7 @@ def _against_chance(
     unit = left / np.sqrt(np.maximum((left**2).sum(axis=0), np.finfo(float).tiny))
     target = data.y if data.codes is None else data.codes
     signs = np.sign((target - target.mean()) @ (X - X.mean(axis=0)))
-    # the z's are sizes: a column with its sign turned is the same
+    # The z's are absolute values, so a column with its sign reversed is equivalent.
     unit = unit * np.where(signs == 0, 1.0, signs)
     R = unit.T @ unit
     CR = R - R.mean(axis=0)
@@ -128,7 +135,7 @@ def _against_chance(
 
 
 def _residuals(X: np.ndarray, data: Data) -> np.ndarray:
-    """What is left of the columns when y is accounted for."""
+    """Return the residuals of the columns given y."""
     if data.codes is not None:
         sums = np.zeros((data.n_classes, X.shape[1]))
         np.add.at(sums, data.codes, X)

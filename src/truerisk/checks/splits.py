@@ -15,7 +15,7 @@ FEWEST_ROWS = 10
 
 
 def row_findings(data: Data, n_candidates: int) -> list[Finding]:
-    """What rows alone tell."""
+    """Return the findings that depend only on the numbers of rows and settings."""
     if n_candidates <= data.n_rows / 2:
         return []
     return [
@@ -28,7 +28,7 @@ def row_findings(data: Data, n_candidates: int) -> list[Finding]:
 
 
 def split_findings(data: Data, plan: Plan) -> list[Finding]:
-    """What the splits do to the rows."""
+    """Return the findings about the splits: leaks, missing classes and small test sets."""
     return [*_leaks(data, plan), *_classes(data, plan), *_sizes(plan)]
 
 
@@ -54,7 +54,8 @@ def _classes(data: Data, plan: Plan) -> Iterator[Finding]:
     if data.codes is None:
         return
     sizes = data.class_sizes
-    if (plan.test_sizes == 1).all():  # a left-out row may be the last of its class
+    # In leave-one-out, the test row may be the only row of its class.
+    if (plan.test_sizes == 1).all():
         without, untested = np.flatnonzero(sizes == 1).tolist(), []
     else:
         without = [
