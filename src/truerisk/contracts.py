@@ -1,6 +1,6 @@
 """Contracts between the packages: a Method plans and reduces, an Engine answers, a Rule chooses.
 
-A method never sees a learner and an engine never sees a method; they meet in Plan and Answers.
+A method never sees a learner, and an engine never sees a method; both only use Plan and Answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Streams:
-    """Independent random streams of one seed, by name: adding one never changes another."""
+    """Independent random streams of one seed, by name; a new stream never changes another one."""
 
     seed: int
 
@@ -41,12 +41,12 @@ class Streams:
         return np.random.default_rng([int(self.seed), *name.encode()])
 
     def child(self, name: str) -> Streams:
-        """The streams of a part, independent of this one's by construction."""
+        """Return the streams of a part, which are independent of these streams by construction."""
         return Streams(int(self.get(f"child {name}").integers(2**63)))
 
 
 class Rule(ABC):
-    """Chooses a candidate from a risk curve; `ties` says in words how ties are broken."""
+    """Rule that chooses a candidate from a risk curve; `ties` describes how ties are broken."""
 
     word: ClassVar[str]
     ties: ClassVar[str]
@@ -54,13 +54,16 @@ class Rule(ABC):
 
     @abstractmethod
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        """Position of the chosen; `std_errors` is NaN where there is none or none is needed."""
+        """Return the position of the chosen candidate; `std_errors` is NaN where it is missing.
+
+        The standard errors are also NaN if the rule does not need them.
+        """
 
 
 def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
-    """The rule's candidate, by ranks where all candidates have one.
+    """Return the candidate that the rule chooses, by ranks if all candidates have a rank.
 
-    A rule that needs standard errors compares values: ranks are on another scale.
+    A rule that needs standard errors compares values instead, because ranks are on another scale.
     """
     if rule.needs_std_errors:
         return rule.choose(values_of(tested), std_errors_of(tested))
@@ -70,11 +73,11 @@ def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a method is told besides data and loss.
+    """Arguments of a method other than data and loss.
 
-    `with_errors` is False where only the values are needed (choosing inside an outer split).
-    `interval` is the word of the interval that was asked for, None for the method's own. `scores`
-    are further losses to be told of the same fits, each with terms of its own.
+    `with_errors` is False if only the values are needed (to choose inside an outer split).
+    `interval` is the name of the requested interval, None for the method's own. `scores` are
+    further losses evaluated on the same fits, each with its own terms.
     """
 
     confidence_level: float
@@ -88,7 +91,7 @@ class Terms:
 def in_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
-    """Rate the answers of several passes in the loss and in each further one of the terms."""
+    """Reduce the answers of several passes in the loss and in each further loss of the terms."""
     scores: list[Evaluation] = []
     for place, (other, its) in enumerate(terms.scores):
         told = [one.also[place] for one in answers]
@@ -99,45 +102,46 @@ def in_every_loss(
 class Method(ABC):
     """A way to estimate risk.
 
-    `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of
-    this fitted rule, "CER", its conditional risk (fresh labels at the x's of the training rows), or
-    "training", the apparent risk.
+    `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of the
+    rule fitted on these data, "CER", its conditional risk (new labels at the x's of the training
+    rows), or "training", the apparent risk.
     """
 
-    splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
-    respects_time: ClassVar[bool] = False  # whether later rows in its train sets are meant
-    respects_space: ClassVar[bool] = False  # whether it leaves out rows that lie together
-    rates_all: ClassVar[bool] = True  # whether each candidate gets a risk; else a note says why not
-    perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
-    gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers may give an interval
-    has_given_splits: ClassVar[bool] = False  # whether a user's splits may test training rows
-    spares_fits: ClassVar[bool] = False  # whether some candidates are not fitted in every split
-    tunes_inside: ClassVar[bool] = False  # whether it tests the choice of a candidate (Procedure)
-    shares_folds: ClassVar[bool] = False  # whether the questions that test it also compare
+    splits: ClassVar[bool] = True  # True if rows are held out, so that copies and groups can leak
+    respects_time: ClassVar[bool] = False  # True if later rows in training sets are intended
+    respects_space: ClassVar[bool] = False  # True if it leaves out rows near the tested ones
+    rates_all: ClassVar[bool] = True  # True if each candidate gets a risk; else a note says why not
+    perfect_is_0: ClassVar[bool] = True  # True if a rule that is never wrong has risk 0
+    gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers provide for an interval
+    has_given_splits: ClassVar[bool] = False  # True if a user's splits may test training rows
+    spares_fits: ClassVar[bool] = False  # True if some candidates are not fitted in every split
+    tunes_inside: ClassVar[bool] = False  # True if it tests the choice of a candidate (Procedure)
+    # True if the questions that test it also compare candidates
+    shares_folds: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def word(self) -> str:
-        """How the method calls itself in results."""
+        """The name of the method in results."""
 
     @property
     @abstractmethod
     def target(self) -> Target:
-        """Which of the four risks of `Target` the method estimates."""
+        """The one of the four risks in `Target` that the method estimates."""
 
     @property
     @abstractmethod
     def bias(self) -> str:
-        """Which way it errs, and why."""
+        """The direction of the bias, and its reason."""
 
     @property
     def goes_forward(self) -> bool:
-        """Whether rows are tested only by models that saw rows before them."""
+        """True if rows are tested only by models that saw only earlier rows."""
         return self.respects_time
 
     @property
     def n_parts(self) -> int:
-        """The number of parts of the rows, of which the smallest training set is one or more."""
+        """The number of parts of the rows; the smallest training set has at least one part."""
         return 2
 
     @property
@@ -147,11 +151,14 @@ class Method(ABC):
 
     @property
     def resamples(self) -> bool:
-        """Whether a procedure can be tuned anew in each of its training sets."""
+        """True if a procedure can be tuned again in each of its training sets."""
         return self.splits
 
     def instead(self, reason: str) -> Method | None:
-        """The method to use where no engine can answer this one's plan (and why), None for none."""
+        """Return the method to use if no engine can answer this one's plan, or None.
+
+        `reason` says why no engine can.
+        """
         return None
 
     def giving(self, need: Basis, interval: str) -> Method | None:
@@ -159,18 +166,19 @@ class Method(ABC):
         return None
 
     def procedure(self, outer: Method, *, compare: bool) -> Method | None:
-        """Return its own test of a choice by it, or None where any splits may test that."""
+        """Return the method's own test of a choice by it, or None if any splits may test it."""
         return None
 
     @property
     def tells_scores(self) -> Method:
-        """The method that tells further scores of what is tested, itself or a part of it."""
+        """The method that estimates further scores: this method or a part of it."""
         return self
 
     def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
-        """The loss it reports in: the given one, unless the method has a loss of its own.
+        """Return the loss of the estimates: the given one, unless the method has its own loss.
 
-        `asked` says that the user named the loss; one that contradicts is then refused.
+        `asked` is True if the user named the loss; a loss that contradicts the method is then
+        refused.
         """
         return loss
 
@@ -180,12 +188,12 @@ class Method(ABC):
 
     @abstractmethod
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        """One estimate per candidate from the answers to this method's plan."""
+        """Reduce the answers to this method's plan to one estimate per candidate."""
 
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
-        """`reduce` of the questions of outer split 0, 1, ... each by itself."""
+        """Apply `reduce` to the questions of each outer split 0, 1, ... separately."""
         unit = answers.plan.unit
         return [
             self.reduce(answers.only(np.flatnonzero(unit == u)), data, loss, terms)
@@ -193,7 +201,7 @@ class Method(ABC):
         ]
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
+        """Request the whole plan at once and reduce the answers; tuning methods use two passes."""
         answers = ask(plan)
         rated: list[Evaluation] = []
         for place, (one, its) in enumerate(((loss, terms), *terms.scores)):
@@ -204,16 +212,17 @@ class Method(ABC):
         return replace(rated[0], scores=tuple(rated[1:]))
 
     def check(self, data: Data, loss: Loss) -> None:
-        """Refuse data or a loss this method cannot serve; called before anything is drawn."""
+        """Refuse data or a loss that this method cannot handle; called before anything is drawn."""
         return
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the answers must be: the response the loss needs, and the scorer for "scored".
+    """The requested type of the answers: the response that the loss needs.
 
-    For "loss", which a plan of drawn train sets needs, `loss` is what the answers cost. `also` is
-    what the same models are to be asked besides.
+    `scorer` is the scorer for the response "scored". `loss` is the loss for the response "loss",
+    which is needed for plans with drawn training sets. `also` holds further requests to the same
+    models.
     """
 
     response: Response
@@ -223,7 +232,7 @@ class Request:
 
     @classmethod
     def of(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
-        """Return what a plan asks so that this loss and these scores can be computed."""
+        """Return the request for a plan, so that this loss and these scores can be computed."""
         asked = []
         for one in (loss, *scores):
             own = cls(one.response, getattr(one, "scorer", None))
@@ -232,51 +241,51 @@ class Request:
 
     @property
     def each(self) -> tuple[Request, ...]:
-        """What is asked and what is asked besides, one by one."""
+        """The request itself and its further requests, one by one."""
         return replace(self, also=()), *self.also
 
     @property
     def responses(self) -> list[Response]:
-        """What is asked for, in the order of `each`."""
+        """The requested responses, in the order of `each`."""
         return [one.response for one in self.each]
 
     @property
     def key(self) -> tuple[Response, int, int]:
-        """The same for requests that are answered alike, whatever they ask besides."""
+        """Key that is equal for requests with equal answers, whatever their further requests."""
         return self.response, id(self.loss), id(self.scorer)
 
 
 class Shelf(Protocol):
-    """Stored answers of the fits of one plan and one set of candidates, by the fit's number."""
+    """Stored answers of the fits of one plan and one set of candidates, by number of the fit."""
 
     def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """(fit, content) of each of these fits that is stored, with what `keep` was given."""
+        """Yield (fit, content) for each of these fits that is stored; `keep` stored the content."""
         ...
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
-        """Keep what a fit of so many seconds answered: plain values and arrays."""
+        """Store the answers of a fit that took `seconds`: plain values and arrays."""
         ...
 
 
 @dataclass(frozen=True)
 class Fits:
-    """How many fits a store spared, and how many were added to it."""
+    """Number of fits that a store made unnecessary, and number of fits that were added to it."""
 
     reused: int
     added: int
 
 
 class Keeper(Protocol):
-    """Keeps what single fits answered, so that a run that was cut off goes on."""
+    """Store of the answers of single fits, from which an interrupted run can be resumed."""
 
     @property
     def n_found(self) -> int:
-        """How many fits were found until now, and need not be made."""
+        """The number of fits found so far, which need not be made."""
         ...
 
     @property
     def n_added(self) -> int:
-        """How many fits were left here until now."""
+        """The number of fits added so far."""
         ...
 
     def shelf(
@@ -289,17 +298,21 @@ class Keeper(Protocol):
         request: Request,
         seed: int,
     ) -> Shelf:
-        """The place for the fits of these candidates, which the engine answers together."""
+        """Return the place where answers of fits of these candidates are stored.
+
+        The engine answers these candidates together.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How an engine is to run: on which executor, with which seed for models without one.
+    """Options of an engine: the executor, and the seed for models without one.
 
-    An engine that makes fits may leave them with the `keeper`, and find them there again. Where
-    `needed` is given, candidate c is asked in fit f if `needed[c, f]`, and nothing else is
-    answered. `steps` holds the fitted steps of pipelines that begin alike, where there are several.
+    An engine that makes fits may store their answers with the `keeper`, and load them from it. If
+    `needed` is given, candidate c is fitted in fit f only if `needed[c, f]`, and no other answers
+    are returned. `only` names, if given, the single candidate that is fitted in each fit. `steps`
+    caches fitted steps of pipelines with equal first steps, if there are several.
     """
 
     executor: Any = None
@@ -313,15 +326,15 @@ class RunOptions:
 class Engine(ABC):
     """Turns a plan into answers for all candidates of a family at once.
 
-    `serves` names what else it answers than questions about rows as they are, by the words of
-    `plan.plan.EXTRAS`: replaced labels ("flips"), drawn train sets ("laws"), how many training rows
-    an answer rests on ("counted"), degrees of freedom ("freedom"), the coefficients of linear rules
-    ("rules"), members of an ensemble fitted without a row ("out_of_bag"), a row taken out to first
-    order ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns`
-    says whether it serves families that take X as a matrix of rows against rows
-    (`Family.pairwise`), `answers_besides` whether one run answers what a request asks besides,
-    `leaves_out` whether it spares the fits of candidates that are not asked in them
-    (`RunOptions.needed`), `compiled` whether it answers with the compiled module alone.
+    `serves` holds the types of additional questions that it answers, beyond predictions for rows,
+    by their names in `plan.plan.EXTRAS`: changed labels ("flips"), drawn training sets ("laws"),
+    the number of training rows behind an answer ("counted"), degrees of freedom ("freedom"), the
+    coefficients of linear rules ("rules"), members of an ensemble fitted without a row
+    ("out_of_bag"), a row removed to first order ("taken_out"), and points near rows ("moves"). It
+    gets no plan with other types. `cuts_columns` is True if it handles families that take X as a
+    matrix of rows against rows (`Family.pairwise`), `answers_besides` if one run answers all
+    further requests of a request, `leaves_out` if it skips the fits of candidates that are not
+    needed in them (`RunOptions.needed`), and `compiled` if it needs the compiled module.
     """
 
     word: ClassVar[str]
@@ -333,20 +346,20 @@ class Engine(ABC):
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Why this engine cannot answer exactly, or None if it can."""
+        """Return why this engine cannot answer exactly, or None if it can."""
 
     def lacks(self, plan: Plan) -> str | None:
-        """Say what the plan asks for and this engine does not serve; None if it serves all."""
+        """Return what the plan needs and this engine does not serve, or None if it serves all."""
         for word, sentence in plan.needs.items():
             if word not in self.serves:
                 return sentence
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Seconds that it takes and that scikit-learn's own fits take, None where it never loses.
+        """Return its seconds and those of scikit-learn's own fits, or None if it is never slower.
 
-        They follow from shapes alone, by a rule that was calibrated once on one core, so that one
-        table has one engine on every machine; `auto` passes over the engine that would be slower.
+        They depend only on shapes, by a rule that was calibrated once on one core, so that a table
+        has the same engine on every machine; `auto` skips an engine that would be slower.
         """
         return None
 
@@ -354,4 +367,4 @@ class Engine(ABC):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        """The answers; exactly those of the generic engine."""
+        """Return the answers, which equal exactly those of the generic engine."""
