@@ -103,8 +103,7 @@ class Family:
             # A generator cannot be copied; the code that needs the copy raises an error.
             with suppress(TypeError):
                 clone(estimator)
-        # CatBoost copies the list that it takes, so cloning fails before any fit.
-        except RuntimeError as error:
+        except RuntimeError as error:  # CatBoost copies its list parameters
             raise BadArgument(
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
                 "cat_features=('city', 'sex') of CatBoost."

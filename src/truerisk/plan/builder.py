@@ -232,8 +232,7 @@ def merge_equal_fits(plan: Plan) -> Plan:
     row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
         cells = mixed(row_keys + np.uint64(1))[blocks.rows]
-    # Mix the bits after adding the count. With a product, row 0 twice would equal row 1 once.
-    else:
+    else:  # mixed after the sum: by a product, row 0 twice would equal row 1
         cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
     sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
     of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
