@@ -200,7 +200,10 @@ class GroupLeakWarning(LeakWarning):
 
 
 class TimeLeakWarning(LeakWarning):
-    """Times are given, and rows are tested by models that saw later ones: possibly too good."""
+    """Times are given, and rows are tested by models that saw later rows.
+
+    The estimate may be too good.
+    """
 
 
 class SpaceLeakWarning(LeakWarning):
@@ -208,7 +211,10 @@ class SpaceLeakWarning(LeakWarning):
 
 
 class FittedPartWarning(LeakWarning):
-    """A part of the model stays fitted in all folds: if it saw these rows, it is too good."""
+    """A part of the model stays fitted in all folds.
+
+    If it was fitted on rows that are tested, the estimate is too good.
+    """
 
 
 class FindingWarning(TrueRiskWarning):

@@ -73,7 +73,7 @@ class Family:
 
     @classmethod
     def of(cls, estimator: Any, grid: Any = None) -> Family:
-        """Make a family from an estimator and a grid in scikit-learn's form, in the grid's order.
+        """Make a family from an estimator and a grid as in GridSearchCV, in the order of the grid.
 
         `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
         `ParameterGrid`, or None for the estimator with its own parameters.

@@ -41,7 +41,7 @@ def estimate_risk(
 
     Parameters
     ----------
-    Any scikit-learn classifier, regressor, pipeline or search. A search is tuned anew in every
+    Any scikit-learn classifier, regressor, pipeline or search. A search is tuned again in every
     training set, so the risk is that of the whole procedure.
         training set, so its risk is that of the whole procedure.
     X, y : table and target
