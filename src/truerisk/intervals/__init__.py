@@ -1,4 +1,4 @@
-"""Standard errors and intervals, each with the formula that justifies it, or None with a reason."""
+"""Standard errors and intervals, each justified by a formula; otherwise None and a reason."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ __all__ = [
     "registry",
 ]
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
     __getattr__, __dir__ = lazy("truerisk.intervals", __all__)

@@ -1,7 +1,7 @@
-"""What choosing the best of many answers costs: bootstrap-bias-corrected cross-validation.
+"""Bootstrap-bias-corrected cross-validation: the cost of choosing the best of many candidates.
 
-The rows of the out-of-fold losses of all candidates are drawn again and again with replacement:
-the draw chooses a candidate, the rows it missed test the choice. No model is fitted.
+The rows of the out-of-fold losses of all candidates are drawn repeatedly with replacement. Each
+sample chooses a candidate, and the rows that it missed test the choice. No model is fitted.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from truerisk.intervals.form import (
 )
 from truerisk.results.interval import Basis, Interval, tied
 
-SEED = 20180501  # of samples that nobody gives a generator for
+SEED = 20180501  # seed of the samples if no generator is given
 
-CELLS = 1 << 22  # of a block of replicates, about 32 MB
+CELLS = 1 << 22  # cells in a block of replicates, about 32 MB
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
     """The risk of a choice: `value` of "choose, then test elsewhere", `selected` of the winner.
 
-    `replicates` are the risks of what each bootstrap sample chose, on the rows it missed;
-    `frequencies[c]` is how often candidate c was chosen.
+    `replicates` are the risks of the candidates chosen by the bootstrap samples, on the rows that
+    each sample missed. `frequencies[c]` is the number of samples that chose candidate c.
     """
 
     value: float
@@ -47,11 +47,11 @@ class Corrected:
 
     @property
     def optimism(self) -> float:
-        """How much the smallest mean loss flatters."""
+        """Difference between the corrected risk and the smallest mean loss."""
         return self.value - self.selected
 
     def interval(self, confidence_level: float = 0.95) -> Interval:
-        """Percentiles of the replicates."""
+        """Return the interval between percentiles of the replicates."""
         tails = np.array([1 - confidence_level, 1 + confidence_level]) / 2
         low, high = np.quantile(self.replicates, tails)
         return Interval(float(low), float(high), "bbc", confidence_level)
@@ -66,15 +66,16 @@ def corrected_by_bootstrap(
     weights: np.ndarray | None = None,
     rule: Rule | None = None,
 ) -> Corrected:
-    r"""BBC-CV of Tsamardinos et al. (2018) from `losses`, candidates times rows.
+    r"""Compute BBC-CV of Tsamardinos et al. (2018) from `losses`, candidates times rows.
 
     .. math:: \frac{1}{B} \sum_b \frac{1}{|O_b|} \sum_{i \in O_b} \ell_{c_b, i}, \qquad
               c_b = \arg\min_c \sum_i n_{bi} \, \ell_{c,i}
 
-    with :math:`n_{bi}` the copies of row i in sample b and :math:`O_b` the rows without a copy.
-    The losses are out of fold, each row's by models that have not seen it; the mean of several
-    repetitions of K-fold will do. With `groups` whole groups are drawn. A candidate with a NaN is
-    not chosen. `rule` chooses in each sample; None takes the smallest mean, the first of equals.
+    with :math:`n_{bi}` the copies of row i in sample b and :math:`O_b` the rows without a copy. The
+    losses must be out of fold: each row's losses come from models that have not seen it. The mean
+    over several repetitions of K-fold is valid as well. With `groups`, whole groups are drawn. A
+    candidate with a NaN is not chosen. `rule` chooses in each sample; None takes the smallest mean,
+    and the first of equal ones.
 
     >>> losses = np.random.default_rng(0).integers(0, 2, size=(50, 40))  # guesses, all of them
     >>> corrected = corrected_by_bootstrap(losses, np.random.default_rng(1))
@@ -119,10 +120,10 @@ def corrected_in_any_order(
     rule: Rule | None,
     marks: np.ndarray,
 ) -> Corrected:
-    """`corrected_by_bootstrap` by a fixed seed, the same for any order of the rows.
+    """Run `corrected_by_bootstrap` with a fixed seed, independent of the order of the rows.
 
-    Rows are sorted by their `marks` (`Data.row_marks`; groups by the sum of those of their rows)
-    before samples are drawn. Nothing is sorted by losses, whose last bits depend on the engine.
+    Rows are sorted by their `marks` (`Data.row_marks`; groups by the sum over their rows) before
+    samples are drawn. They are not sorted by losses, whose last bits depend on the engine.
     """
     order = np.argsort(marks, kind="stable")
     if groups is not None:
@@ -141,7 +142,7 @@ def corrected_in_any_order(
 def drawn_counts(
     n_rows: int, member: np.ndarray | None, replicates: int, width: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Copies of every row in each bootstrap sample, a block of samples at a time."""
+    """Yield the copies of every row in each bootstrap sample, in blocks of samples."""
     n_units = n_rows if member is None else int(member.max()) + 1
     block = max(1, CELLS // max(n_rows, width))
     for start in range(0, replicates, block):
@@ -155,7 +156,7 @@ def drawn_counts(
 def _choices(
     losses: np.ndarray, known: np.ndarray, counts: np.ndarray, rule: Rule | None
 ) -> np.ndarray:
-    """The candidate that each row of `counts`, weights of the rows, chooses; one product."""
+    """Return the candidate chosen by each row of `counts`, which holds weights of the rows."""
     totals = counts.sum(axis=1, keepdims=True)
     means = counts @ losses.T / totals
     means[:, ~known] = np.inf
@@ -171,12 +172,12 @@ def _choices(
 
 
 def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
-    r"""The correction of Tibshirani and Tibshirani (2009) from the risks in single splits.
+    r"""Return the correction of Tibshirani and Tibshirani (2009) from the risks in single splits.
 
     .. math:: \bar e_{\hat c} + \frac{1}{K} \sum_k \left(e_{k, \hat c} - \min_c e_{k,c}\right)
 
-    It needs no answers, only the scores of the splits, and is rough: it errs in both directions
-    (too much for small test sets and many candidates, too little for few and correlated ones).
+    It needs only the scores of the splits, and it is rough: it errs in both directions (too much
+    for small test sets and many candidates, too little for few and correlated candidates).
 
     >>> corrected_by_splits([[0.1, 0.3], [0.2, 0.1]])
     0.2
@@ -190,12 +191,13 @@ def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
 
 
 class Percentiles(IntervalForm[RowEvidence]):
-    """Percentiles of the losses of bootstrapped rows, each sample tested on the rows it missed.
+    """Percentiles of the losses of bootstrapped rows; each sample is tested on the rows it missed.
 
-    For the candidate that the rule chose, every sample chooses anew among all candidates
-    (bootstrap-bias-corrected cross-validation, Tsamardinos et al., 2018), so the interval is that
-    of the choice, and may lie above the chosen value. For the others it is that of one setting.
-    With groups whole groups are drawn. 1000 samples of a fixed seed.
+    For the candidate that the rule chose, every sample chooses again among all candidates
+    (bootstrap-bias-corrected cross-validation, Tsamardinos et al., 2018). The interval is therefore
+    that of the choice, and may lie above the chosen value. For the other candidates it is the
+    interval of one setting. If there are groups, whole groups are drawn. There are 1000 samples,
+    with a fixed seed.
     """
 
     word: ClassVar[str] = "bbc"

@@ -1,19 +1,19 @@
-"""By how much cross-validation of a tuned learner varies more than a mean of independent losses.
+"""Calibrated intervals: cross-validated risks vary more than means of independent losses.
 
-Folds share training rows, so the mean of n out-of-fold losses has a larger variance than s²/n. No
-unbiased estimate of it exists (Bengio and Grandvalet, 2004). Over the battery of
-`python -m benchmarks.calibration` it is 1 to 3 times as large, and the more so the more a learner
-depends on which rows it was trained on. One drawing of the folds does not show that: `ONCE` serves
-all learners. Fits without a further fold do (`instability_of_pairs`), and so do several drawings
-(`instabilities`), as the *instability* u. It is calibration, not theory, that leads from u to the
-factor: a learner may say the same of these rows whatever the folds, and be wrong alike on all of
-them.
+Folds share training rows, so that the mean of n out-of-fold losses has a larger variance than s²/n.
+No unbiased estimate of it exists (Bengio and Grandvalet, 2004). In the simulations of `python -m
+benchmarks.calibration` it is 1 to 3 times as large, and larger for learners that depend more on the
+rows they were trained on. A single drawing of the folds does not show this dependence; the factor
+`ONCE` then serves all learners. Fits without a further fold do show it (`instability_of_pairs`),
+and so do several drawings (`instabilities`), as the *instability* u. The relation between u and the
+factor is calibrated, not derived: a learner may predict the same for these rows whatever the folds,
+and be equally wrong on all of them.
 
-A larger K exchanges fewer rows between two drawings, and the answers that change for it are fewer
-about as the square root: u √K hardly depends on K.
+With a larger K, fewer rows are exchanged between two drawings, and the number of predictions that
+change decreases about as the square root. Hence u √K hardly depends on K.
 
-With repetitions s² is the variance of the rows' *mean* losses. What changes from one drawing of the
-folds to the next, within a row, is averaged out of the value and of s² alike.
+With repetitions, s² is the variance of the rows' *mean* losses. The variation within a row from one
+drawing of the folds to the next is averaged out of both the value and s².
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ from truerisk.intervals.form import (
 from truerisk.results.evaluation import FOLDS, Shaken
 from truerisk.results.interval import Basis, Interval
 
-ONCE = FOLDS  # one drawing of the folds, and nothing else
-STABLE = 1.3  # learners whose instability is 0, unless errors are counted
+ONCE = FOLDS  # the factor for a single drawing of the folds
+STABLE = 1.3  # the factor of learners with instability 0, unless errors are counted
 BELOW = 1.15
-"""Times as many standard errors to low ends of losses of probabilities by row, as Brier and log.
+"""Factor on the standard error towards low ends, for row losses of probabilities (Brier, log).
 
-The values of tuned models miss such a risk more often from above than from below: models of a part
-of the rows are worse, and a training set on which tuning goes wrong raises the value by more than a
-good one lowers it. It was chosen on the drawings of a program that is not kept and is judged on
-others (`python -m benchmarks.calibration.two_sides`). The high end was not moved nearer, since a
-few sure and wrong answers, which a sample may lack, make it too low for some learners.
+The values of tuned models are more often too high than too low for such a risk: models trained on a
+part of the rows are worse, and a training set on which tuning fails raises the value by more than a
+good training set lowers it. The factor was chosen on simulations of a program that no longer
+exists, and is evaluated on others (`python -m benchmarks.calibration.two_sides`). The high end was
+not moved closer, because a few confident wrong predictions, which a sample may lack, make it too
+low for some learners.
 """
-SMALL, STEEP = 0.1, 0.4  # falls of the risk, of the interval's half: not worth a word; a warning
+# falls of the risk, relative to half the interval: below the first no note, above the second a
+# warning
+SMALL, STEEP = 0.1, 0.4
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
 OF_INFLUENCES: Needs = {
@@ -68,9 +71,10 @@ CALIBRATED = (
 
 @dataclass(frozen=True)
 class Law:
-    """From the instability u to the factor: stable − `delay` + slope u √(K/10), K folds.
+    """The factor as a function of the instability u: stable − `delay` + slope u √(K/10), K folds.
 
-    It is never below `stable`, the factor of a learner whose instability is 0, nor above `most`.
+    It is never smaller than `stable`, the factor of a learner with instability 0, and never larger
+    than `most`.
 
     >>> DRAWINGS.factor(0.0, 10), DRAWINGS.factor(0.1, 10), DRAWINGS.factor(0.5, 10)
     (1.0, 1.5, 2.0)
@@ -83,25 +87,25 @@ class Law:
     delay: float = 0.0
 
     def factor(self, instability: float, k: float, stable: float = 1.0) -> float:
-        """By how much the variance of independent rows is enlarged."""
+        """Return the factor by which the variance of independent rows is multiplied."""
         grown = stable - self.delay + self.slope * instability * math.sqrt(k / 10)
         return min(self.most, max(stable, grown))
 
 
-DRAWINGS = Law(5.0, 2.0)  # u of several drawings of the folds
-PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # u of models without a further fold
+DRAWINGS = Law(5.0, 2.0)  # for u from several drawings of the folds
+PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # for u from models without a further fold
 
 
 @dataclass(frozen=True)
 class Enlarged:
-    """The variance of a cross-validated mean; `std_error` is the usual one, of independent units.
+    """The variance of a cross-validated mean; `std_error` is the usual one of independent units.
 
-    The interval rests on `variance`. `units` are the rows, or groups, that were tested, divided by
-    the factor that cross-validation has; `notes` say what several drawings of the folds told of it.
-    `degrees` are those of Student's t, where few events or few groups say what the variance is. The
-    low end of an interval lies `below` times as many standard errors from the value as the high
-    end. `pooled` is the value of all answers as one test set, where the mean is biased on small
-    ones.
+    The interval is based on `variance`. `units` is the number of tested rows, or groups, divided by
+    the factor of cross-validation. `notes` tell what several drawings of the folds showed about it.
+    `degrees` are the degrees of freedom of Student's t, if few events or few groups determine the
+    variance. The low end of an interval is `below` times as many standard errors from the value as
+    the high end. `pooled` is the value of all answers as one test set, if the mean is biased on
+    small test sets.
     """
 
     variance: float
@@ -114,13 +118,14 @@ class Enlarged:
 
 
 def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
-    """The variance of a mean of independent rows or groups, times the factor, for candidate c."""
+    """Return candidate c's variance of a mean of independent rows or groups, times the factor."""
     plan, loss, (plain, units) = evidence.plan, evidence.loss, evidence.variance(c, evidence.groups)
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0
     error = plain**0.5
-    if not plan.train_sizes.any():  # a finished model: its rows are independent tests of one rule
-        if evidence.groups is not None:  # what few rows ask for is not known of few groups
+    # The rows of a finished model are independent tests of one rule.
+    if not plan.train_sizes.any():
+        if evidence.groups is not None:  # The enlargement for few rows is not known for few groups.
             return Enlarged(plain, error, units, degrees=max(units - 1, 1))
         more, degrees = loss.enlargement(evidence.data, evidence.rows[evidence.weights > 0])
         return Enlarged(more * plain, error, units, degrees=degrees)
@@ -139,8 +144,8 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
 
 
 def _factor(evidence: RowEvidence, c: int, plain: float) -> tuple[float, tuple[str, ...]]:
-    """Return the factor that further fits or drawings of the folds show, and notes on them."""
-    known = evidence.instability if plain > 0 else None  # equal losses tell nothing
+    """Return the factor that further fits or drawings of the folds show, and notes on it."""
+    known = evidence.instability if plain > 0 else None  # Equal losses show nothing.
     k = float(evidence.plan.n_rows / evidence.plan.test_sizes.mean())
     more = ONCE
     why = "models or losses hardly differ, so that nothing shows how training rows change them"
@@ -155,11 +160,11 @@ def _factor(evidence: RowEvidence, c: int, plain: float) -> tuple[float, tuple[s
 
 
 def _moves(half: float, gap: float) -> tuple[float, float]:
-    """Return how far the ends lie below and above: √(half² + gap²) on the side of the gap.
+    """Return the distances to both ends: √(half² + gap²) on the side of the gap, else `half`.
 
-    A score such as F1 is a ratio, whose mean over small test sets is biased. Together all answers
-    are a test set so large that the bias is small. The gap between the value that they have and the
-    mean, on the scale of the interval, estimates the bias as if it were one standard error.
+    A score such as F1 is a ratio, whose mean over small test sets is biased. All answers together
+    form a test set that is large enough for the bias to be small. The gap between their value and
+    the mean, on the scale of the interval, estimates the bias as if it were one standard error.
     """
     return math.hypot(half, min(gap, 0.0)), math.hypot(half, max(gap, 0.0))
 
@@ -167,12 +172,12 @@ def _moves(half: float, gap: float) -> tuple[float, float]:
 def _note_of_all_rows(
     evidence: RowEvidence, shaken: Shaken, c: int, k: float, error: float
 ) -> tuple[str, ...]:
-    """Say by how much a model of all rows is better than is said, where that is more than noise.
+    """Return a note if a model of all rows is noticeably better than the value tells.
 
-    Fits without two folds cost d more than those without one. The power law through both sizes says
-    what all rows cost. d is a mean over rows, which tell its error: d ± 2 standard errors give the
-    ends of the fall. A value that is too large by .4 of the half of a 95 % interval lets that cover
-    in 88 %.
+    Fits without two folds have a mean loss that is larger by d than the loss of fits without one.
+    The power law through both sizes predicts the loss with all rows. d is a mean over rows, which
+    give its error: d ± 2 standard errors give the ends of the predicted fall. If a value is too
+    large by .4 of half a 95 % interval, the interval covers in 88 %.
     """
     if error <= 0:
         return ()
@@ -209,13 +214,13 @@ def _note_of_all_rows(
 class BetaCV(IntervalForm[RowEvidence]):
     r"""Quantiles of Beta(n_e m + ½, n_e (1 − m) + ½), for losses between 0 and a known bound.
 
-    m is the value as a share of the bound, n_e = m (1 − m)/V the size of a binomial sample with
-    V = c times the variance of a mean of independent rows (or groups), c as `enlarged` says:
-    1.8 for one drawing of the folds, 1 to 2.5 where fits without a further fold were made, 1 to 2
-    for several drawings, 1 of a finished model. For zero-one loss and one drawing n_e is
-    (n − 1)/1.8. Where no row, or every row, is wrong, the rows (or groups) are counted: n_e =
-    n/1.8. For losses of probabilities the low end has V 1.15² times as large, as `BELOW` says. The
-    standard error beside it is the usual one, of independent rows.
+    m is the value as a share of the bound. n_e = m (1 − m)/V is the size of a binomial sample with
+    V = c times the variance of a mean of independent rows (or groups). The factor c is computed by
+    `enlarged`: 1.8 for one drawing of the folds, 1 to 2.5 if fits without a further fold were made,
+    1 to 2 for several drawings, and 1 for a finished model. For zero-one loss and one drawing n_e
+    is (n − 1)/1.8. If no row, or every row, is wrong, the rows (or groups) are counted: n_e =
+    n/1.8. For losses of probabilities the low end uses a V that is 1.15² times as large (see
+    `BELOW`). The reported standard error is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"
@@ -246,13 +251,13 @@ class BetaCV(IntervalForm[RowEvidence]):
 class LogCV(IntervalForm[RowEvidence]):
     r"""value · exp(± z se/value), for losses that are never negative and may be large.
 
-    se² = 1.3 to 2.5 times the variance of a mean of independent rows (or groups), as `enlarged`
-    says; se/value is the error of log value to first order. Means of squared errors are skew to the
-    right, and so is this interval. The largest errors are most often missing from a sample, so that
-    its variance is too small: even a stable learner has the factor 1.3. With heavy tails and few
-    rows it is still too short. For log loss the low end has 1.15 z, as `BELOW` says. Where R² is a
-    mean over folds, one end lies farther, as in `LogitCV`. The standard error beside it is the
-    usual one, of independent rows.
+    se² is 1.3 to 2.5 times the variance of a mean of independent rows (or groups), computed by
+    `enlarged`; se/value is the error of log value to first order. Means of squared errors are
+    skewed to the right, and so is this interval. The largest errors are often missing from a
+    sample, so that its variance is too small: even a stable learner has the factor 1.3. With heavy
+    tails and few rows the interval is still too short. For log loss the low end uses 1.15 z (see
+    `BELOW`). If R² is a mean over folds, one end is farther away, as in `LogitCV`. The reported
+    standard error is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "log-cv"
@@ -279,19 +284,20 @@ class LogCV(IntervalForm[RowEvidence]):
 
 
 class LogitCV(IntervalForm[RowEvidence]):
-    r"""logit⁻¹(logit m ± z se/(m (1 − m))), m the value as a share of the bound.
+    r"""logit⁻¹(logit m ± z se/(m (1 − m))), where m is the value as a share of the bound.
 
-    For scores that rate whole test sets: each row does to the value what its influence φ says. The
-    value is the mean over folds, or of all answers where that is asked for. se² = c V, V the
-    variance of a mean of independent rows with the losses score + φ, c as `enlarged` says. With the
-    bounds -1 and 1 of a correlation it is Fisher's z. m is kept half a row away from 0 and 1, and
-    se is not below what another answer to one row does: where none of a few positive rows is found,
-    these show no spread. The standard error beside it is the usual one, of independent rows.
+    This interval is for scores that rate whole test sets; the effect of a row on the value is its
+    influence φ. The value is the mean over folds, or the value of all answers together if that was
+    requested. se² = c V, where V is the variance of a mean of independent rows with the losses
+    score + φ, and c is computed by `enlarged`. For a correlation, with bounds -1 and 1, the
+    interval is Fisher's z. m is kept half a row away from 0 and 1. se is at least the effect of a
+    different answer to one row, because there is no spread if none of a few positive rows is found.
+    The reported standard error is the usual one, of independent rows.
 
     The mean over folds of F1, average precision and other scores with `is_biased_on_small_sets` is
-    biased. d, the logit of the value of all answers as one test set minus that of the mean,
-    estimates the bias. The end of the interval on the side of that value lies z √(s² + d²) from
-    logit m, s = se/(m (1 − m)).
+    biased. Let d be the logit of the value of all answers as one test set minus the logit of the
+    mean; it estimates the bias. The end of the interval on the side of that value is z √(s² + d²)
+    away from logit m, where s = se/(m (1 − m)).
     """
 
     word: ClassVar[str] = "logit-cv"
@@ -313,7 +319,8 @@ class LogitCV(IntervalForm[RowEvidence]):
             least = max(least, float(evidence.one_row[c]) / span)
         ends_at = least / 2, 1 - least / 2
         share = float(np.clip((value - low) / span, *ends_at))
-        of_so_few = (share * (1 - share) * least) ** 0.5  # as of 1/least answers, of which none
+        # the value for 1/least answers of which none is positive
+        of_so_few = (share * (1 - share) * least) ** 0.5
         error = max(spread.variance**0.5 / span, min(least, of_so_few))
         logit, gap = np.log(share / (1 - share)), 0.0
         if spread.pooled is not None:
@@ -323,7 +330,7 @@ class LogitCV(IntervalForm[RowEvidence]):
         below, above = _moves(reach * error / (share * (1 - share)), reach * gap)
         ends = low + span / (1 + np.exp(-np.array([logit - below, logit + above])))
         interval = Interval(
-            min(float(ends[0]), value),  # nobody can say that a perfect score is not perfect
+            min(float(ends[0]), value),  # A perfect score may always be the true one.
             max(float(ends[1]), value),
             evidence.named(self.word),
             evidence.terms.confidence_level,

@@ -1,4 +1,4 @@
-"""The words of intervals, and which interval the answers to a plan allow."""
+"""Names of intervals, and the choice of the interval that the answers to a plan allow."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ registry = Registry(
 
 
 own_forms: dict[str, IntervalForm[Any]] = {}
-"""The intervals that a user made and gave, by their words, which results call them by."""
+"""Intervals that a user defined and passed, by the names that results use for them."""
 
 
 def names() -> list[str]:
-    """The words that `interval=` takes, with those of intervals that were given before."""
+    """Return the names that `interval=` takes, including those of user-defined intervals."""
     return [*registry, *own_forms]
 
 
 def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
-    """The interval with this name, or one that a user made, whose name is then known."""
+    """Return the interval with this name, or register and return a user-defined interval."""
     refuse_class("interval", given)
     if isinstance(given, IntervalForm):
         if not isinstance(getattr(given, "word", None), str):
@@ -79,11 +79,11 @@ def choose(
     *,
     calibrated: bool = False,
 ) -> str | None:
-    """The interval that was asked for, or the `calibrated` one; None leaves it to the method.
+    """Return the requested interval, or the `calibrated` one; None leaves it to the method.
 
-    What was asked for and is not to be had is refused, before any fit is made. The calibrated one
-    (docs/intervals-measured.md, decision 15) takes rows, or what lies together, as
-    independent: rows that are tested in the order of time have none.
+    If the requested interval is not available, it is refused before any fit is made. The calibrated
+    interval (docs/intervals-measured.md, decision 15) takes rows, or clusters of rows, as
+    independent, so that there is none for rows that are tested in the order of time.
     """
     if wanted is None and not calibrated:
         return None
@@ -92,7 +92,8 @@ def choose(
     average_of = getattr(tester, "average_of", None)
     pooled = average_of is not None and average_of(loss) == "pooled"
     if pooled and not loss.per_row and not loss.one_scale:
-        bases &= {Basis.LOSSES, Basis.SPLITS}  # one rank of the answers of several models
+        # A pooled score ranks the answers of several models together.
+        bases &= {Basis.LOSSES, Basis.SPLITS}
         who = "a score of all folds at once"
     if wanted is None:
         word = None if tester.respects_time else calibrated_word(loss, data)
@@ -111,10 +112,10 @@ def choose(
 
 
 def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
-    """Return what the answers of a method to this plan give an interval to rest on.
+    """Return the kinds of evidence that the answers of a method to this plan provide.
 
-    A method says which kind of answers they are, its plan how often and in which order it tests; of
-    a method that tunes inside it is the part that tests, and that part of the plan.
+    The method determines the kind of its answers; the plan determines how often and in which order
+    rows are tested. For a method that tunes inside, both are those of the testing part.
     """
     if method.tunes_inside:
         outer, method = plan.part_named("outer"), method.outer_method
@@ -124,7 +125,7 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
     if times.max(initial=0) <= 1:
         bases.add(Basis.ONCE)
     untested = times == 0
-    # inner splits leave the rows of an outer fold out, which then train no model either
+    # Inner splits leave out the rows of an outer fold, which then train no model either.
     trains = untested.any() and any(
         untested[plan.train_rows(int(fit))[0]].any() for fit in np.unique(plan.fit)
     )
@@ -136,14 +137,14 @@ def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
 
 
 def offered(method: Method, data: Data, plan: Plan) -> list[str]:
-    """Return the intervals that the answers of a method to this plan give all they need."""
+    """Return the intervals whose needs the answers of a method to this plan fulfil."""
     bases = gives(method, data, plan)
     words = ["hac"] if method.outer_method.respects_time else registry
     return [word for word in words if as_form(word).lacking(bases) is None]
 
 
 def calibrated_word(loss: Loss, data: Data) -> str | None:
-    """The interval that was calibrated for a loss of such rows, None where none was."""
+    """Return the interval that was calibrated for this loss and such rows, or None."""
     if data.dependent:
         return word_of_dependence(loss, data, data.time is not None)
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
@@ -153,9 +154,9 @@ def calibrated_word(loss: Loss, data: Data) -> str | None:
 
 
 def with_interval(method: Method, word: str) -> Method:
-    """The method that draws the fits which an interval needs; the method itself if there is none.
+    """Return the method that makes the fits that an interval needs; by default the same method.
 
-    That is for K-fold words nested cross-validation or paired halves, for `oob` the bootstrap.
+    For K-fold words it is nested cross-validation or paired halves, and for `oob` the bootstrap.
 
     >>> from truerisk.methods.words import as_method
     >>> with_interval(as_method("10-fold"), "wald").word
@@ -170,10 +171,10 @@ def with_interval(method: Method, word: str) -> Method:
 def own_interval(
     plan: Plan, data: Data, loss: Loss, terms: Terms, unsure: str | None, usual: str | None
 ) -> tuple[str | None, str | None, bool]:
-    """Return the word of the interval, why there is none, and whether rows stand in order of time.
+    """Return the interval's name, why there is none, and whether rows are in the order of time.
 
-    That is the one that the terms name, else what the dependence of the rows demands, else the
-    `usual` one; None is that of plain rows.
+    The name is the one in the terms, else the one that the dependence of the rows requires, else
+    the `usual` one. None stands for the interval of plain rows.
     """
     wanted = terms.interval if terms.with_errors else None
     in_time = data.time is not None

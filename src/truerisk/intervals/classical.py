@@ -1,4 +1,4 @@
-"""Published intervals of held-out rows: the normal one, and the corrected resampled t."""
+"""Published intervals for held-out rows: the normal interval and the corrected resampled t."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Wald(IntervalForm[RowEvidence]):
     r"""Normal interval from the losses of rows that were each tested once.
 
     se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² with Σ w = 1, over the m groups, or over the m
-    rows where there are none. Bayle et al. (2020) show it to be valid for cross-validation of
-    stable learners; it ignores that folds share training rows.
+    rows if there are no groups. Bayle et al. (2020) show that it is valid for cross-validation of
+    stable learners. It ignores that folds share training rows.
     """
 
     word: ClassVar[str] = "wald"
@@ -57,9 +57,9 @@ NADEAU_BENGIO = (
 class CorrectedT(IntervalForm[RowEvidence]):
     r"""Corrected resampled t of Nadeau and Bengio (2003) over J splits.
 
-    se² = s² (1/J + n_test/n_train) with s² the variance of the split risks; t with J−1 degrees of
-    freedom. The second term pays for training sets that overlap. Groups stay in one split, so the
-    form for groups is the same.
+    se² = s² (1/J + n_test/n_train), where s² is the variance of the split risks; t has J−1 degrees
+    of freedom. The second term accounts for overlapping training sets. Groups stay in one split, so
+    that the formula is the same for groups.
     """
 
     word: ClassVar[str] = "corrected-t"

@@ -1,4 +1,4 @@
-"""Components of the spread of values that hang together in space, for the error of their mean."""
+"""Spatial components of correlated values, for the standard error of their mean."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ import numpy as np
 from truerisk.data.places import grid_cells, usual_side
 from truerisk.statistics.long_run import exceeds, least_factor, mean_of_chi
 
-MOST_ALIKE = 0.15  # the mean correlation of two places that an interval is to stand
+MOST_ALIKE = 0.15  # the mean correlation of two places that an interval has to tolerate
 MOST_COMPONENTS = 12
-MOST_PLACES = 500  # more are gathered into cells
+MOST_PLACES = 500  # if there are more places, they are gathered into cells
 STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])  # from the strongest correlation to none
 
 
 @dataclass(frozen=True, eq=False)
 class SpatialComponents:
-    r"""Weights of places whose sums estimate the variance of a mean, and how far the mean may err.
+    r"""Weights of places whose sums estimate the variance of a mean, and a critical value.
 
-    Müller and Watson (2022): the values are taken as a Gaussian process of correlation
-    :math:`e^{-c d}`, d the distance of two places. With :math:`c_0` the mean correlation of two of
-    the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
-    largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the ways in which such values vary
-    most.
-    With shares :math:`φ_i = w_i (ℓ_i - value)`,
+    The values are modelled as a Gaussian process with correlation :math:`e^{-c d}`, where d is the
+    distance of two places (Müller and Watson, 2022). :math:`c_0` is the c at which the mean
+    correlation of two of the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the
+    eigenvectors of the largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the directions
+    in which such values vary most. With shares :math:`φ_i = w_i (ℓ_i - value)`,
 
     .. math:: se^2 = \frac{n}{q} \sum_{j=1}^q \Bigl(\sum_i v_{ji} φ_i\Bigr)^2,
 
-    and value ± `critical` · se holds the mean at the level asked for whatever :math:`c ≥ c_0`. Of
-    all q the one whose interval is shortest for independent places is taken. `member[i]` is the
+    and the interval value ± `critical` · se has at least the requested coverage for every :math:`c
+    ≥ c_0`. q is chosen so that the interval is shortest for independent places. `member[i]` is the
     place of row i.
     """
 
@@ -39,13 +38,13 @@ class SpatialComponents:
     member: np.ndarray
 
     def std_error(self, shares: np.ndarray) -> float:
-        """The standard error of the sum of one share for each row."""
+        """Return the standard error of the sum of one share per row."""
         sums = np.bincount(self.member, shares, minlength=len(self.vectors))
         return float(np.sqrt(len(sums) * np.square(sums @ self.vectors).mean()))
 
 
 def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialComponents | None:
-    """Those of the rows at these places; None where fewer than three lie apart.
+    """Return the components of rows at these places; None if there are fewer than three places.
 
     >>> line = np.arange(20.0)[:, None]
     >>> found = spatial_components(line, 0.95)
@@ -58,7 +57,7 @@ def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialCo
 
 @lru_cache(maxsize=8)
 def _of_places(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
-    """The same of hashable places: a search asks it again for each score."""
+    """Compute the components of hashable places; cached, as a search needs them per score."""
     centres, member = _gathered(np.frombuffer(content).reshape(-1, n_axes))
     if len(centres) < 3:
         return None
@@ -75,7 +74,7 @@ def _of_places(content: bytes, n_axes: int, level: float) -> SpatialComponents |
 
 
 def _leading(matrix: np.ndarray, most: int) -> np.ndarray:
-    """The eigenvectors of the largest eigenvalues, the largest first."""
+    """Return the eigenvectors of the largest eigenvalues, the largest first."""
     from scipy.linalg import eigh
 
     n = len(matrix)
@@ -84,9 +83,10 @@ def _leading(matrix: np.ndarray, most: int) -> np.ndarray:
 
 
 def _shortest(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
-    """How many components have the shortest interval for independent places, and its factor.
+    """Return the number of components with the shortest interval, and its critical value.
 
-    The length falls with the first ones, which tell more of the variance, and then rises.
+    The length is that for independent places. It falls with the first components, which improve the
+    estimate of the variance, and then rises.
     """
     q = min(2, spreads.shape[-1] - 1)
     critical = _critical(spreads[:, : q + 1, : q + 1], alpha)
@@ -99,8 +99,9 @@ def _shortest(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
 
 
 def distances_among(places: np.ndarray) -> np.ndarray:
-    """Euclidean, in the unit of the coordinates."""
-    moved = places - places.mean(axis=0)  # so that large coordinates cancel no digits
+    """Return Euclidean distances in the unit of the coordinates."""
+    # Centring avoids the cancellation of digits for large coordinates.
+    moved = places - places.mean(axis=0)
     squares = (moved**2).sum(axis=1)
     squared = squares[:, None] + squares - 2 * moved @ moved.T
     np.fill_diagonal(squared, 0)
@@ -109,7 +110,7 @@ def distances_among(places: np.ndarray) -> np.ndarray:
 
 
 def _gathered(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct places and which of them each row has; many are gathered to centres of cells."""
+    """Return the distinct places (centres of cells if there are many), and each row's place."""
     centres, member = np.unique(places, axis=0, return_inverse=True)
     member = member.ravel()
     n_cells = MOST_PLACES
@@ -122,7 +123,7 @@ def _gathered(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _decay(distances: np.ndarray) -> float:
-    """The c at which the mean of exp(−c d) over all pairs of places is `MOST_ALIKE`."""
+    """Return the c at which the mean of exp(−c d) over all pairs of places is `MOST_ALIKE`."""
     n = len(distances)
     low, high = 1e-3 / distances.mean(), 1e4 / distances.mean()
     for _ in range(40):
@@ -133,14 +134,15 @@ def _decay(distances: np.ndarray) -> float:
 
 
 def _critical(spreads: np.ndarray, alpha: float) -> float:
-    """The least factor by which no spread of the components errs more often than `alpha`."""
+    """Return the least factor at which the error rate is at most `alpha` for all these spreads."""
     return least_factor(lambda factor: _errs(spreads, factor), alpha)
 
 
 def _errs(spreads: np.ndarray, factor: float) -> np.ndarray:
-    """P(z₀² > f²/q Σ z_j²) for each covariance of the normal z₀ … z_q.
+    """Return P(z₀² > f²/q Σ z_j²) for each covariance of the normal z₀ … z_q.
 
-    The form has one positive eigenvalue, so that it is that of Z₀² > Σ λ_j Z_j² with independent Z.
+    The quadratic form has one positive eigenvalue, so that the probability equals that of Z₀² > Σ
+    λ_j Z_j² with independent Z.
     """
     q = spreads.shape[-1] - 1
     form = np.append(1.0, np.full(q, -(factor**2) / q))

@@ -1,4 +1,4 @@
-"""What an interval declares, the one check of its needs, and the evidence that it is made from."""
+"""Base classes of intervals: what they need, the check of these needs, and their evidence."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from truerisk.intervals.components import SpatialComponents
 
 Needs = Mapping[Basis, str]
-"""What an interval rests on, and the remedy where that is lacking."""
+"""What an interval is based on, each with the remedy if it is lacking."""
 
 Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
-"""Standard error, interval, and notes that say why there is none."""
+"""Standard error, interval, and notes that tell why there is none."""
 
 NONE: Sureness = (None, None, ())
 NO_SPREAD = (
@@ -57,12 +57,12 @@ MUELLER_WATSON = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )
 
-AT_ONCE = 1 << 15  # cells: they stay in a cache
+AT_ONCE = 1 << 15  # number of cells that stay in a cache
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """The values of all candidates; `groups` are those of the tested rows, where there are some."""
+    """The values of all candidates; `groups` are the groups of the tested rows, or None."""
 
     values: np.ndarray
     loss: Loss
@@ -71,37 +71,38 @@ class Evidence:
 
     @cached_property
     def z(self) -> float:
-        """The quantile of the normal distribution that the level asks for."""
+        """Two-sided quantile of the normal distribution at the confidence level."""
         return normal_quantile(self.terms.confidence_level)
 
     def reach(self, degrees: float) -> float:
-        """That of Student's t, which is the normal one of infinitely many degrees."""
+        """Return the quantile of Student's t, which is normal for infinitely many degrees."""
         return quantile_of_t(self.terms.confidence_level, degrees)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest loss, and how far the largest lies above it: for `Basis.UPPER_BOUND`."""
+        """The smallest loss, and the range up to the largest one: for `Basis.UPPER_BOUND`."""
         low, high = self.loss.lower, self.loss.upper
         assert low is not None and high is not None
         return low, high - low
 
     def named(self, word: str) -> str:
-        """The name of an interval that adds up groups first, where there are groups."""
+        """Return the name of an interval, marked if it sums over groups first."""
         return word if self.groups is None else f"{word}-grouped"
 
     def around(self, value: float, half: float, name: str) -> Interval:
-        """`value ± half`, cut to the values the loss can take."""
+        """Return `value ± half`, cut to the values that the loss can take."""
         least, most = self.loss.lower, self.loss.upper
         low = value - half if least is None else max(value - half, least)
         high = value + half if most is None else min(value + half, most)
         return Interval(float(low), float(high), name, self.terms.confidence_level)
 
     def skewed(self, value: float, half: float, name: str) -> Interval | None:
-        """`value ± half` on the scale on which a risk is nearly symmetric, to first order.
+        """Return `value ± half` on a scale on which a risk is nearly symmetric, to first order.
 
-        That is the logit of losses with bounds. Of others that are never negative it is
-        1/√value: where a few large losses are missing, both the mean and its error are too small.
-        That scale ends at infinity, which leaves no interval if `half` is twice the value or more.
+        For losses with bounds this scale is the logit. For other losses that are never negative it
+        is 1/√value: if a few large losses are missing, both the mean and its error are too small.
+        That scale ends at infinity, so that there is no interval if `half` is at least twice the
+        value.
         """
         loss = self.loss
         if loss.lower is not None and loss.upper is not None:
@@ -118,35 +119,36 @@ class Evidence:
         return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
 
     def beta(self, value: float, size: float, name: str) -> Interval:
-        """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
+        """Return quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share."""
         from scipy.special import betaincinv, gammaincinv
 
         (low, span), level = self.bounds, self.terms.confidence_level
         share = float(np.clip((value - low) / span, 0, 1))
         tails = np.array([1 - level, 1 + level]) / 2
         a, b = size * share + 0.5, size * (1 - share) + 0.5
-        # The oldest SciPy has NaN for a value of 1e-21, where Beta(a, b) is Gamma(a) / b.
+        # The oldest supported SciPy returns NaN for a value of 1e-21, where Beta(a, b) is Gamma(a)
+        # / b.
         quantiles = betaincinv(a, b, tails) if b < HUGE else gammaincinv(a, tails) / b
         ends = low + span * quantiles
         return Interval(float(ends[0]), float(ends[1]), name, level)
 
 
-HUGE = 1e12  # the two differ by a share of about a / b
+HUGE = 1e12  # the relative difference between the two is about a / b
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowEvidence(Evidence):
-    """Values that are means of losses of rows which were held out.
+    """Values that are means of losses of held-out rows.
 
-    `losses[c, j]` is candidate c's loss of row `rows[j]`, the mean of its tests where a row was
-    tested `repeatedly`; `weights` are the shares of these rows in the value and add to 1.
+    `losses[c, j]` is candidate c's loss of row `rows[j]`, the mean over its tests if rows were
+    tested `repeatedly`. `weights` are the shares of these rows in the value and sum to 1.
     `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
-    is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
-    rows by models that lack a further fold. `one_row` is what another answer to one row does to the
-    value of each candidate, of scores that rate whole test sets. `pooled` are the values of all
-    answers of a repetition as one test set, where `values` are means over folds of a score that is
-    biased on small test sets. `times` are those of the rows, where they were tested in the order of
-    time.
+    is the candidate that the rule chose, or None if it was not determined. `shaken` holds losses of
+    the same rows by models that lack a further fold. `one_row` is the effect of a different answer
+    to one row on the value of each candidate, for scores that rate whole test sets. `pooled` holds
+    the values of all answers of a repetition as one test set, if `values` are means over folds of a
+    score that is biased on small test sets. `times` are the times of the rows, if they were tested
+    in the order of time.
     """
 
     data: Data
@@ -165,12 +167,12 @@ class RowEvidence(Evidence):
 
     @cached_property
     def marks(self) -> np.ndarray:
-        """A number for each tested row that does not depend on where the row stands."""
+        """A number for each tested row that does not depend on the order of the rows."""
         return self.data.row_marks[self.rows]
 
     @cached_property
     def components(self) -> SpatialComponents | None:
-        """Those of the places of the tested rows; None where they are too few."""
+        """Spatial components of the places of the tested rows; None if there are too few places."""
         assert self.data.places is not None
         check_present("truerisk.intervals.components")
         from truerisk.intervals.components import spatial_components
@@ -179,7 +181,7 @@ class RowEvidence(Evidence):
 
     @cached_property
     def instability(self) -> np.ndarray | None:
-        """That of every candidate, by repeated drawings or by models without a further fold."""
+        """Instability of every candidate, from repeats or from models without a further fold."""
         if self.repeatedly:
             return instabilities(self.by_position, self.losses, self.weights, self.plan)
         if self.shaken is None:
@@ -189,21 +191,22 @@ class RowEvidence(Evidence):
 
     @cached_property
     def variances(self) -> tuple[list[float], int]:
-        """Of the mean of independent rows, or groups, for every candidate; how many there are."""
+        """Variances of each candidate's mean of independent rows, or groups, and their number."""
         variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
         return variances.tolist(), m
 
     def influences(self, c: int, losses: np.ndarray | None) -> Influences | None:
-        """What each row does to the value of candidate c; None of repeated and of failed tests.
+        """Return each row's influence on the value of candidate c, None if repeated or failed.
 
-        `losses` are its losses where they are kept elsewhere, so that they are held once.
+        `losses` are its losses if they are stored elsewhere, so that they are in memory only once.
         """
         if self.repeatedly or not np.isfinite(self.values[c]):
             return None
         shaken = self.shaken
         if shaken is not None:
             shaken = replace(shaken, losses=shaken.losses[c : c + 1])
-        one_row = 0.0  # numbers change by as little as they do
+        # For numeric predictions a changed answer may have an arbitrarily small effect.
+        one_row = 0.0
         if self.loss.response == "label" and self.one_row is not None:
             one_row = float(self.one_row[c])
         elif self.loss.response == "label" and self.loss.binary:
@@ -219,7 +222,7 @@ class RowEvidence(Evidence):
         )
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
-        """That of one candidate, of independent rows or of the groups that are named."""
+        """Return the variance of one candidate, for independent rows or for these groups."""
         mine = slice(c, c + 1)
         variances, m = variances_of_means(
             self.losses[mine], self.weights, self.values[mine], groups
@@ -230,9 +233,10 @@ class RowEvidence(Evidence):
 def variances_of_means(
     losses: np.ndarray, weights: np.ndarray, values: np.ndarray, groups: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows with a weight, and m.
+    """Return the variances of weighted means, and the number m of groups or rows with a weight.
 
-    One for each value and its line of losses.
+    A variance is m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows; there is one
+    for each value and its row of losses.
     """
     member = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
     sizes = weights if member is None else np.bincount(member, weights)
@@ -253,9 +257,9 @@ E = TypeVar("E", bound=Evidence)
 
 
 def dependence(data: Data) -> str | None:
-    """Why what rests on independent rows, or groups, is not justified; None where it may be.
+    """Return why an interval of independent rows, or groups, is not justified, or None.
 
-    Labels of blocks are groups, which methods keep whole and add up first.
+    Labels of blocks are groups, which methods keep together and sum first.
     """
     if data.time is None and data.places is None:
         return None
@@ -268,7 +272,7 @@ def dependence(data: Data) -> str | None:
 
 
 def word_of_dependence(loss: Loss, data: Data, in_time: bool) -> str | None:
-    """The interval that counts how losses depend on others: those before them, or those beside."""
+    """Return the interval for losses that depend on earlier losses or on nearby ones, or None."""
     if in_time:
         return "hac" if loss.per_row else None
     calibrated = loss.per_row or loss.holds_in_space
@@ -276,7 +280,7 @@ def word_of_dependence(loss: Loss, data: Data, in_time: bool) -> str | None:
 
 
 def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
-    """Those of all candidates by a form that takes rows as independent; else None with why."""
+    """Return the intervals of all candidates by a form for independent rows, else None and why."""
     why = dependence(data)
     if why is None:
         return form.of_each(evidence)
@@ -286,26 +290,26 @@ def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Suren
 
 
 class IntervalForm(ABC, Generic[E]):
-    """One way to make a standard error and an interval.
+    """A formula for a standard error and an interval.
 
-    It is made only where all that it `needs` is given. `reference` says where it was published, and
-    `caution`, the end of a sentence "Intervals ...", what no publication says of it.
+    It is applied only if everything it `needs` is given. `reference` names its publication.
+    `caution`, the end of a sentence "Intervals ...", tells what no publication covers.
     """
 
     word: ClassVar[str]
     needs: ClassVar[Needs]
     reference: ClassVar[str]
     caution: ClassVar[str] = ""
-    counts_choice: ClassVar[bool] = False  # whether it must know which candidate was chosen
+    counts_choice: ClassVar[bool] = False  # True if it must know which candidate was chosen
 
     @abstractmethod
     def of(self, evidence: E, c: int) -> Sureness:
-        """The interval of candidate c; None and a note where the numbers justify none."""
+        """Return the interval of candidate c; None and a note if the numbers justify none."""
 
     def of_each(self, evidence: E) -> list[Sureness]:
-        """Return those of all candidates, none where there is no value.
+        """Return the intervals of all candidates; candidates without a value have none.
 
-        What somebody's own form made wrong is refused.
+        Invalid results of a user-defined form are refused.
         """
         each = [NONE] * len(evidence.values)
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
@@ -322,7 +326,7 @@ class IntervalForm(ABC, Generic[E]):
         return each
 
     def check(self, data: Data, loss: Loss) -> None:
-        """Refuse a loss or data that it is not made for, before anything is drawn."""
+        """Refuse a loss or data that the form does not support, before anything is drawn."""
         if data.time is not None and Basis.TIMES not in self.needs:
             raise Refusal(f"interval '{self.word}' is not available here: {dependence(data)}")
         given = {
@@ -340,24 +344,24 @@ class IntervalForm(ABC, Generic[E]):
                 raise self._refusal(need, who)
 
     def require(self, given: Collection[Basis], who: str) -> None:
-        """Refuse a method, or answers, that lack something that it needs."""
+        """Refuse a method, or answers, that lack something that the form needs."""
         need = self.lacking(given)
         if need is not None:
             raise self._refusal(need, who)
 
     def lacking(self, given: Collection[Basis]) -> Basis | None:
-        """The first of its needs that a method, or its answers, must give and do not."""
+        """Return the first need that a method, or its answers, must fulfil and do not."""
         for need in self.needs:
             if need not in OF_LOSS and need not in OF_DATA and need not in given:
                 return need
         return None
 
     def _refusal(self, need: Basis, who: str) -> Refusal:
-        """The sentence that says who lacks what, and what to do."""
+        """Return the error that tells who lacks what, and the remedy."""
         what, remedy = need.value, self.needs[need]
         return Refusal(f"interval '{self.word}' needs {what}, which {who} cannot give: {remedy}.")
 
 
 def is_none(error: float, value: float) -> bool:
-    """Whether a spread is 0 up to rounding; relative, so that no unit of a loss counts."""
+    """Return True if a spread is 0 up to rounding, relative to the value."""
     return error <= 1e-12 * abs(value)

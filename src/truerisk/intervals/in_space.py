@@ -1,4 +1,4 @@
-"""The interval of losses that depend on those beside them."""
+"""The interval for losses that depend on nearby losses."""
 
 from __future__ import annotations
 
@@ -33,18 +33,17 @@ APART = (
 
 
 class Spatial(IntervalForm[RowEvidence]):
-    r"""Few weighted means of the losses over the region say how much their mean varies.
+    r"""Interval from a few weighted means over the region, which show how much the mean varies.
 
-    Of coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
-    value)`, the q weights :math:`v_j` those in which values of exponential correlation vary most
-    (`intervals/components.py`), and the factor of se is such that a Gaussian process
-    whose values have a mean correlation of up to .15 is covered (Müller and Watson, 2022). Of
-    labels,
+    For coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
+    value)`. The q weights :math:`v_j` are those in which values of exponential correlation vary
+    most (`intervals/components.py`). The factor of se is chosen so that the interval covers for a
+    Gaussian process with a mean correlation of up to .15 (Müller and Watson, 2022). For labels,
     :math:`se^2 = 1.8 · m/(m−1) \sum_b (\sum_{i∈b} φ_i)^2` over m blocks, which must be independent,
-    and t with m − 1 degrees of freedom; 1.8 pays for folds that share training rows, as in
-    `beta-cv`. Losses with a bound are taken on the logit scale, others that are never negative on
-    that of :math:`1/\sqrt{ℓ}`. The interval is of the mean risk over fields like this one, observed
-    at places like these.
+    and t has m − 1 degrees of freedom; 1.8 accounts for folds that share training rows, as in
+    `beta-cv`. Losses with a bound are transformed to the logit scale, other losses that are never
+    negative to the scale of :math:`1/\sqrt{ℓ}`. The interval is for the mean risk over random
+    fields like this one, observed at places like these.
     """
 
     word: ClassVar[str] = "spatial"
@@ -75,7 +74,7 @@ class Spatial(IntervalForm[RowEvidence]):
         return error, interval, (APART,) if evidence.data.places is None else ()
 
     def _of_places(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """The standard error of the mean over places and its factor, or why there is none."""
+        """Return the standard error of the mean over places and its factor, or a reason."""
         components = evidence.components
         n_places = 0 if components is None else len(components.vectors)
         if components is None or n_places < LEAST_PLACES:
@@ -88,7 +87,7 @@ class Spatial(IntervalForm[RowEvidence]):
         return components.std_error(shares), components.critical
 
     def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """The same of blocks that are independent of each other."""
+        """Return the same for blocks that are independent of each other."""
         from scipy.special import stdtrit
 
         assert evidence.groups is not None
@@ -101,7 +100,7 @@ class Spatial(IntervalForm[RowEvidence]):
 
 
 def _lie_apart(evidence: RowEvidence) -> bool:
-    """Whether some group has rows at more than one place."""
+    """Return True if some group has rows at more than one place."""
     groups, places = evidence.data.groups, evidence.data.places
     if groups is None or places is None:
         return False

@@ -1,4 +1,4 @@
-"""The interval of losses that depend on those before them."""
+"""The interval for losses that depend on earlier losses."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ OF_GROUPS = (
 
 
 class HAC(IntervalForm[RowEvidence]):
-    r"""A mean of losses in the order of time, which may be correlated and of unequal variance.
+    r"""Interval for the mean of a time series of losses, possibly correlated and heteroskedastic.
 
-    The losses of each time are added up, :math:`z_t = \sum_{i \in t} w_i (ℓ_i - value)`, and the
-    standard error is that of :math:`\sum_t z_t` from a few of its lowest cosines, with a factor
-    that holds whether the losses are independent or as lasting as their autocorrelations allow
-    (`statistics/long_run.py`). It is heteroskedasticity and autocorrelation consistent, of
-    losses of one time as well, and counts the distinct times as equally far apart. The process must
-    stay what it is: of fewer than 100 times, or losses that remember for longer than can be told
-    from a drift, there is no interval. A season is seen if it fits four times into the series.
-    Losses with bounds have it on the logit scale, others that are never negative on that of
-    :math:`1/\sqrt{ℓ}`, since few large losses say little of their variance.
+    The losses of each time are summed, :math:`z_t = \sum_{i \in t} w_i (ℓ_i - value)`. The standard
+    error of :math:`\sum_t z_t` is computed from a few of its lowest cosine components, with a
+    factor that is valid whether the losses are independent or as persistent as their
+    autocorrelations allow (`statistics/long_run.py`). It is consistent under heteroskedasticity and
+    autocorrelation, also among losses of one time, and treats the distinct times as equally spaced.
+    The process must be stationary: there is no interval for fewer than 100 times, or if the
+    dependence lasts so long that it cannot be distinguished from a drift. A seasonal pattern is
+    recognised if at least four periods are in the series. Losses with bounds are transformed to the
+    logit scale, other losses that are never negative to the scale of :math:`1/\sqrt{ℓ}`, because a
+    few large losses tell little about their variance.
 
-    The mean loss is that of models that were fitted; it is of windows and horizons like these.
+    The mean loss is that of the models that were fitted, for windows and horizons like these.
     """
 
     word: ClassVar[str] = "hac"
@@ -80,7 +81,7 @@ class HAC(IntervalForm[RowEvidence]):
 
 
 def _units_of_splits(data: Data) -> str:
-    """What rows of one cluster share, in the words of what was given."""
+    """Return what the rows of one cluster share, in the terms of the arguments given."""
     if data.block is None:
         return "groups"
     if data.places is None:
@@ -89,10 +90,10 @@ def _units_of_splits(data: Data) -> str:
 
 
 def _met_again(groups: np.ndarray, times: np.ndarray) -> bool:
-    """Whether rows of another group lie between two of a group in time.
+    """Return True if rows of another group lie between two rows of a group in time.
 
-    Groups that follow one another are stretches of time, whose rows may depend on each other as
-    those of any stretch.
+    Groups that follow one another are time periods, whose rows may depend on each other like those
+    of any period.
     """
     member = np.unique(groups, return_inverse=True)[1].ravel()
     order = np.lexsort((times, member))

@@ -1,4 +1,4 @@
-"""How much the losses of rows depend on which training rows their models saw."""
+"""Measures of how much the losses of rows depend on the training rows of their models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AT_ONCE, Shaken
 
-LEAST = 0.6  # of 1/K of the training rows: below, a learner may look stable that was left alone
+# relative to 1/K of the training rows: below it, a learner may look stable only because its
+# training sets hardly changed
+LEAST = 0.6
 
 
 def instabilities(
@@ -18,10 +20,10 @@ def instabilities(
     shares: np.ndarray,
     plan: Plan,
 ) -> np.ndarray | None:
-    """The instability of every candidate; None where the drawings of the folds show none.
+    """Return the instability of every candidate, or None if the drawings of the folds show none.
 
-    `means` are those of the tested rows, ascending. There must be two drawings that test every
-    row, and training sets must change from one to the next.
+    `means` are the mean losses of the tested rows, in ascending order. There must be at least two
+    drawings that test every row, and training sets must change from one to the next.
     """
     n = means.shape[1]
     order = np.argsort(plan.positions[0], kind="stable")
@@ -39,13 +41,13 @@ def instabilities(
 def instability(
     losses: np.ndarray, means: np.ndarray, shares: np.ndarray, row_of: np.ndarray
 ) -> np.ndarray:
-    """For each candidate the share of the variance of a loss that is variance within a row.
+    """Return for each candidate the share of a loss's variance that is variance within a row.
 
-    `losses` are those of all tests, `(n_candidates, n_tests)`, `row_of` the place of their row
-    among the columns of `means`, whose weights `shares` add to 1. Every row is tested equally
-    often, at least twice. A learner that says the same of a row whatever the folds has 0; one
-    whose errors move from row to row with every drawing has 1. One minus it is the intraclass
-    correlation. NaN for a candidate without losses.
+    `losses` are those of all tests, `(n_candidates, n_tests)`. `row_of` is the place of their row
+    among the columns of `means`, whose weights `shares` sum to 1. Every row is tested equally
+    often, at least twice. A learner that predicts the same for a row whatever the folds has
+    instability 0; one whose errors move from row to row with every drawing has 1. One minus the
+    instability is the intraclass correlation. It is NaN for a candidate without losses.
 
     >>> twice = np.array([0, 1, 2, 3, 0, 1, 2, 3])  # two errors in each of two repetitions
     >>> still = np.array([[1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0, 1, 1.0]])
@@ -59,21 +61,22 @@ def instability(
         squares = np.bincount(row_of, (line - of_rows[row_of]) ** 2, means.shape[1])
         within[c] = squares @ shares / (times - 1)
     centred = means - (means @ shares)[:, None]
-    lost = 1 - shares @ shares  # 1 − 1/n with equal weights: the mean is that of the rows
+    # 1 − 1/n for equal weights, since the mean is estimated from the rows
+    lost = 1 - shares @ shares
     of_means = centred**2 @ shares / (lost if lost > 0 else 1.0)
-    whole = of_means + within * (1 - 1 / times)  # means of rows have within/times of it already
+    whole = of_means + within * (1 - 1 / times)  # Means of rows already contain within/times.
     share = np.where(np.isnan(whole), np.nan, 0.0)
     np.divide(within, whole, out=share, where=whole > 0)
     return np.clip(share, 0.0, 1.0, out=share)
 
 
 def exchanged(labels: np.ndarray) -> float:
-    """How much a row's training set changes from one drawing to the next, times the folds' number.
+    """Return how much a row's training set changes between drawings, times the number of folds.
 
-    `labels` has a line of fold numbers for each drawing. About 1 for large folds that are drawn
-    anew, less for small ones, since a row is always in its own fold: 1 − 1/m for folds of m rows,
-    or of m groups that stay together. 0 where the folds stay. Below `LEAST` nothing shows how a
-    learner changes with its training rows.
+    `labels` has a row of fold numbers for each drawing. The result is about 1 for large folds that
+    are drawn anew, and smaller for small folds, because a row is always in its own fold: 1 − 1/m
+    for folds of m rows, or of m groups that stay together. It is 0 if the folds do not change.
+    Below `LEAST`, the losses do not show how a learner changes with its training rows.
 
     >>> rows = np.arange(4000)
     >>> exchanged(np.array([rows % 4, rows % 4])), exchanged(np.array([rows, rows[::-1]]))
@@ -85,12 +88,12 @@ def exchanged(labels: np.ndarray) -> float:
     sizes = np.array([_sizes(line) for line in labels])
     both = np.array([_sizes(a * (int(b.max()) + 1) + b) for a, b in pairwise(labels)])
     gone, trained = sizes[1:] - both, n - sizes[:-1]
-    k = (1 / sizes).sum(axis=1).mean()  # each fold adds 1
+    k = (1 / sizes).sum(axis=1).mean()  # each fold contributes 1
     return float(gone.sum() / trained.sum() * k)
 
 
 def _sizes(labels: np.ndarray) -> np.ndarray:
-    """For each row the number of rows with its label."""
+    """Return for each row the number of rows with its label."""
     _, member, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     return sizes[member.ravel()]
 
@@ -102,12 +105,12 @@ def instability_of_pairs(
     rows: np.ndarray,
     groups: np.ndarray | None,
 ) -> np.ndarray | None:
-    """U = W/(Σ φ² + W), a number for each candidate; None where a group is in several folds.
+    """Return U = W/(Σ φ² + W) for each candidate; None if a group is in several folds.
 
-    φ of a row is its `residuals`, loss minus risk, times its share in the `weights`, which belong
-    to `rows` in ascending order; the rows of a group are added up. W adds the variances of φ over
-    the models that lack a further fold. Nothing moves: 0; losses that move as much as they differ
-    from row to row: ½.
+    φ of a row is its residual (loss minus risk) times its share in the `weights`, which belong to
+    `rows` in ascending order; the rows of a group are summed. W is the sum of the variances of φ
+    over the models that lack a further fold. U is 0 if nothing changes, and ½ if losses change
+    between models as much as they differ between rows.
 
     >>> rows = np.array([0, 0, 1, 1])
     >>> moved = Shaken(rows, np.array([1, 2, 0, 2]), np.array([[0.0, 1.0, 1.0, 1.0]]))
@@ -117,7 +120,8 @@ def instability_of_pairs(
     member = np.arange(len(rows)) if groups is None else _numbered(groups)
     shape = int(member.max()) + 1, int(shaken.other.max()) + 1
     seen, sums = np.zeros(shape, dtype=bool), np.zeros((len(shaken.losses), *shape))
-    for part, place in shaken.parts(rows):  # K - 1 tests of each row: never all at once
+    # There are K - 1 tests of each row, which are never all in memory.
+    for part, place in shaken.parts(rows):
         cell = member[place] * shape[1] + shaken.other[part]
         seen.ravel()[cell] = True
         for line, losses in zip(sums, shaken.losses, strict=True):

@@ -28,9 +28,9 @@ SEVERAL_RULES = (
 class BetaPosterior(IntervalForm[RowEvidence]):
     r"""Equal-tailed interval of Beta(e + 1, n − e + 1), e errors in n rows that were tested once.
 
-    Rows of a hold-out are independent tests of one rule, and the posterior is exact. Those of
-    several folds are not, and a note says so. With groups the rows count for
-    n/max(1, d), d the factor by which groups enlarge the variance of the mean (`beta-grouped`).
+    Rows of a hold-out are independent tests of one rule, and the posterior is exact. Rows of
+    several folds are not, and a note says so. With groups, the number of rows is n/max(1, d), where
+    d is the factor by which groups enlarge the variance of the mean (`beta-grouped`).
     """
 
     word: ClassVar[str] = "beta"

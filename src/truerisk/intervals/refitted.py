@@ -1,7 +1,7 @@
-"""Published intervals of fits that are made for them, and what these fits say.
+"""Published intervals that need additional fits, and the evidence from these fits.
 
-Fits without each two folds, in disjoint halves of the rows, and on bootstrap samples have errors of
-their own.
+The additional fits are those without each pair of folds, those in disjoint halves of the rows, and
+those on bootstrap samples.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from truerisk.results.interval import Basis
 
 @dataclass(frozen=True)
 class NestedErrors:
-    """What nested cross-validation says of the error of its mean.
+    """The error of the mean, as estimated by nested cross-validation.
 
-    `std_error` is its own, between the `floor` of independent rows and √K times that; `mean` is the
-    mean of the losses outside each two folds, `n` counts the tested rows, or groups.
+    `std_error` lies between the `floor` of independent rows and √K times the floor. `mean` is the
+    mean loss outside each pair of folds. `n` is the number of tested rows, or groups.
     """
 
     std_error: float
@@ -41,7 +41,7 @@ class NestedErrors:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairEvidence(Evidence):
-    """What fits without each two folds say, for every candidate."""
+    """Evidence from fits without each pair of folds, for every candidate."""
 
     pairs: Sequence[NestedErrors]
 
@@ -55,7 +55,7 @@ class HalfEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampleEvidence(Evidence):
-    """Err₁, the `risks` of rows that bootstrap samples missed, with its standard error or None."""
+    """Err₁, the `risks` on rows that bootstrap samples missed, with its standard error or None."""
 
     std_errors: Sequence[float | None]
     risks: Sequence[float]
@@ -69,7 +69,7 @@ BATES = (
 
 
 class NestedNormal(IntervalForm[PairEvidence]):
-    """Value ± z times the error that nested cross-validation finds (Bates et al., 2023)."""
+    """Value ± z times the standard error from nested cross-validation (Bates et al., 2023)."""
 
     word: ClassVar[str] = "ncv"
     needs: ClassVar[Needs] = OF_PAIRS
@@ -85,10 +85,11 @@ class NestedNormal(IntervalForm[PairEvidence]):
 class NestedBeta(IntervalForm[PairEvidence]):
     r"""Quantiles of Beta(n_e m + ½, n_e (1 − m) + ½), for losses between 0 and a known bound.
 
-    m is the value as a share of the bound and n_e = p (1 − p)/se² the size of a binomial sample as
-    uncertain as nested cross-validation says, p the mean of its losses: for zero-one loss
-    n/inflation². Where all losses are equal n_e is the number of rows. Unlike the normal interval
-    it is never cut, is skew near the edges, and exists for no errors at all.
+    m is the value as a share of the bound. n_e = p (1 − p)/se² is the size of a binomial sample
+    that is as uncertain as nested cross-validation finds, where p is the mean of its losses; for
+    zero-one loss it is n/inflation². If all losses are equal, n_e is the number of rows. Unlike the
+    normal interval it is never cut, it is skewed near the bounds, and it exists if there are no
+    errors at all.
     """
 
     word: ClassVar[str] = "beta-ncv"
@@ -109,9 +110,9 @@ class NestedBeta(IntervalForm[PairEvidence]):
 class ConservativeZ(IntervalForm[HalfEvidence]):
     r"""Nadeau and Bengio's conservative Z from R pairs of disjoint halves.
 
-    se² = 1/(2R) Σ_r (m_r − m'_r)² with m and m' the mean risks found in the halves of pair r.
-    Halves share no row, so their difference is honest; it is that of n/2 rows, hence
-    conservative. It needs no losses of single rows.
+    se² = 1/(2R) Σ_r (m_r − m'_r)² with m and m' the mean risks in the halves of pair r. Halves
+    share no row, so that their difference is a valid measure of the variation. It is the variation
+    for n/2 rows, and therefore conservative. The interval needs no losses of single rows.
     """
 
     word: ClassVar[str] = "conservative-z"
@@ -131,9 +132,9 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
 class Bootstrap632(IntervalForm[SampleEvidence]):
     r"""Value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5).
 
-    se(Err₁) is the infinitesimal jackknife of the leave-one-out bootstrap; that of .632 and .632+
-    is taken as proportional to the value. It needs enough samples (about 5 n) and neither groups
-    nor weights; where they do not suffice there is a note and no interval.
+    se(Err₁) is the infinitesimal jackknife of the leave-one-out bootstrap. The standard error of
+    .632 and .632+ is taken as proportional to the value. It needs enough samples (about 5 n) and
+    neither groups nor weights; if they are not sufficient, there is a note and no interval.
     """
 
     word: ClassVar[str] = "bootstrap-.632"
@@ -146,6 +147,6 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
     def of(self, evidence: SampleEvidence, c: int) -> Sureness:
         value, error, risk = float(evidence.values[c]), evidence.std_errors[c], evidence.risks[c]
         if error is None or risk <= 0:
-            return None, None, ()  # the method says why
+            return None, None, ()  # The method gives the reason.
         scaled = error * value / risk
         return scaled, evidence.around(value, evidence.z * scaled, self.word), ()
