@@ -42,7 +42,7 @@ class Likelihood(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Return it per candidate; it is infinite for exact fits and labels of probability 0."""
+        """Return the value per candidate: infinite for exact fits and labels of probability 0."""
         if data.task == "classification":
             given = answers[:, np.arange(len(rows)), data.codes_of(rows)]
             with np.errstate(divide="ignore"):

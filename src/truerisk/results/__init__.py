@@ -1,1 +1,1 @@
-"""Results that users hold: numbers with errors, intervals, curves; as text, JSON and frames."""
+"""Results: numbers with errors and intervals, and curves, as text, JSON and data frames."""

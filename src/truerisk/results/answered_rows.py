@@ -1,4 +1,4 @@
-"""A table of what was answered about rows, a line for each test."""
+"""Convert predictions of held-out rows to a table with one line per test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truerisk.results.evaluation import AnsweredRows
 
 
 def columns_of(answered: AnsweredRows) -> dict[str, list[Any]]:
-    """Row, fold, truth and answers of every test, in the order of the rows."""
+    """Return row, fold, truth and predictions of every test, in the order of the rows."""
     plan = answered.answers[0].plan
     rows, _ = plan.positions
     question: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
@@ -39,7 +39,7 @@ def _answers(rows: AnsweredRows, answers: Answers) -> dict[str, np.ndarray]:
         labels[~answered | (values < 0)] = None
         return {"label": labels}
     if answers.response == "probability" and rows.classes is None:
-        by_then = np.cumsum(values[:, :0:-1], axis=1)  # the last interval is the first in time
+        by_then = np.cumsum(values[:, :0:-1], axis=1)  # the last interval is the first one in time
         each = zip(rows.horizons, by_then.T, strict=True)
         return {f"probability_by_{time:.12g}": shares for time, shares in each}
     if answers.response == "probability":
@@ -50,7 +50,7 @@ def _answers(rows: AnsweredRows, answers: Answers) -> dict[str, np.ndarray]:
 
 
 def _columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """One column, or one of each target."""
+    """Yield one column, or one column per target."""
     if values.ndim == 1:
         yield name, values
         return

@@ -1,19 +1,20 @@
-"""Which candidates may be the best: a confidence set, from losses of the same rows alone.
+"""Confidence set of the candidates that may be the best, from losses of the same rows.
 
-Candidate r is held against a mean of its rivals that is drawn to the good ones: with μ_s⁻ⁱ the mean
-loss of candidate s on all rows but i,
+Candidate r is compared with a weighted mean of its rivals in which good rivals have large weights.
+Let μ_s⁻ⁱ be the mean loss of candidate s on all rows except i, and
 
     Q_i = ℓ_ri − Σ_{s≠r} ω_s⁻ⁱ ℓ_si,   ω_s⁻ⁱ ∝ exp(−λ μ_s⁻ⁱ),
 
-and it leaves the set where the mean of Q is above 0 by more than its noise. The weights of row i
-are made without row i, so that picking the good rivals is no double use of it: the mean of Q is
-nearly normal however many candidates there are and however many of them tie (Zhang, Lee and Lei,
-2024, arXiv 2408.02060). No correction for their number is needed, and bad candidates cost nothing.
+Candidate r is removed from the set if the mean of Q is above 0 by more than its noise. The weights
+of row i are computed without row i, so that the choice of good rivals does not use row i twice. The
+mean of Q is therefore nearly normal, however many candidates there are and however many of them tie
+(Zhang, Lee and Lei, 2024, arXiv 2408.02060). No correction for their number is needed, and bad
+candidates cost nothing.
 
-Out-of-fold losses share training rows, so that the variance of the mean of Q is enlarged by the
-factor of a paired difference (`comparison/paired.py`). A candidate leaves the set only if its
+Out-of-fold losses share training rows. The variance of the mean of Q is therefore multiplied by the
+factor of a paired difference (`comparison/paired.py`). A candidate is removed only if its
 difference from the winner alone exceeds its noise as well: the mean of several rivals varies less
-than one of them, and a set must not contradict the paired test that is printed beside it.
+than one of them, and the set must not contradict the paired test that is printed next to it.
 """
 
 from __future__ import annotations
@@ -25,16 +26,17 @@ import numpy as np
 from truerisk.core.arguments import check_level
 from truerisk.results.evaluation import FOLDS, PairedLosses
 
-SHARPNESS = 1.0  # λ in standard errors of a difference: a single row moves no weight by much
-CANCELLED = 1e-6  # of a sum: what is left of it has too few digits
-NOTHING = 1e-12  # of the largest loss: a smaller difference is rounding
+# λ relative to the standard error of a difference, so that a single row hardly changes a weight
+SHARPNESS = 1.0
+CANCELLED = 1e-6  # relative to a sum: a smaller remainder has too few digits
+NOTHING = 1e-12  # relative to the largest loss: a smaller difference is rounding error
 
 
 def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
-    """Which candidates are in the set that holds the best one with probability `level`.
+    """Return a mask of the candidates in a set that contains the best with probability `level`.
 
-    The one with the smallest risk always is; one without a risk never. Candidates with the same
-    losses are in it together.
+    The candidate with the smallest risk is always in the set, and a candidate without a risk never
+    is. Candidates with the same losses are either all in the set or all outside.
 
     >>> rows = np.arange(40)
     >>> losses = np.array([rows % 4 == 0, rows % 5 == 0, rows % 2 == 0], dtype=float)
@@ -67,7 +69,7 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Noise:
-    """What the mean of a difference may be by chance, as the test "paired-cv" has it."""
+    """The noise of a mean difference, as in the test "paired-cv"."""
 
     shares: np.ndarray
     factor: float
@@ -76,7 +78,7 @@ class _Noise:
     nothing: float
 
     def is_exceeded_by(self, parts: np.ndarray) -> bool:
-        """Return True if the sum of the parts, one for each row or group, is more than noise."""
+        """Return True if the sum of the parts, one for each row or group, exceeds the noise."""
         from scipy.special import stdtrit
 
         m, mean = len(self.shares), float(parts.sum())
@@ -89,7 +91,7 @@ class _Noise:
 
 @dataclass(frozen=True, eq=False)
 class _Rivals:
-    """Parts of the risks, and the weight of every candidate before each row, or group, is seen."""
+    """Parts of the risks, and the candidates' weights computed without each row or group."""
 
     parts: np.ndarray
     logs: np.ndarray
@@ -100,7 +102,7 @@ class _Rivals:
 
     @classmethod
     def of(cls, parts: np.ndarray, shares: np.ndarray, nothing: float) -> _Rivals | None:
-        """None where nothing tells the candidates apart: one of them, one row, the same losses."""
+        """Return the rivals, or None for one candidate, one row or equal losses."""
         m = len(shares)
         values = parts.sum(axis=1)
         if m < 2 or len(parts) < 2:
@@ -117,7 +119,7 @@ class _Rivals:
         return cls(parts, logs, weights, total, weighted, nothing)
 
     def mean_without(self, c: int) -> np.ndarray:
-        """What each row adds to the mean of the rivals of c."""
+        """Return each row's contribution to the mean of the rivals of c."""
         rest = self.total - self.weights[c]
         if (rest > CANCELLED * self.total).all():
             mean: np.ndarray = (self.weighted - self.weights[c] * self.parts[c]) / rest

@@ -1,4 +1,4 @@
-"""Bounds that a user sets on honest numbers; the cautious end of an interval must keep them."""
+"""Bounds that a user sets on honest numbers; the unfavourable end of an interval must keep them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from truerisk.core.registry import closest
 from truerisk.results.interval import Reported, Scale
 
 ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
-"""Two names of one score: ours and scikit-learn's."""
+"""The two names of one score, in this package and in scikit-learn."""
 
 
 @dataclass(frozen=True)
 class HonestNumber:
-    """An honest number, and the name that sentences give it.
+    """An honest number, with the name that messages use for it.
 
-    `most` is the largest value of a score, infinity if it is not known, and None for an error.
+    `most` is the largest possible value of a score, infinity if it is unknown, and None for an
+    error.
     """
 
     title: str
@@ -32,7 +33,7 @@ class HonestNumber:
 
     @property
     def as_error(self) -> HonestNumber:
-        """The same number as an error, of which less is better: 1 − accuracy for an accuracy."""
+        """The number as an error, for which lower is better: 1 − accuracy for an accuracy."""
         if self.most is None or self.own.better == "lower":
             return self
         scale = Scale(self.most)
@@ -53,10 +54,10 @@ def numbers_of(risk: Any) -> dict[str, HonestNumber]:
 
 
 def judge(number: HonestNumber, bound: float, asked: str) -> tuple[bool, str]:
-    """Return whether the cautious end of the interval misses a bound, and a sentence on it.
+    """Return True if the unfavourable end of the interval misses the bound, and a sentence on it.
 
-    The lower end counts where larger is better, else the upper end. Without an interval a bound is
-    missed. `asked` quotes the bound as the user gave it.
+    The lower end counts if larger is better, else the upper end. A number without an interval
+    misses every bound. `asked` quotes the bound as the user gave it.
     """
     own, name = number.own, number.title
     if own.interval is None:
@@ -85,7 +86,7 @@ def require(numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) ->
 
 
 def _as_argument(name: str, bound: str = "") -> str:
-    """Return how a bound of this name is written in a call, or its name alone.
+    """Return a bound of this name as it is written in a call, or the name alone.
 
     >>> _as_argument("zero-one", "0.2"), _as_argument("1 - auc", "0.2")
     ('zero_one=0.2', "**{'1 - auc': 0.2}")
@@ -99,7 +100,7 @@ def _as_argument(name: str, bound: str = "") -> str:
 def _checked(
     numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
-    """Return the number that a keyword names and its bound, if some value could keep it."""
+    """Return the number that a keyword names and its bound; refuse an unreachable bound."""
     by_keyword = {re.sub(r"\W", "_", word): number for word, number in numbers.items()}
     word = re.sub(r"\W", "_", name)
     word = word if word in by_keyword else ALIKE.get(word, word)

@@ -1,4 +1,4 @@
-"""Calibration: how often what was given a probability came, bin by bin."""
+"""Calibration: the observed share of events per bin of predicted probabilities."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Bins = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
 
 @dataclass(frozen=True, eq=False)
 class Calibration(Record):
-    r"""Mean probability and observed share in bins of about equally many rows.
+    r"""Mean predicted probability and observed share of events in bins with about equal counts.
 
-    Equal probabilities stand in one bin. The interval of k in n is Wilson's (1927),
-    (k + z²/2 ± z √(k (n − k)/n + z²/4)) / (n + z²); None where rows are weighted or grouped.
-    `brier` is the mean of (p − y)².
+    Equal probabilities are in the same bin. The interval of k in n is Wilson's (1927), (k + z²/2 ±
+    z √(k (n − k)/n + z²/4)) / (n + z²); it is None if rows are weighted or grouped. `brier` is the
+    mean of (p − y)².
 
     >>> found = Calibration.of([0] * 9 + [1] * 9 + [0] * 2, [0.1] * 10 + [0.8] * 10)
     >>> found.predicted.round(6).tolist(), found.observed.tolist(), found.counts.tolist()
@@ -57,7 +57,7 @@ class Calibration(Record):
         dependent: bool = False,
         confidence_level: float = 0.95,
     ) -> Calibration:
-        """From what came (true or false) and the probability that was given for it."""
+        """Compute the calibration of probabilities `given` for outcomes `came` (true or false)."""
         try:
             y, p = real_array(came), real_array(given)
             w = np.ones(len(y)) if weights is None else real_array(weights)
@@ -71,7 +71,7 @@ class Calibration(Record):
             )
         if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
             raise BadData("probabilities are numbers from 0 to 1.")
-        # the bin of every row, numbered from 0 without gaps; equal probabilities share a bin
+        # Number the bins from 0 without gaps; equal probabilities share a bin.
         n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
         edges = (
             np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
@@ -108,7 +108,7 @@ class Calibration(Record):
 
 
 def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's interval of every share."""
+    """Return Wilson's interval of every share."""
     z = normal_quantile(level)
     middle = share * n + z**2 / 2
     half = z * np.sqrt(n * share * (1 - share) + z**2 / 4)

@@ -1,4 +1,4 @@
-"""Two rules compared on the same splits, with what the comparison assumed."""
+"""Comparison of two rules on the same splits, with its assumptions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from truerisk.results.door import load_from_above
 from truerisk.results.interval import ERROR, Interval, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
 
-WIDEST = 1e150  # the square of a wider one overflows
+WIDEST = 1e150  # the square of a larger width overflows
 
 
 def check_rope(rope: Any) -> None:
-    """Refuse what is no half width of a region of practical equivalence."""
+    """Refuse a value that is not half the width of a region of practical equivalence."""
     check_number("rope", rope, 0, WIDEST, "it is half the width of a region, 0 or more")
 
 
 class Equivalence(Protocol):
-    """Half the region of practical equivalence, and a level."""
+    """Half the width of the region of practical equivalence, and a confidence level."""
 
     @property
     def rope(self) -> float: ...
@@ -32,15 +32,16 @@ class Equivalence(Protocol):
 
 @dataclass(frozen=True)
 class Comparison(Record):
-    """Two rules compared: `difference` is a minus b, on the scale that was asked for.
+    """Comparison of two rules: `difference` is a minus b, on the scale of `scoring`.
 
-    `value` is the same. Of losses negative favours a; of scores, where `greater_is_better`,
-    positive does. `names` are those of a and b. `p_value` is that of "the two risks are equal",
-    two-sided. `better`, `equivalent` and `worse` are posterior probabilities that a is better or
-    worse than b by more than `rope`, or neither; `probability` is that of the one that did better
-    here being better by more than `rope`. What a test does not give is None, and `notes` say what
-    the data did not allow. `assumed` lists what must hold for the numbers to mean what they say;
-    `details` are further numbers.
+    `value` is the same number. A negative difference of losses favours a; for scores, where
+    `greater_is_better`, a positive one does. `names` are those of a and b. `p_value` is the
+    two-sided p-value of the hypothesis that the two risks are equal. `better`, `equivalent` and
+    `worse` are posterior probabilities that a is better than b by more than `rope`, worse by more
+    than `rope`, or neither. `probability` is the posterior probability that the rule with the
+    better result here is better by more than `rope`. Fields that a test does not provide are None,
+    and `notes` tell what the data did not allow. `assumed` lists the assumptions under which the
+    numbers are valid. `details` holds further numbers.
     """
 
     schema: ClassVar[str] = "truerisk.comparison/2"
@@ -67,33 +68,34 @@ class Comparison(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         if self.probabilities is not None and self.rope is None:
             return "rope", "a number, as there are probabilities"
         return None
 
     @property
     def value(self) -> float:
-        """A minus b, on the scale that was asked for."""
+        """The difference a minus b, on the scale of `scoring`."""
         return self.difference
 
     @property
     def probability(self) -> float | None:
-        """Posterior probability that the one that did better is better by more than `rope`.
+        """Posterior probability that the rule with the better result is better by more than `rope`.
 
-        None where the test has no posterior. Of two equal ones it is that of either.
+        It is None if the test has no posterior. If both rules are equal, it is the probability for
+        either.
         """
         return self.better if self._loss_difference <= 0 else self.worse
 
     @property
     def _loss_difference(self) -> float:
-        """The difference as losses: negative favours a."""
+        """The difference in terms of losses: negative values favour a."""
         return -self.difference if self.greater_is_better else self.difference
 
     def of_scores(self, greater_is_better: bool = True) -> Comparison:
-        """Return the difference of two losses as that of the scores behind them.
+        """Return the difference of two losses as the difference of the underlying scores.
 
-        The probabilities stay: they say who is better.
+        The probabilities do not change, since they refer to the better rule.
         """
         if not greater_is_better or self.greater_is_better:
             return self
@@ -107,18 +109,18 @@ class Comparison(Record):
 
     @property
     def exceeds_noise(self) -> bool:
-        """Whether 0 lies outside the interval; False without one."""
+        """True if 0 lies outside the interval; False if there is no interval."""
         return self.interval is not None and 0.0 not in self.interval
 
     @property
     def probabilities(self) -> dict[str, float] | None:
-        """Posterior probabilities of a being practically better, equivalent, worse."""
+        """Posterior probabilities that a is practically better, equivalent and worse."""
         if self.better is None or self.equivalent is None or self.worse is None:
             return None
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
     def by_t(self, error: float, df: float, asked: Equivalence, interval: str) -> Comparison:
-        """Return the same with test, interval and posterior by Student's t of this error."""
+        """Return the comparison with test, interval and posterior by Student's t."""
         from scipy.special import stdtr, stdtrit
 
         mean, of_losses, rope = self.difference, self._loss_difference, asked.rope
@@ -139,7 +141,7 @@ class Comparison(Record):
         )
 
     def shows_worse(self, level: float) -> bool:
-        """Return True if the one-sided interval of this level says that a is worse."""
+        """Return True if the one-sided interval of this level shows that a is worse."""
         from scipy.special import stdtrit
 
         if not self.std_error or self.df is None:
@@ -147,11 +149,11 @@ class Comparison(Record):
         return bool(self._loss_difference > stdtrit(self.df, level) * self.std_error)
 
     def noting(self, *notes: str) -> Comparison:
-        """The same with further notes."""
+        """Return the comparison with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the difference beside none, and `others` by name (needs matplotlib)."""
+        """Draw the difference and a line at 0, and `others` by name (needs matplotlib)."""
         return load_from_above("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
@@ -168,12 +170,12 @@ class Comparison(Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of the two that are compared."""
+        """The scale of the two compared numbers."""
         return Scale(1.0) if self.greater_is_better else ERROR
 
     @property
     def _what(self) -> str:
-        """'a − b', by name."""
+        """The text 'a − b', with the names of the rules."""
         return " − ".join(formats.clean(name, 40) for name in self.names)
 
     def _findings(self) -> list[str]:

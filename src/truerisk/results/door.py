@@ -1,14 +1,14 @@
-"""The one way from a result to what reads, writes, draws or compares it.
+"""Import the functions that read, write, draw or compare results, when they are needed.
 
-Results do not know their views, nor load the parts of their own package that few calls need. They
-ask this file by a word, and it imports the view or the part when it is asked for.
+Results do not import their views, nor the parts of their own package that few calls need. They call
+the loaders in this file with a name, and the view or part is imported then.
 """
 
 from __future__ import annotations
 
 from truerisk.core.registry import loader_of
 
-# The views and comparisons of packages above:
+# views and comparisons in higher packages
 load_from_above = loader_of(
     "truerisk",
     """
@@ -42,7 +42,7 @@ load_from_above = loader_of(
     """,
 )
 
-# The parts of this package that few calls need:
+# parts of this package that few calls need
 load_part = loader_of(
     "truerisk.results",
     """

@@ -1,7 +1,7 @@
-"""JSON of an earlier version: accepted here, and converted to what the present version means.
+"""Read JSON of earlier versions, and convert it to the present version.
 
-Version 1 called the score `loss`, and every value was a loss: an AUC of .8 was written as .2, with
-`perfect` 1 beside it.
+Version 1 named the score `loss`, and all its values were losses: an AUC of .8 was written as .2,
+together with `perfect` 1.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ Conversion = Callable[[Mapping[str, Any]], Any]
 
 
 def _with_scoring(record: Any) -> Any:
-    """Rename `loss` of version 1 to `scoring`; a part that is no mapping stays as it is."""
+    """Rename `loss` of version 1 to `scoring`; leave a value that is not a mapping unchanged."""
     if not isinstance(record, Mapping) or "loss" not in record:
         return record
     return {"scoring" if name == "loss" else name: value for name, value in record.items()}
 
 
 def _turned(value: Any, perfect: float) -> Any:
-    """Return the score of a loss, of each of several, or of both ends of an interval.
+    """Return the score of a loss, of each of several losses, or of both ends of an interval.
 
-    Whatever is no number stays as it is, and is refused where it is read.
+    A value that is not a number is returned unchanged, and refused where it is read.
     """
     if isinstance(value, list):
         return [_turned(each, perfect) for each in value]
@@ -40,7 +40,7 @@ def _turned(value: Any, perfect: float) -> Any:
 
 
 def _perfect_of(record: Any) -> float | None:
-    """Return the score of a rule without error that a record of version 1 names."""
+    """Return the score of an error-free rule given in a record of version 1, or None."""
     perfect = record.get("perfect") if isinstance(record, Mapping) else None
     if isinstance(perfect, bool) or not isinstance(perfect, int | float):
         return None
@@ -48,7 +48,7 @@ def _perfect_of(record: Any) -> float | None:
 
 
 def _scored(record: Any, perfect: float | None, *names: str) -> Any:
-    """Return the record with these entries as scores, where it is of a score."""
+    """Return the record with these entries converted to scores, if it is about a score."""
     if perfect is None or not isinstance(record, Mapping):
         return record
     entries = {name: _turned(record[name], perfect) for name in names if name in record}
@@ -56,7 +56,7 @@ def _scored(record: Any, perfect: float | None, *names: str) -> Any:
 
 
 def _estimate(record: Any) -> Any:
-    """Convert an estimate, or a number that a search states."""
+    """Convert an estimate, or a number that a search reports."""
     record = _with_scoring(record)
     perfect = _perfect_of(record)
     record = _scored(record, perfect, "value", "interval", "shrunken")
@@ -85,7 +85,7 @@ def _permutation_test(record: Mapping[str, Any]) -> Any:
 
 
 def _over_time(record: Any) -> Any:
-    """Convert risks over time; the ends of the band change places."""
+    """Convert risks over time, and exchange the ends of the band."""
     record, perfect = _with_scoring(record), _perfect_of(record)
     if perfect is None:
         return record
@@ -95,7 +95,7 @@ def _over_time(record: Any) -> Any:
 
 
 def _parts(record: Any, **convert: Callable[[Any], Any]) -> Any:
-    """Return the record with the parts of these names converted, and each entry of a list."""
+    """Return the record with the named parts converted; lists are converted entry by entry."""
     if not isinstance(record, Mapping):
         return record
     found = dict(record)
@@ -107,7 +107,7 @@ def _parts(record: Any, **convert: Callable[[Any], Any]) -> Any:
 
 
 def _stated(record: Any) -> Any:
-    """Convert what a search states; an estimate names its schema and has an entry of its own."""
+    """Convert a number that a search reports; an estimate has a schema and an entry of its own."""
     return record if isinstance(record, Mapping) and "schema" in record else _estimate(record)
 
 
@@ -123,7 +123,7 @@ def _of_subgroups(record: Any) -> Any:
 
 
 def _assessment(record: Mapping[str, Any]) -> Any:
-    """Convert an assessment: the risk of its best learner says whether it is of a score."""
+    """Convert an assessment; the risk of its best learner shows whether it is about a score."""
     learners = record.get("learners")
     best = learners.get(str(record.get("best"))) if isinstance(learners, Mapping) else None
     perfect = _perfect_of(best.get("risk")) if isinstance(best, Mapping) else None
@@ -155,8 +155,8 @@ CONVERSIONS: Mapping[str, Conversion] = {
 }
 """Functions that turn the plain values of a record into those of the next version, by schema.
 
-An entry "truerisk.audit/1" turns version 1 of an audit into version 2, before any field is read. A
-schema without an entry means the same in both versions. A record inside another names its own
+An entry "truerisk.audit/1" converts version 1 of an audit to version 2, before any field is read. A
+schema without an entry has the same meaning in both versions. A record inside another names its own
 schema and is converted by its own entry; a part without a schema is converted with its record.
 """
 
@@ -190,7 +190,7 @@ def to_present_version(content: JsonValue, schema: str) -> JsonValue:
 
 
 def _version_of(content: JsonValue, schema: str) -> int:
-    """Return the version of a record; refuse another record, and a version that is not read."""
+    """Return the version of a record; refuse other records and unsupported versions."""
     name, _, present = schema.partition("/")
     is_inside = bool(content.place)
     if is_inside:

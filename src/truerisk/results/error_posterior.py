@@ -1,4 +1,4 @@
-"""The posterior of a true error rate after a test: Beta, exact in its tails."""
+"""The Beta posterior of a true error rate after a test, exact in its tails."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from truerisk.results.records import Shown
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.sample_size import beta_quantile
 
-LEAST = 1e-12  # rows of a prior: with fewer, quantiles of older SciPy are no numbers
-MOST = 10**15  # rows that are told apart as floats; what is more was mistyped
+LEAST = 1e-12  # rows of a prior: with fewer, quantiles of older SciPy releases are NaN
+MOST = 10**15  # rows that floats can distinguish; larger numbers are typing errors
 ONE_RULE = "one fitted rule"
 
 
 class Measures(NamedTuple):
     """Wallman's four measures of a tested rule (§3.7); lower is better in each.
 
-    `ub` is the upper bound, `above_half` P(error > ½), `q2` E[error²], `err` the share of errors.
+    `ub` is the upper bound, `above_half` P(error > ½), `q2` E[error²], and `err` the share of
+    errors.
     """
 
     ub: float
@@ -37,12 +38,12 @@ class Measures(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorPosterior(Shown):
-    r"""What `errors` in `n` independent *test* rows say about the true error.
+    r"""Posterior of the true error, given `errors` in `n` independent *test* rows.
 
     With the prior Beta(a, b) the posterior is Beta(errors + a, n − errors + b); the default prior
-    is flat. Wallman's four measures of a rule are `upper(.95)`, `mass_above(.5)`,
-    `second_moment()` and `errors / n`. (His text says n is the training size; it is the test
-    size. His "exponentially increasing cost" is quadratic: E[error²].)
+    is flat. Wallman's four measures of a rule are `upper(.95)`, `mass_above(.5)`, `second_moment()`
+    and `errors / n`. (His text says that n is the training size; it is the test size. His
+    "exponentially increasing cost" is quadratic: E[error²].)
 
     >>> post = ErrorPosterior(6, 60)
     >>> round(post.mean, 6), round(post.upper(0.95), 9), f"{post.mass_above(0.5):.6e}"
@@ -58,12 +59,12 @@ class ErrorPosterior(Shown):
     def of_estimate(
         cls, estimate: RiskEstimate, prior: tuple[float, float] = (1, 1)
     ) -> ErrorPosterior:
-        """The posterior that the errors of an estimate give, labelled with what it is of.
+        """Return the posterior for the errors of an estimate, labelled with what it refers to.
 
-        After a hold-out it is the posterior of this rule's error. After cross-validation every
-        fold had a rule of its own, trained on other rows: the errors are counted as if one rule
-        had made them, which is the posterior of no single rule, and ignores that the training
-        sets overlap. `of` says which.
+        After a hold-out it is the posterior of this rule's error. After cross-validation every fold
+        has a rule of its own, trained on other rows. The errors are then counted as if one rule had
+        made them; this is not the posterior of any single rule, and it ignores that the training
+        sets overlap. `of` tells which case applies.
 
         >>> import truerisk as tr
         >>> from sklearn.naive_bayes import GaussianNB
@@ -116,7 +117,7 @@ class ErrorPosterior(Shown):
         return float(np.sqrt(a * b / (a + b + 1)) / (a + b))
 
     def second_moment(self) -> float:
-        """E[error²], the expected quadratic cost."""
+        """Return E[error²], the expected quadratic cost."""
         a, b = self._parameters
         return a * (a + 1) / ((a + b) * (a + b + 1))
 
@@ -125,7 +126,7 @@ class ErrorPosterior(Shown):
     @overload
     def cdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def cdf(self, e: Any) -> Any:
-        """P(error ≤ e)."""
+        """Return P(error ≤ e)."""
         from scipy.special import betainc
 
         return betainc(*self._parameters, np.clip(_rates(e), 0, 1))[()]
@@ -135,7 +136,7 @@ class ErrorPosterior(Shown):
     @overload
     def mass_above(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def mass_above(self, e: Any) -> Any:
-        """P(error > e), computed in its own tail: exact where it is 1e-26."""
+        """Return P(error > e), computed in its own tail, so that it is exact even at 1e-26."""
         from scipy.special import betainc
 
         a, b = self._parameters
@@ -146,7 +147,7 @@ class ErrorPosterior(Shown):
     @overload
     def pdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def pdf(self, e: Any) -> Any:
-        """The density at e."""
+        """Return the density at e."""
         from scipy.special import betaln, xlog1py, xlogy
 
         a, b = self._parameters
@@ -157,23 +158,23 @@ class ErrorPosterior(Shown):
         return np.where(inside, density, 0.0)[()]
 
     def quantile(self, probability: float) -> float:
-        """The error that is not exceeded with this probability."""
+        """Return the error that is not exceeded with this probability."""
         if not (isinstance(probability, Real) and 0 <= probability <= 1):
             raise BadData(f"probability {probability!r} is not between 0 and 1.")
         return float(beta_quantile(*self._parameters, probability))
 
     def upper(self, level: float = 0.95) -> float:
-        """One-sided bound: the true error lies below it with this probability."""
+        """Return the one-sided bound below which the true error lies with this probability."""
         return self.quantile(level)
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Equal-tailed credible interval."""
+        """Return the equal-tailed credible interval."""
         check_level("level", level)
         tail = (1 - level) / 2
         return Interval(self.quantile(tail), self.quantile(1 - tail), "beta", level)
 
     def measures(self, level: float = 0.95) -> Measures:
-        """Wallman's (ub), (50 %), (q2) and (err): four ways to say how well a test went.
+        """Return Wallman's (ub), (50 %), (q2) and (err), four measures of the result of a test.
 
         >>> ErrorPosterior(15, 150).measures().ub < ErrorPosterior(6, 60).measures().ub
         True
@@ -184,7 +185,7 @@ class ErrorPosterior(Shown):
         return Measures(self.upper(level), above, self.second_moment(), self.errors / self.n)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the density (needs matplotlib); `others`, posteriors by name, are drawn along."""
+        """Draw the density (needs matplotlib), together with `others`, posteriors by name."""
         return load_from_above("posterior")(self, ax=ax, **options)
 
     def __str__(self) -> str:
@@ -211,7 +212,7 @@ class ErrorPosterior(Shown):
 
 
 def _is_beta(prior: Any) -> bool:
-    """Return True for two finite positive numbers that quantiles can be computed with."""
+    """Return True for two finite positive numbers for which quantiles can be computed."""
     pair = tuple(prior) if np.iterable(prior) else ()
     return len(pair) == 2 and all(
         isinstance(p, Real) and not p < LEAST and p < np.inf for p in pair
@@ -219,7 +220,7 @@ def _is_beta(prior: Any) -> bool:
 
 
 def _rates(given: Any) -> np.ndarray:
-    """Error rates as numbers."""
+    """Return error rates as an array of floats."""
     try:
         rates = as_array(given, float)
     except ValueError:
@@ -230,7 +231,7 @@ def _rates(given: Any) -> np.ndarray:
 
 
 def _counted(estimate: RiskEstimate) -> np.ndarray:
-    """The errors of an estimate, row by row, or why they cannot be counted."""
+    """Return the errors of an estimate per row; refuse one whose errors cannot be counted."""
     losses, value, why = estimate.losses, estimate.loss_value, None
     if losses is None:
         why = f"'{estimate.method}' with loss '{estimate.scoring}' has no losses of single rows."

@@ -1,7 +1,7 @@
-"""What a method found: risks, who was chosen in each outer split, and the answers they rest on.
+"""The result of a method: risks, the winners of outer splits, and the answers behind them.
 
-What models answered about rows they had not seen is kept row by row, with what each row does to a
-cross-validated value: the difference of two values is made of it.
+Predictions of held-out rows are stored per row, with the influence of each row on a cross-validated
+value, from which the difference of two values is computed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from truerisk.results.interval import Interval
 
 
 class LazyInterval(Protocol):
-    """How sure a risk is, made when someone asks."""
+    """The standard error and interval of a risk, computed on demand."""
 
     def std_error(self) -> float | None:
-        """None where there is none."""
+        """Return the standard error, or None if there is none."""
         ...
 
     def interval(self) -> Interval:
-        """At the level that was asked for."""
+        """Return the interval at the level that was requested."""
         ...
 
 
@@ -37,15 +37,14 @@ Target = Literal["Err", "Err_XY", "CER", "training"]
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """One risk with all that belongs to it, before it gets its name and its papers.
+    """One risk with everything that belongs to it, before its name and provenance are added.
 
-    `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` the risk in each fold or split.
-    `later` makes the standard error and the interval when someone reads them, where that takes
-    longer than all the rest.
-    `rank` orders candidates where the values themselves are too small to tell them apart: the log
-    of the value, say. `table` are the named numbers that the value was made of. `influences` say
-    what each row does to the value, for who takes the difference of two. `findings` are what was
-    seen in the answers; the notes say it, too.
+    `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` holds the risk in each fold or
+    split. `later` computes the standard error and the interval on demand, if that takes longer than
+    everything else. `rank` orders candidates if the values themselves are too small to distinguish
+    them, for example by the logarithm of the value. `table` holds the named numbers from which the
+    value was computed. `influences` holds the influence of each row on the value, for differences
+    of two values. `findings` were noticed in the answers; the notes contain them as well.
     """
 
     value: float
@@ -62,19 +61,19 @@ class Tested:
     findings: tuple[Finding, ...] = ()
 
     def read_std_error(self) -> float | None:
-        """The standard error, made now if it was left for later."""
+        """Return the standard error, computed now if it was deferred."""
         return self.std_error if self.later is None else self.later.std_error()
 
     def read_interval(self) -> Interval | None:
-        """The interval, made now if it was left for later."""
+        """Return the interval, computed now if it was deferred."""
         return self.interval if self.later is None else self.later.interval()
 
 
 @dataclass(frozen=True, eq=False)
 class RisksByColumn(Sequence[Tested]):
-    """Risks of many candidates, of which a rule reads two columns and a reader a few lines.
+    """Risks of many candidates, of which usually only two columns and a few entries are read.
 
-    `tested_at(c)` puts candidate c's together when it is read.
+    `tested_at(c)` assembles the estimate of candidate c when it is read.
     """
 
     values: np.ndarray
@@ -99,7 +98,7 @@ class RisksByColumn(Sequence[Tested]):
 
 @dataclass(eq=False)
 class RisksToRead(Sequence[Tested]):
-    """Risks that are made when the first of them is read: one for each candidate."""
+    """Risks of all candidates that are computed when the first of them is read."""
 
     make: Callable[[], Sequence[Tested]]
     n_candidates: int
@@ -119,14 +118,14 @@ class RisksToRead(Sequence[Tested]):
 
 
 def values_of(tested: Sequence[Tested]) -> np.ndarray:
-    """The value of every risk."""
+    """Return the value of every risk."""
     if isinstance(tested, RisksByColumn):
         return tested.values
     return np.array([risk.value for risk in tested])
 
 
 def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
-    """Return the rank of every risk, None where some have none."""
+    """Return the rank of every risk, or None if any has none."""
     if isinstance(tested, RisksByColumn):
         return tested.ranks
     ranks = np.empty(len(tested))
@@ -138,14 +137,14 @@ def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
 
 
 def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
-    """The standard error of every risk, NaN where there is none."""
+    """Return the standard error of every risk, NaN if there is none."""
     errors = (risk.read_std_error() for risk in tested)
     return np.array([np.nan if error is None else error for error in errors])
 
 
 @dataclass(frozen=True)
 class OuterSplit:
-    """What happened in one outer split: which candidate won inside, and how it did outside."""
+    """The result of one outer split: the candidate that won inside, and its risk outside."""
 
     repeat: int
     fold: int
@@ -158,10 +157,10 @@ class OuterSplit:
 
 @dataclass(frozen=True, eq=False)
 class Winners:
-    """Who was tested in every question of a procedure's last pass, and its inner risk.
+    """The candidate tested in every question of a procedure's last pass, and its inner risk.
 
-    Every question has one, also those that are no split (the apparent risk in .632+). `compared`
-    says that candidates were asked inside before; where they were not, `inner_risk` is NaN.
+    Every question has a candidate, including those that are no split (the apparent risk in .632+).
+    `compared` is True if candidates were compared inside before; otherwise `inner_risk` is NaN.
     """
 
     candidate: np.ndarray
@@ -171,13 +170,14 @@ class Winners:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a method found: a risk per candidate and, where it tunes, the risk of the procedure.
+    """The result of a method: a risk per candidate and, if it tunes, the risk of the procedure.
 
     `tested[c]` is candidate c's estimate. `procedure` is the honest risk of "tune, then fit" as a
-    whole (nested, three-way); `units` are its outer splits and `winners` what was tested in every
-    question of `answers`. `shaken` are answers of the same winners to the same rows by models that
-    lack some more training rows, where the method has them. `scores` say the same in further losses
-    of the same fits, where the terms ask for them: the choices are those of the first loss.
+    whole (nested, three-way). `units` are its outer splits, and `winners` the candidates tested in
+    every question of `answers`. `shaken` holds answers of the same winners to the same rows by
+    models that lack further training rows, if the method has them. `scores` are the evaluations in
+    further losses of the same fits, if the terms request them; all choices are made by the first
+    loss.
     """
 
     plan: Plan
@@ -192,20 +192,20 @@ class Evaluation:
 
 
 def compact(losses: np.ndarray) -> np.ndarray:
-    """The same losses to be kept: where all are 0 or 1, a byte holds each."""
+    """Return the losses in compact form: one byte each if all are 0 or 1."""
     errors = losses == 1
     return errors.view(np.int8) if (errors | (losses == 0)).all() else losses
 
 
-AT_ONCE = 1 << 15  # losses of models without a further fold: there are K - 1 of each row
+AT_ONCE = 1 << 15  # losses of models without a further fold, of which there are K - 1 per row
 
 
 @dataclass(frozen=True, eq=False)
 class Shaken:
     """Losses of rows that were tested by models without their own fold and a further one.
 
-    `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]`
-    besides the row's own.
+    `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]` as
+    well as the row's own fold.
     """
 
     rows: np.ndarray
@@ -214,13 +214,13 @@ class Shaken:
 
     @classmethod
     def of(cls, answers: Answers, losses: np.ndarray) -> Shaken:
-        """Those of the "inner" questions of a plan of pairs."""
+        """Collect the losses of the "inner" questions of a plan of pairs."""
         plan = answers.plan
         unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
         return cls(plan.positions[0], np.repeat(unit, plan.test_sizes), compact(losses))
 
     def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
-        """The mean loss of each row by all models of one candidate that answered it."""
+        """Return each row's mean loss over all models of one candidate that predicted it."""
         sums, times = np.zeros(len(rows)), np.zeros(len(rows))
         for part, place in self.parts(rows):
             np.add.at(sums, place, self.losses[candidate, part].astype(np.float64))
@@ -228,25 +228,26 @@ class Shaken:
         return sums / times
 
     def parts(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Slices of the losses, short ones, and where their rows stand among ascending `rows`."""
-        every = rows[-1] + 1 == len(rows)  # each stands at its own number
+        """Yield short slices of the losses, and the places of their rows among ascending `rows`."""
+        every = rows[-1] + 1 == len(rows)  # True if each row number is its own place
         for start in range(0, len(self.rows), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             yield part, self.rows[part] if every else np.searchsorted(rows, self.rows[part])
 
     def minus(self, other: Shaken) -> Shaken:
-        """The differences of two candidates on the same rows and folds."""
+        """Return the differences of two candidates on the same rows and folds."""
         return Shaken(self.rows, self.other, self.losses - other.losses)
 
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """The losses whose weighted mean is a value, a row each, of rows that were tested once.
+    """The losses whose weighted mean is a value, one for each row, if rows were tested once.
 
-    Of a score that rates whole test sets it is the value plus the row's influence. `losses[j]`
-    belongs to row `rows[j]`, `weights` add to 1, `groups` are those of the rows. `k` is the number
-    of folds. `one_row` is what another answer to a single row does to the value where answers are
-    labels, 0 where they are not. `shaken` are the losses by models that lack a further fold.
+    For a score that rates whole test sets, the loss of a row is the value plus the row's influence.
+    `losses[j]` belongs to row `rows[j]`, `weights` sum to 1, and `groups` are the groups of the
+    rows. `k` is the number of folds. `one_row` is the effect of a different answer to a single row
+    on the value if answers are labels, and 0 otherwise. `shaken` holds the losses by models that
+    lack a further fold.
     """
 
     losses: np.ndarray
@@ -259,21 +260,22 @@ class Influences:
 
     @property
     def in_pairs(self) -> bool:
-        """Whether fits without a further fold tell how much the losses move."""
+        """True if fits without a further fold show how much the losses change."""
         return self.shaken is not None
 
 
-FOLDS = 1.8  # times the variance of independent rows, of one drawing of the folds; calibrated
+# calibrated factor on the variance of independent rows, for a single drawing of the folds
+FOLDS = 1.8
 
 
 @dataclass(frozen=True, eq=False)
 class PairedLosses:
-    """`losses[c, j]` of candidate c on row j, whose `shares` in the risk add to 1.
+    """Losses `losses[c, j]` of candidate c on row j, whose `shares` in the risk sum to 1.
 
-    A candidate without a risk has NaN. Rows of one of the `groups` may depend on each other.
-    `one_row[c]` is what another answer to one row does to the risk of candidate c, where answers
-    are labels. `factors[c]` is by how much its difference from the winner varies more than one of
-    independent rows; None where fits without a further fold do not tell it.
+    The losses of a candidate without a risk are NaN. Rows of one of the `groups` may depend on each
+    other. `one_row[c]` is the effect of a different answer to one row on the risk of candidate c,
+    if answers are labels. `factors[c]` is the factor by which the variance of its difference from
+    the winner exceeds that of independent rows; it is None without fits that lack a further fold.
     """
 
     losses: np.ndarray
@@ -283,7 +285,7 @@ class PairedLosses:
     factors: np.ndarray | None = None
 
     def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
-        """What each row, or group, adds to every risk, and its share; those without any are out."""
+        """Return each row's, or group's, part in every risk, and its share if positive."""
         parts, shares = self.losses * self.shares, self.shares
         if self.groups is not None:
             member = np.unique(self.groups, return_inverse=True)[1].ravel()
@@ -294,10 +296,10 @@ class PairedLosses:
 
 
 class Comparable(Protocol):
-    """What holds losses of several candidates on the same rows."""
+    """An object that holds losses of several candidates on the same rows."""
 
     def losses(self) -> PairedLosses:
-        """The losses; a refusal says why there are none."""
+        """Return the losses; refuse with a reason if there are none."""
         ...
 
 
@@ -306,12 +308,12 @@ OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 @dataclass(frozen=True, eq=False)
 class AnsweredRows:
-    """Answers to one plan of every line in it, or of one `candidate`, beside the truth.
+    """Answers to one plan for every candidate, or for one `candidate`, together with the truth.
 
-    `answers` are those of the loss and those that were asked for besides; `truth` is y, or the
-    codes of its labels, which are `classes` in the order of the codes, None for numbers. `times`
-    are those of all rows, if they had any; `placed` says whether they had places. For an outcome in
-    time, probabilities are those of the intervals that the `horizons` bound.
+    `answers` are the answers for the loss and for further requests. `truth` is y, or the codes of
+    its labels, which are `classes` in the order of the codes (None for numbers). `times` are the
+    times of all rows, if they have any; `placed` is True if they have places. For an outcome in
+    time, probabilities are those of the intervals between the `horizons`.
     """
 
     answers: tuple[Answers, ...]
@@ -324,7 +326,7 @@ class AnsweredRows:
 
     @classmethod
     def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
-        """Return None if rows were not answered one by one: by a scorer, or for drawn fits."""
+        """Return the answers per row; None if rows were rated by a scorer, or by drawn fits."""
         if answers is None:
             return None
         kinds: dict[Response, Answers | None] = dict.fromkeys(OF_ROWS)  # in this order
@@ -345,7 +347,7 @@ class AnsweredRows:
 
     @property
     def unseen(self) -> np.ndarray:
-        """Which answers are of a model that did not see the row: a bootstrap asks others, too."""
+        """Mask of the answers by models that had not seen the row; a bootstrap has others too."""
         plan = self.answers[0].plan
         seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
         return ~np.concatenate(seen)

@@ -56,16 +56,16 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "warm-start": ("note", "a second fit of the same model goes on from the first"),
     "columns-unseen": ("note", "the table is too large, or no table of numbers"),
 }
-"""Every code with its severity and what it means."""
+"""Every code with its severity and meaning."""
 
 OF_EVERY_CALL = ("near-copies", "rows-in-order", "group-numbers", "few-events", "infinite-loss")
-"""Codes of the checks that every verb makes; what they find is in its warning."""
+"""Codes of the checks that every public function makes; their findings are in its warning."""
 
 RENAMED: Mapping[str, str] = {
     "few-rows-of-a-class": "few-events",
     "groups-suspected": "group-numbers",
 }
-"""Codes of earlier versions, which stored results may hold, and their names of today."""
+"""Codes of earlier versions, which stored results may contain, and their present names."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How much it matters: "serious", "warning" or "note"."""
+        """The severity: "serious", "warning" or "note"."""
         return CODES[self.code][0]
 
     @property
     def note(self) -> str:
-        """Sentence and remedy in one text, as the notes of results hold it."""
+        """Sentence and remedy in one text, as in the notes of results."""
         return f"{self.sentence} {self.remedy}"
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class Finding:
 
 
 def by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
-    """The most serious first; equal ones in the order they were found."""
+    """Return the findings with the most serious first, otherwise in their present order."""
     order = get_args(Severity)
     return tuple(sorted(findings, key=lambda f: order.index(f.severity)))
 
@@ -108,7 +108,7 @@ _is_inside_fit: ContextVar[bool] = ContextVar("is_inside_fit", default=False)
 
 @contextmanager
 def without_checks() -> Iterator[None]:
-    """Switch checks off inside the block: it fits models, and their rows have been checked."""
+    """Switch checks off within the block, which fits models on rows that have been checked."""
     token = _is_inside_fit.set(True)
     try:
         yield
@@ -122,7 +122,7 @@ def are_checks_on() -> bool:
 
 
 def warn_of_findings(findings: Iterable[Finding]) -> None:
-    """Give one warning that lists all findings; none inside a fit or without findings."""
+    """Issue one warning that lists all findings, unless there are none or this is inside a fit."""
     listed = dict.fromkeys(findings)
     if listed and are_checks_on():
         notes = (f"{finding.note} [{finding.code}]" for finding in listed)

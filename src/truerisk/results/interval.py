@@ -1,7 +1,7 @@
-"""An interval carries the name of the method that made it; `Basis` names what it may rest on.
+"""Intervals with the name of their method; `Basis` lists the evidence they may need.
 
-A `Breakdown` holds the named numbers that an estimate was made of. `Scale` turns a
-risk into the score that was asked for, and `tied` knows which risks are the same.
+A `Breakdown` holds the named numbers from which an estimate was computed. `Scale` converts a risk
+to the requested score, and `tied` tells which risks are equal.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from truerisk.results.records import Share, Shown
 
 
 class Basis(Enum):
-    """What an interval may rest on, in words.
+    """The kinds of evidence that an interval may need, in words.
 
-    An interval declares what it needs of these; a loss, a table, a method and its drawn plan say
-    which of them they give.
+    An interval declares which of these it needs; a loss, a table, a method and its drawn plan
+    declare which of them they provide.
     """
 
     ROW_LOSSES = "losses of single rows"
@@ -46,26 +46,27 @@ class Basis(Enum):
     SAMPLES = "bootstrap samples"
 
 
-ROPE = 0.01  # half the width of the usual region of practical equivalence
+ROPE = 0.01  # half the width of the default region of practical equivalence
 
 
 OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
-"""What a drawn plan tells, and its data; the rest is a kind of answers, a loss or a table."""
+"""The evidence that a drawn plan and its data determine; a loss, table or method gives the rest.
+"""
 
 
 RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
-"""Entries of a breakdown that are risks: all others are weights, differences or counts."""
+"""Entries of a breakdown that are risks; all others are weights, differences or counts."""
 
 
 def normal_quantile(level: float) -> float:
-    """How many standard errors an interval of this level reaches to either side."""
+    """Return the two-sided normal quantile of an interval at this level."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
 
 
 def quantile_of_t(level: float, degrees: float) -> float:
-    """Return the two-sided quantile of Student's t, the normal one for infinitely many degrees.
+    """Return the two-sided quantile of Student's t; infinite degrees give the normal one.
 
     >>> round(quantile_of_t(0.95, 19), 3), round(quantile_of_t(0.95, float("inf")), 3)
     (2.093, 1.96)
@@ -77,7 +78,7 @@ def quantile_of_t(level: float, degrees: float) -> float:
 
 @dataclass(frozen=True)
 class Interval:
-    """`low` to `high`, by `method`, at `confidence_level`."""
+    """The interval from `low` to `high`, computed by `method`, at `confidence_level`."""
 
     low: float
     high: float
@@ -86,7 +87,7 @@ class Interval:
 
     @property
     def flaw(self) -> tuple[str] | None:
-        """What makes it none, where it was read from a file."""
+        """The requirement that an interval read from a file violates, or None."""
         fits = -inf < self.low <= self.high < inf
         return None if fits else ("an interval",)
 
@@ -99,7 +100,7 @@ class Interval:
         level: float,
         ends: tuple[float, float] = (-inf, inf),
     ) -> Interval:
-        """Standard errors to either side, within the `ends` of what there can be."""
+        """Return the normal interval around a value, cut to the `ends` of possible values."""
         half = normal_quantile(level) * error
         return cls(max(value - half, ends[0]), min(value + half, ends[1]), method, level)
 
@@ -108,7 +109,7 @@ class Interval:
         return self.high - self.low
 
     def below(self, perfect: float) -> Interval:
-        """That of `perfect` minus the value: of a score, where this is of a loss.
+        """Return the interval of `perfect` minus the value: that of a score, given that of a loss.
 
         >>> print(Interval(0.02, 0.1, "logit-cv").below(1.0))
         [0.9000, 0.9800]
@@ -123,7 +124,7 @@ class Interval:
 
 
 def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
-    """Return the ends of an interval, None for both where there is none."""
+    """Return the ends of an interval, None for both if there is none."""
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
@@ -149,7 +150,7 @@ class Breakdown(Mapping[str, float], Shown):
         return len(self.numbers)
 
     def on(self, scale: Scale) -> Breakdown:
-        """Return the same with its risks on another scale; optimism, weights and counts stay.
+        """Return the breakdown with its risks on another scale; other numbers do not change.
 
         >>> print(
         ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on(Scale(1.0))
@@ -179,11 +180,11 @@ class WithInterval:
 
     @property
     def ends(self) -> list[float]:
-        """All that an axis must show: the value and the ends of its interval, where they are."""
+        """All numbers that an axis must show: the value and the ends of its interval."""
         return [end for end in (self.value, *ends_of(self.interval)) if end is not None]
 
     def named(self, name: str) -> dict[str, float | None]:
-        """The value under its name, and the ends of its interval beside it.
+        """Return the value under its name, and the ends of its interval under derived names.
 
         >>> Reported(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
         {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
@@ -194,7 +195,7 @@ class WithInterval:
 
 @dataclass(frozen=True)
 class Reported(WithInterval):
-    """A value with its interval alone; `better` is "larger" or "lower"."""
+    """A value with its interval only; `better` is "larger" or "lower"."""
 
     value: float | None
     interval: Interval | None
@@ -203,10 +204,11 @@ class Reported(WithInterval):
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale of a number that was asked for: of a loss the risk itself, of a score the score.
+    """The scale of a requested number: the risk itself for a loss, the score for a score.
 
-    `perfect` is the score of a rule without error, infinite where it is not known; a score is that
-    minus the risk, and minus the risk where it is not known. It is None for a loss.
+    `perfect` is the score of a rule without error, and infinite if it is unknown. A score is
+    `perfect` minus the risk, and minus the risk if `perfect` is unknown. `perfect` is None for a
+    loss.
 
     >>> auc, error = Scale(1.0), Scale()
     >>> auc.value(0.205), auc.better, auc.of("auc")
@@ -225,36 +227,36 @@ class Scale:
 
     @property
     def noun(self) -> str:
-        """What its numbers are called where the loss is named beside them."""
+        """The noun for its numbers if the loss is named elsewhere."""
         return "risk" if self.perfect is None else "score"
 
     @property
     def selected(self) -> str:
-        """What the selected value of a tuned learner is."""
+        """The label of the selected value of a tuned learner."""
         verb = "minimised" if self.perfect is None else "maximised"
         return f"selected: the {self.noun} that tuning {verb}"
 
     @property
     def optimism(self) -> str:
-        """What optimism is: positive where the selected value flatters."""
+        """The label of the optimism, which is positive if the selected value flatters."""
         ends = ("honest", "selected") if self.perfect is None else ("selected", "honest")
         return f"optimism: {' − '.join(ends)}"
 
     def of(self, loss: str) -> str:
-        """What its numbers are called with the name of the loss."""
+        """Return the name of its numbers, including the name of the loss."""
         name = clean(loss, 40)
         return f"{name} risk" if self.perfect is None else name
 
     def short(self, loss: str) -> str:
-        """The same where the loss is known: "risk", or the name of the score."""
+        """Return the name if the loss is known: "risk", or the name of the score."""
         return "risk" if self.perfect is None else clean(loss, 40)
 
     def head(self, loss: str) -> str:
-        """The same over a column of numbers: "risk", or the name of the score and its direction."""
+        """Return the heading of a column: "risk", or the name of the score and its direction."""
         return "risk" if self.perfect is None else f"{clean(loss, 40)} (larger is better)"
 
     def axis(self, loss: str) -> str:
-        """The same along an axis, where the loss is named nowhere else."""
+        """Return the label of an axis, which names the loss as well."""
         return f"risk ({clean(loss, 40)})" if self.perfect is None else self.head(loss)
 
     @overload
@@ -270,11 +272,11 @@ class Scale:
         return self._origin - risk
 
     def values(self, risks: np.ndarray) -> np.ndarray:
-        """Return several risks on this scale; NaN stays."""
+        """Return several risks on this scale; NaN stays NaN."""
         return risks if self.perfect is None else self._origin - risks
 
     def interval(self, interval: Interval | None) -> Interval | None:
-        """Return the interval of a risk on this scale. Applied again, it returns the first one."""
+        """Return a risk's interval on this scale. Applied again, it returns the original one."""
         if interval is None or self.perfect is None:
             return interval
         return interval.below(self._origin)
@@ -285,7 +287,7 @@ class Scale:
         return self.perfect if self.perfect is not None and self.perfect < inf else 0.0
 
     def optimism_of(self, honest: float | None, selected: float | None) -> float | None:
-        """Return by how much the selected value is better than the honest one; None without both.
+        """Return how much better the selected value is than the honest one, or None.
 
         >>> Scale(1.0).optimism_of(0.75, 0.875), Scale().optimism_of(0.25, 0.125)
         (0.125, 0.125)
@@ -295,7 +297,7 @@ class Scale:
         return honest - selected if self.perfect is None else selected - honest
 
     def gap(self, difference: float) -> float:
-        """One risk minus another, as one shown value minus the other."""
+        """Return the difference of two risks as the difference of the displayed values."""
         return difference if self.perfect is None else 0.0 - difference
 
 
@@ -303,7 +305,7 @@ ERROR = Scale()
 
 
 class OnScale(WithInterval):
-    """A number on the scale that was asked for; `perfect` as in `Scale`."""
+    """A number on the requested scale; `perfect` as in `Scale`."""
 
     perfect: float | None
 
@@ -319,7 +321,7 @@ class OnScale(WithInterval):
 
     @property
     def loss_value(self) -> float | None:
-        """The value as a loss, smaller is better: of AUC, 1 − AUC."""
+        """The value as a loss, for which smaller is better: 1 − AUC for an AUC."""
         return self.scale.value(self.value)
 
     @property
@@ -348,9 +350,9 @@ class Bounded(ABC):
     def require(self, **bounds: float) -> None:
         """Raise `BoundMissed` unless the interval of each named number keeps its bound.
 
-        A score, of which more is better, keeps a bound if the lower end of its interval is at least
-        that large; an error, of which less is better, if the upper end is at most that large. A
-        number without an interval keeps no bound.
+        A score, for which more is better, keeps a bound if the lower end of its interval is at
+        least that large. An error, for which less is better, keeps it if the upper end is at most
+        that large. A number without an interval keeps no bound.
 
         Parameters
         ----------
@@ -383,11 +385,11 @@ def honest_numbers_of(result: Bounded) -> Mapping[str, Any]:
     return result._honest_numbers
 
 
-TIE = 1e-12  # sums of equal fold risks in another order differ by less
+TIE = 1e-12  # sums of equal fold risks in different orders differ by less than this
 
 
 def tied(risks: Any, least: Any) -> Any:
-    """Whether risks are as small as the least; relative, so that no unit of a loss counts.
+    """Return True where risks equal the least one, up to a relative tolerance for rounding.
 
     >>> tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
     [False, True, True]
@@ -398,7 +400,7 @@ def tied(risks: Any, least: Any) -> Any:
 
 
 def tied_groups(risks: Sequence[float]) -> list[list[int]]:
-    """Positions from the smallest risk on, those that are tied together and in their own order.
+    """Return positions by ascending risk, in groups of tied risks that are sorted by position.
 
     >>> tied_groups([0.3, 0.1 + 1e-14, 0.1, float("inf")])
     [[1, 2], [0], [3]]

@@ -1,4 +1,4 @@
-"""JSON read with care: every value is checked, and a sentence names the place of a wrong one."""
+"""Read JSON with checks: an error message names the place of any wrong value."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from truerisk.results.records import LARGEST_COUNT, MAX_BYTES
 
 T = TypeVar("T")
 
-MOST_KEYS = 10_000  # of one object: settings, learners, classes
+MOST_KEYS = 10_000  # keys of one object: settings, learners, classes
 DEEPEST = 64  # levels of objects and arrays; results have fewer than 20
 LARGEST_INTEGER = 2**63
-LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
+LARGEST_NUMBER = 1e150  # larger numbers overflow in differences and squares
 WANTED = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."
 TO_WRITE = "write results with to_json() or --json."
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
 def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Parse a JSON text, or the file of a Path, and refuse what no result holds.
+    """Parse a JSON text, or the file of a Path, and refuse content that no result has.
 
-    Refused are NaN, which JSON does not know, a key that stands twice in an object, more than
+    NaN, which is not valid JSON, is refused, as are duplicate keys in an object, more than
     `DEEPEST` levels, and more than `max_bytes` of text.
     """
     check_count("max_bytes", max_bytes, 1, "give the largest number of bytes that shall be read")
@@ -59,7 +59,7 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         if isinstance(source, str) and source.endswith(".json"):
-            remedy = WANTED  # it looks like the name of a file
+            remedy = WANTED  # the text looks like a file name
         raise BadData(f"{named} is no JSON{where}: {remedy}") from None
     if is_deep:
         raise BadData(
@@ -70,11 +70,11 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
 
 
 class _KeyTwice(Exception):
-    """A key that an object holds twice, as it is shown."""
+    """A key that occurs twice in an object, formatted for a message."""
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these pairs; raise _KeyTwice if a key stands twice."""
+    """Return the object of these pairs; raise _KeyTwice if a key occurs twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -83,7 +83,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_deeper(content: Any, most: int) -> bool:
-    """Return True if arrays and objects stand in each other in more than `most` levels."""
+    """Return True if arrays and objects are nested in more than `most` levels."""
     level = [content]
     for _ in range(most + 1):
         level = [
@@ -99,7 +99,7 @@ def _is_deeper(content: Any, most: int) -> bool:
 
 
 def _text_of(file: Path, max_bytes: int) -> str:
-    """Read a file of at most `max_bytes`; a pipe, which has no size, is read up to there."""
+    """Read a file of at most `max_bytes`; a pipe, which has no size, is read up to this limit."""
     named = f"'{clean(str(file), 200)}'"
     try:
         _refuse_size(named, file.stat().st_size, max_bytes)
@@ -114,7 +114,7 @@ def _text_of(file: Path, max_bytes: int) -> str:
 
 
 def _refuse_size(named: str, size: int, max_bytes: int) -> None:
-    """Raise BadData if a document has more bytes than shall be read."""
+    """Raise BadData if a document has more bytes than may be read."""
     if size > max_bytes:
         raise BadData(
             f"{named} holds {size:,} bytes or more, and at most {max_bytes:,} are read: results "
@@ -128,7 +128,7 @@ def _no_constant(word: str) -> NoReturn:
 
 
 def schema_of(content: Any) -> str:
-    """What results say they are; anything else is not of truerisk."""
+    """Return the schema name of results; refuse anything that is not from truerisk."""
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(schema, str) or not schema.startswith("truerisk."):
         raise BadData(
@@ -140,19 +140,19 @@ def schema_of(content: Any) -> str:
 
 @dataclass(frozen=True)
 class JsonValue:
-    """A value and where it stands in the document."""
+    """A value and its place in the document."""
 
     value: Any
     place: str = ""
 
     def wrong(self, wanted: str) -> NoReturn:
-        """Refuse the document for this value."""
+        """Refuse the document because of this value."""
         value = clean(json.dumps(self.value), 60)
         place = f"'{self.place}'" if self.place else "the document"
         raise BadData(f"the results are damaged: {place} is {value}, not {wanted}.")
 
     def __getitem__(self, name: str | int) -> JsonValue:
-        """A field of an object, which must be there, or the entry of an array."""
+        """Return a field of an object, which must exist, or the entry of an array."""
         if isinstance(name, int):
             return self.each()[name]
         entries = self._object()
@@ -162,11 +162,11 @@ class JsonValue:
         return JsonValue(entries[name], self._inside(name))
 
     def has(self, name: str) -> bool:
-        """Whether an object has that field, None or not."""
+        """Return True if an object has this field, even if it is None."""
         return name in self._object()
 
     def get(self, name: str) -> JsonValue:
-        """A field of an object, None where it is not there."""
+        """Return a field of an object, None if it does not exist."""
         return JsonValue(self._object().get(name), self._inside(name))
 
     def _inside(self, name: str) -> str:
@@ -180,11 +180,11 @@ class JsonValue:
         return self.value
 
     def items(self) -> Iterator[tuple[str, JsonValue]]:
-        """The fields of an object."""
+        """Return an iterator of the fields of an object."""
         return ((name, self[name]) for name in self._object())
 
     def each(self, longest: int = 10_000_000) -> list[JsonValue]:
-        """The entries of an array."""
+        """Return the entries of an array."""
         if not isinstance(self.value, list):
             self.wrong("an array")
         if len(self.value) > longest:
@@ -202,7 +202,7 @@ class JsonValue:
         return self.value
 
     def integer(self) -> int:
-        """A whole number of any sign."""
+        """Return a whole number of any sign."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.wrong("a whole number")
         if not -LARGEST_INTEGER <= self.value < LARGEST_INTEGER:
@@ -210,15 +210,15 @@ class JsonValue:
         return self.value
 
     def all_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[T]:
-        """Read the entries of an array by `read`; at once where all are of `plain` types.
+        """Read the entries of an array by `read`; faster if all are of `plain` types.
 
-        Where floats are plain, so are the words for NaN and infinity.
+        If floats are plain, so are the words for NaN and infinity.
         """
         found = _read_at_once(self.value, plain) if isinstance(self.value, list) else None
         return [read(entry) for entry in self.each()] if found is None else found
 
     def lines_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[list[T]]:
-        """Read the arrays of an array, each as `all_of` does; at once where all are numbers."""
+        """Read the arrays of an array, each as `all_of` does; faster if all are numbers."""
         lines: Any = self.value
         if isinstance(lines, list) and set(map(type, lines)) == {list}:
             numbers = [*chain.from_iterable(lines)]
@@ -227,7 +227,7 @@ class JsonValue:
         return [line.all_of(read, *plain) for line in self.each()]
 
     def whole(self) -> int:
-        """A whole number, not negative and of a size that things are counted in."""
+        """Return a whole number that is not negative and not too large for a count."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.wrong("a whole number")
         if not 0 <= self.value <= LARGEST_COUNT:
@@ -235,7 +235,7 @@ class JsonValue:
         return self.value
 
     def any_number(self) -> float:
-        """A number; NaN and infinity are written as words."""
+        """Return a number; NaN and infinity are written as words."""
         if isinstance(self.value, str) and self.value in _WORDS:
             return _WORDS[self.value]
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -245,45 +245,45 @@ class JsonValue:
         return float(self.value)
 
     def count_or_number(self) -> int | float:
-        """A number, whole ones as they are written."""
+        """Return a number; an integer stays an integer."""
         value = self.any_number()
         return self.value if isinstance(self.value, int) else value
 
     def number(self) -> float:
-        """A finite number."""
+        """Return a finite number."""
         value = self.any_number()
         if not isfinite(value):
             self.wrong("a finite number")
         return value
 
     def share(self) -> float:
-        """A number from 0 to 1."""
+        """Return a number from 0 to 1."""
         value = self.number()
         if not 0 <= value <= 1:
             self.wrong("between 0 and 1")
         return value
 
     def numbers(self) -> list[float]:
-        """An array of finite numbers."""
+        """Return an array of finite numbers."""
         return [entry.number() for entry in self.each()]
 
     def shares(self) -> list[float]:
         return [entry.share() for entry in self.each()]
 
     def maybe(self, read: Callable[[JsonValue], T]) -> T | None:
-        """None, or what `read` makes of the value."""
+        """Return None for null, else the value read by `read`."""
         return None if self.value is None else read(self)
 
     def texts(self) -> list[str]:
         return [entry.text() for entry in self.each()]
 
     def words(self) -> dict[str, str]:
-        """An object of texts, such as versions."""
+        """Return an object of texts, such as versions."""
         return {name: entry.text() for name, entry in self.items()}
 
 
 def _read_at_once(entries: list[Any], plain: tuple[type, ...]) -> list[Any] | None:
-    """Return the entries if all are of `plain` types and of a usual size, or else None."""
+    """Return the entries if all are of `plain` types and of a normal size, else None."""
     kinds = set(map(type, entries))
     if str in kinds and float in plain:
         numbers = [entry for entry in entries if type(entry) is not str]

@@ -1,13 +1,14 @@
-"""`LearningCurve`: the risk at several numbers of training rows, and what to expect at others.
+"""The learning curve: risks at several numbers of training rows, and predictions at others.
 
-The law of a learning curve: loss a + b n^−c, and how sure it is, at sizes measured and beyond.
+The curve of a loss follows the power law a + b n^−c; its uncertainty is computed at measured sizes
+and beyond.
 
-The risks at several sizes are taken as normal about the law with a known covariance. Nothing but a
-long curve tells the exponent c, and a fitted one seldom means it: so no c is chosen. All those
-between `SLOWEST` and `FASTEST` are averaged by how well they fit, with a ≥ the least loss and b ≥ 0
-and a flat prior on the last risk and on the fall from the first to the last. For a given c and b
-the law is linear in a, so the posterior of the risk at n is a mixture of truncated normals: exact
-but for the sums over c and b, and without a random number.
+The risks at several sizes are taken as normal about the law with a known covariance. The exponent c
+can be determined from a long curve only, and a fitted exponent is seldom reliable. Therefore no c
+is chosen: all exponents between `SLOWEST` and `FASTEST` are averaged by how well they fit, with a ≥
+the least loss, b ≥ 0, and a flat prior on the last risk and on the fall from the first to the last.
+For given c and b the law is linear in a, so that the posterior of the risk at n is a mixture of
+truncated normals: exact except for the sums over c and b, and without random numbers.
 """
 
 from __future__ import annotations
@@ -38,15 +39,17 @@ from truerisk.results.records import (
 )
 from truerisk.results.results import RiskEstimate
 
-N_PLACES = 16  # sizes at which the law is read for a picture
-FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
+N_PLACES = 16  # number of sizes at which the law is evaluated for a figure
+# relative to the largest size: the range in which the band was validated (docs/learning-curves.md)
+FURTHEST = 4.0
 
 
 @dataclass(frozen=True)
 class ExpectedRisk(OnScale):
-    """The risk to expect of a learner that is trained on `n_train` rows.
+    """The expected risk of a learner that is trained on `n_train` rows.
 
-    `extrapolated` says that there were fewer. `value` and `perfect` as in `RiskEstimate`.
+    `extrapolated` is True if all measured sizes are smaller. `value` and `perfect` as in
+    `RiskEstimate`.
     """
 
     n_train: float
@@ -63,10 +66,11 @@ class ExpectedRisk(OnScale):
 class LearningCurve(Record):
     """Risks at several numbers of training rows, and the law a + b n^−c that losses follow.
 
-    `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
-    the same tested rows, with the `covariance` of their errors (None where `lacking` says why).
-    `lower` and `upper` are the least and the largest loss. `law` is None where it does not fit or
-    has no covariance, and `lacking` then says why: the curve has no band, and is not carried on.
+    `sizes` are the mean numbers of training rows of the fits. `estimates` are the risks there, on
+    the same tested rows, with the `covariance` of their errors (None if `lacking` gives a reason).
+    `lower` and `upper` are the least and the largest loss. `law` is None if it does not fit or has
+    no covariance; `lacking` then gives the reason, and the curve has no band and is not
+    extrapolated.
     """
 
     schema: ClassVar[str] = "truerisk.learning-curve/2"
@@ -82,7 +86,7 @@ class LearningCurve(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         if (np.diff(self.sizes) <= 0).any():
             return "sizes", "ascending"
         n = len(self.sizes)
@@ -106,12 +110,12 @@ class LearningCurve(Record):
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The value at each size, on the scale that was asked for."""
+        """The value at each size, on the scale of the estimates."""
         return np.array([each.value for each in self.estimates], dtype=float)
 
     @cached_property
     def law(self) -> PowerLaw | None:
-        """What the risks follow, with its uncertainty."""
+        """The law that the risks follow, with its uncertainty, or None."""
         if self.covariance is None or self.lacking is not None:
             return None
         losses = self.scale.values(self.values)
@@ -124,7 +128,7 @@ class LearningCurve(Record):
 
     @cached_property
     def expected(self) -> tuple[ExpectedRisk, ...]:
-        """What the law says from the first size up to twice the rows; empty without a law."""
+        """Predictions of the law from the first size to twice the rows; empty without a law."""
         if self.law is None:
             return ()
         n, first = float(self.estimates[-1].n_rows), float(self.sizes[0])
@@ -141,7 +145,7 @@ class LearningCurve(Record):
         ]
 
     def at(self, n: float) -> ExpectedRisk:
-        """The risk to expect with `n` training rows, up to four times as many as were measured.
+        """Return the expected risk with `n` training rows, up to four times the measured sizes.
 
         Its interval is the band of the law at `n`, for the mean risk over training sets.
         """
@@ -170,7 +174,7 @@ class LearningCurve(Record):
         return len(self.sizes)
 
     def to_frame(self) -> Any:
-        """A line for each size: rows, value, standard error, interval, and the band of the law."""
+        """Return a frame with a row per size: value, error, interval, and the band of the law."""
         band = [None if self.law is None else self.at(size) for size in self.sizes]
         estimates = self.estimates
         return frame_of(
@@ -188,7 +192,7 @@ class LearningCurve(Record):
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the risks, the law and its band (needs matplotlib); `to` says how many rows far."""
+        """Draw the risks, the law and its band (needs matplotlib), up to `to` training rows."""
         return load_from_above("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
@@ -221,21 +225,22 @@ class LearningCurve(Record):
 
 
 SLOWEST, FASTEST = 0.25, 2.0
-FEWEST_SIZES = 4  # a fit of a, b and c needs one size more
+FEWEST_SIZES = 4  # fitting a, b and c requires one size more
 N_EXPONENTS, N_SLOPES, REACH = 36, 161, 8.0
-CLOSE = 1e-9  # standard errors by which a quantile may be off
-NUGGET = 0.2  # share added to each variance: the law is an approximation
-UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
+CLOSE = 1e-9  # maximum error of a quantile in standard errors
+NUGGET = 0.2  # share added to each variance, because the law is an approximation
+UNLIKELY = 0.01  # the law is refused if a fit this bad has a smaller probability
 
 
 @dataclass(frozen=True, eq=False)
 class PowerLaw:
     """The law behind the losses `values` at `sizes`, ascending, with this `covariance` of errors.
 
-    `lower` is the least loss there is, None without one. With `perfect`, as in `RiskEstimate`, the
-    losses are those of a score: `a` is then its limit, and the score is a − b n^−c. `a`, `b` and
-    `c` describe the law by one curve: it passes through the expected risks at the largest size and
-    at twice that, and of all such laws it is nearest to the expected risks at the other sizes.
+    `lower` is the least possible loss, or None. With `perfect`, as in `RiskEstimate`, the losses
+    are those of a score; `a` is then the limit of the score, and the score is a − b n^−c. `a`, `b`
+    and `c` describe the law by one curve: it passes through the expected risks at the largest size
+    and at twice that size, and among all such laws it is nearest to the expected risks at the other
+    sizes.
 
     >>> sizes = np.array([10.0, 20.0, 40.0, 80.0])
     >>> law = PowerLaw(sizes, 0.1 + 1 / sizes, np.eye(4) * 1e-8, 0.0)
@@ -253,7 +258,7 @@ class PowerLaw:
 
     @property
     def a(self) -> float:
-        """Limit with many rows, of a score that of the score."""
+        """The limit for many rows; for a score, the limit of the score."""
         return Scale(self.perfect).value(self._parameters[0])
 
     @property
@@ -266,7 +271,7 @@ class PowerLaw:
 
     @property
     def is_defined(self) -> bool:
-        """Return True if the covariance is positive definite and the posterior has a weight."""
+        """True if the covariance is positive definite and the posterior has a positive weight."""
         if not (np.diag(self.covariance) > 0).all():
             return False
         try:
@@ -278,7 +283,7 @@ class PowerLaw:
             return False
 
     def check(self) -> None:
-        """Refuse a curve that the law does not fit, such as one whose risk rises."""
+        """Refuse a curve that the law does not fit, such as one with an increasing risk."""
         from scipy.special import chdtrc
 
         misfit, spare = self._best[3], len(self.sizes) - 3
@@ -301,13 +306,13 @@ class PowerLaw:
         )
 
     def mean(self, n: float) -> float:
-        """The expected loss with n rows."""
+        """Return the expected loss with n rows."""
         centres, scale, weights = self._at(n)
         low = (self._least - self._a_means) / scale
         return float(weights @ (centres + scale * _mills(low)))
 
     def interval(self, n: float, level: float) -> tuple[float, float]:
-        """Equal-tailed, by bisection of the posterior's distribution function."""
+        """Return the equal-tailed interval, by bisection of the posterior distribution function."""
         tails = (1 - level) / 2, (1 + level) / 2
         low, high = (self._quantile(n, tail) for tail in tails)
         return low, high
@@ -318,12 +323,12 @@ class PowerLaw:
         centres, scale, weights = self._at(n)
         floor = (self._least - self._a_means) / scale
         allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
-        first = self._least - self._a_means + centres  # where a is as small as it can be
+        first = self._least - self._a_means + centres  # the values for the smallest possible a
         low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
         cut = ndtr(floor)
         while high - low > CLOSE * scale:
             middle = (low + high) / 2
-            if not low < middle < high:  # numbers next to each other, where risks are huge
+            if not low < middle < high:  # adjacent floating-point numbers, if risks are huge
                 break
             below = (ndtr((middle - centres) / scale) - cut) / allowed
             share = float(weights @ np.where(middle > first, below, 0.0))
@@ -338,10 +343,10 @@ class PowerLaw:
 
     @cached_property
     def _precision(self) -> np.ndarray:
-        """Of the risks, whose variances are put on a line in log size before they weigh.
+        """Precision of the risks, whose variances are first smoothed by a line in log size.
 
-        A size where few rows happen to be wrong has a small estimated variance as well: weighted by
-        it, highly correlated risks pull the law below all of them.
+        A size at which few rows happen to be wrong has a small estimated variance as well. Weighted
+        by it, highly correlated risks would pull the law below all of them.
         """
         variances, x = np.diag(self.covariance), np.log(self.sizes)
         smooth = np.exp(np.polyval(np.polyfit(x, np.log(variances), 1), x))
@@ -350,7 +355,7 @@ class PowerLaw:
         return np.linalg.inv(covariance + NUGGET * np.diag(smooth))
 
     def _at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
-        """Of each (c, b): the centre of a + b n^−c with a unbounded, its spread, its weight."""
+        """Return centre, spread and weight of a + b n^−c for each (c, b), with a unbounded."""
         exponents, slopes, a_means, weights = self._mixture
         centres = a_means + slopes * (n / self.sizes[-1]) ** -exponents
         return centres, float(self._precision.sum()) ** -0.5, weights
@@ -361,7 +366,7 @@ class PowerLaw:
 
     @cached_property
     def _mixture(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Exponents, slopes (at the last size), means of a and weights, which add to 1."""
+        """Exponents, slopes (at the last size), means of a and weights, which sum to 1."""
         from scipy.special import log_ndtr
 
         W, r, one = self._precision, self.values, np.ones(len(self.sizes))
@@ -389,7 +394,7 @@ class PowerLaw:
 
     @cached_property
     def _parameters(self) -> tuple[float, float, float]:
-        """Return a, b and c of the law through the expected risks at the last size and twice it."""
+        """The a, b and c of the law through the expected risks at the last size and twice it."""
         last = float(self.sizes[-1])
         sizes = np.array([*self.sizes, 2 * last, FURTHEST * last])
         means = np.array([self.mean(float(n)) for n in sizes])
@@ -407,14 +412,14 @@ class PowerLaw:
 
     @cached_property
     def _best(self) -> tuple[float, float, float, float]:
-        """a, b, c of the best fit, and its misfit."""
+        """The a, b and c of the best fit, and its misfit."""
         return min(
             (self._fitted(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
             key=lambda fit: fit[3],
         )
 
     def _fitted(self, c: float) -> tuple[float, float, float, float]:
-        """Generalised least squares for one exponent, within the bounds of a and b."""
+        """Fit by generalised least squares for one exponent, within the bounds of a and b."""
         W, r = self._precision, self.values
         X = np.stack([np.ones(len(r)), self.sizes**-c], axis=1)
         a, b = np.linalg.solve(X.T @ W @ X, X.T @ W @ r)
@@ -434,7 +439,7 @@ class PowerLaw:
 
 
 def _mills(low: np.ndarray) -> np.ndarray:
-    """The mean of a standard normal that is at least `low`."""
+    """Return the mean of a standard normal variable that is at least `low`."""
     from scipy.special import log_ndtr
 
     log = -0.5 * low**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-low)

@@ -1,4 +1,4 @@
-"""Operating points of a scoring rule: what a threshold does, and which one a demand asks for.
+"""Operating points of a scoring rule: the rates at a threshold, and the choice of a threshold.
 
 The area under its ROC curve is a U-statistic, with DeLong's variance; ties count half.
 """
@@ -22,11 +22,11 @@ RATES = ("sensitivity", "specificity", "precision")
 
 @dataclass(frozen=True)
 class OperatingPoint(Record):
-    """What "positive where score ≥ threshold" did on scored rows, and why this threshold.
+    """Results of "positive if score ≥ threshold" on scored rows, and why the threshold was chosen.
 
-    Its rates are those of the rows it was chosen on and flatter: the honest risk at a tuned
-    threshold is that of a `tr.models.ThresholdClassifier`, which chooses inside every fold.
-    `precision` is None where nothing is called positive. `cost` is the mean cost per row.
+    Its rates are those of the rows on which it was chosen, and flatter. The honest risk of a tuned
+    threshold is that of a `tr.models.ThresholdClassifier`, which chooses within every fold.
+    `precision` is None if nothing is called positive. `cost` is the mean cost per row.
     """
 
     derived: ClassVar[tuple[str, ...]] = ("sensitivity", "specificity", "precision", "error")
@@ -41,7 +41,7 @@ class OperatingPoint(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Return a count of rows that no share can be taken of, and what is wanted there."""
+        """Place and requirement of a count from which no share can be computed, or None."""
         counts = {"n_positive": self.n_positive, "n_negative": self.n_negative}
         return next(((name, "above 0") for name, n in counts.items() if not n > 0), None)
 
@@ -57,7 +57,7 @@ class OperatingPoint(Record):
 
     @property
     def precision(self) -> float | None:
-        """Share of true ones among those called positive."""
+        """Share of true positives among the rows called positive."""
         called = self.true_positives + self.false_positives
         return self.true_positives / called if called else None
 
@@ -79,10 +79,10 @@ class OperatingPoint(Record):
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Every threshold that tells rows apart, falling, and the calls at each.
+    """Every threshold that separates rows, in falling order, and the counts at each.
 
-    A row is called positive where its score is at least the threshold. The first threshold is
-    infinite: nothing is called positive. Counts are sums of weights where rows have weights.
+    A row is called positive if its score is at least the threshold. The first threshold is
+    infinite: nothing is called positive. Counts are sums of weights if rows have weights.
     """
 
     thresholds: np.ndarray
@@ -93,7 +93,7 @@ class Sweep:
     def of(
         cls, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
     ) -> Sweep:
-        """The sweep over given finite scores; equal scores pass together."""
+        """Compute the sweep over given finite scores; equal scores are called together."""
         levels, level = np.unique(scores, return_inverse=True)
         kind = np.int64 if weights is None else np.float64
         w = np.ones(len(scores), dtype=kind) if weights is None else weights
@@ -112,7 +112,7 @@ class Sweep:
         return float(self.false_positives[-1])
 
     def point(self, at: int, chosen_by: str, cost: float | None = None) -> OperatingPoint:
-        """The operating point at one of the thresholds."""
+        """Return the operating point at one of the thresholds."""
         return OperatingPoint(
             threshold=float(self.thresholds[at]),
             true_positives=float(self.true_positives[at]),
@@ -124,7 +124,7 @@ class Sweep:
         )
 
     def at(self, threshold: float) -> OperatingPoint:
-        """The rates of the rule that answers "positive" from this threshold on."""
+        """Return the operating point of the rule "positive if score ≥ threshold"."""
         if np.isnan(threshold):
             raise BadData("the threshold is NaN: no score is above or below it.")
         place = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
@@ -134,10 +134,10 @@ class Sweep:
     def at_cost(
         self, false_positive: float, false_negative: float, prevalence: float | None = None
     ) -> OperatingPoint:
-        """The least mean cost per row; of equal ones the highest threshold.
+        """Return the point of least mean cost per row; among equal ones, the highest threshold.
 
-        π·c_fn·(1 − sensitivity) + (1 − π)·c_fp·(1 − specificity), with π the share of positives in
-        these rows, or the `prevalence` where the rule will be used.
+        The cost is π·c_fn·(1 − sensitivity) + (1 − π)·c_fp·(1 − specificity), where π is the share
+        of positives in these rows, or the `prevalence` where the rule will be used.
         """
         check_cost(false_positive, false_negative, prevalence)
         n1, n0 = self.n_positive, self.n_negative
@@ -153,14 +153,15 @@ class Sweep:
         return self.point(best, why + share, float(costs[best]))
 
     def at_rate(self, demanded: Mapping[str, float]) -> OperatingPoint:
-        """The threshold that meets one demanded rate and is best in the other.
+        """Return the point that meets one required rate and is best in the other.
 
-        A demanded sensitivity is met with the fewest false positives, a specificity or a precision
+        A required sensitivity is met with the fewest false positives, a specificity or a precision
         with the most true positives.
         """
         name, rate = check_rate(demanded)
         tp, fp = self.true_positives, self.false_positives
-        with np.errstate(invalid="ignore"):  # without calls precision is NaN and meets no demand
+        # Without positive calls the precision is NaN and meets no requirement.
+        with np.errstate(invalid="ignore"):
             rates = {
                 "sensitivity": tp / self.n_positive,
                 "specificity": (self.n_negative - fp) / self.n_negative,
@@ -181,7 +182,7 @@ class Sweep:
 def check_cost(
     false_positive: float, false_negative: float, prevalence: float | None = None
 ) -> None:
-    """Refuse costs that are no costs, and a prevalence that is no share."""
+    """Refuse invalid costs, and a prevalence that is not a share."""
     for name, cost in (("false positive", false_positive), ("false negative", false_negative)):
         if not (is_number(cost) and np.isfinite(cost) and cost >= 0):
             raise BadData(f"a {name} costs {shown(cost)}: costs are finite and not negative.")
@@ -192,7 +193,7 @@ def check_cost(
 
 
 def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
-    """The one rate that is demanded, and how much of it."""
+    """Return the name and the value of the one required rate."""
     if len(demanded) != 1 or not set(demanded) <= set(RATES):
         raise UnknownName(
             f"demand one rate of {', '.join(RATES)}; given: {', '.join(demanded) or 'none'}."
@@ -204,10 +205,10 @@ def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
 
 
 def area(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> float:
-    r"""Share of (positive, negative) pairs that the scores put in the right order.
+    r"""Return the share of (positive, negative) pairs that the scores put in the right order.
 
-    Σ_i Σ_j w_i w_j ([s_i > s_j] + ½ [s_i = s_j]) / Σ_i w_i Σ_j w_j over positives i, negatives j.
-    Without weights the sum is one of whole numbers and exact.
+    The area is Σ_i Σ_j w_i w_j ([s_i > s_j] + ½ [s_i = s_j]) / Σ_i w_i Σ_j w_j over positives i and
+    negatives j. Without weights the sum consists of whole numbers and is exact.
     """
     _, level = np.unique(scores, return_inverse=True)
     if weights is None:
@@ -219,10 +220,10 @@ def area(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = 
 
 
 def placements(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """For each positive the share of negatives below it, for each negative of positives above.
+    """Return the share of negatives below each positive, and of positives above each negative.
 
-    These are the structural components V10 and V01 of DeLong, DeLong and Clarke-Pearson (1988);
-    each has the area as its mean over its class.
+    These are the structural components V10 and V01 of DeLong, DeLong and Clarke-Pearson (1988); the
+    mean of each over its class is the area.
     """
     _, level = np.unique(scores, return_inverse=True)
     up, down = np.bincount(level, positive), np.bincount(level, ~positive)
@@ -234,12 +235,12 @@ def placements(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
 def covariance(
     parts: np.ndarray, positive: np.ndarray, groups: np.ndarray | None = None
 ) -> np.ndarray | None:
-    r"""Covariance of the areas of several scores of the same rows, one row of `parts` each.
+    r"""Return the covariance of the areas of several scores, one per row of `parts`.
 
-    S10/m + S01/n with the sample covariances of the components of m positives and n negatives
-    (DeLong et al., 1988). Rows of one group may depend: their residuals are summed first, and the
-    two classes covary through the groups they share (Obuchowski, 1997). None where a class has
-    fewer than two rows, or stands in fewer than two groups.
+    It is S10/m + S01/n with the sample covariances of the components of m positives and n negatives
+    (DeLong et al., 1988). Rows of one group may depend on each other: their residuals are summed
+    first, and the two classes covary through the groups they share (Obuchowski, 1997). The result
+    is None if a class has fewer than two rows, or occurs in fewer than two groups.
     """
     m, n = int(positive.sum()), int((~positive).sum())
     ids = np.arange(len(positive)) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -257,7 +258,7 @@ def covariance(
 
 
 def _residual_sums(parts: np.ndarray, mine: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Per group, the summed distance of this class's components from their mean."""
+    """Return per group the summed deviations of this class's components from their mean."""
     residuals = parts[:, mine] - parts[:, mine].mean(axis=1, keepdims=True)
     size = int(ids.max()) + 1
     return np.array([np.bincount(ids[mine], row, minlength=size) for row in residuals])

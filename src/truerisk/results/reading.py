@@ -1,6 +1,6 @@
-"""Records read from their JSON, by the types of their fields; loaded when a document is read.
+"""Read records from their JSON by the types of their fields; imported when JSON is read.
 
-What is damaged is refused by a sentence that names its place.
+Damaged content is refused with a message that names its place.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ def read_dict(cls: type[T], content: Mapping[str, Any]) -> T:
 
 
 def read_json(cls: type[Record], source: str | bytes | Path, max_bytes: int) -> Record:
-    """Read the result that `to_json` wrote; a file is named in what is wrong with it."""
+    """Read the result that `to_json` wrote; an error message names the file."""
     content = parse(source, max_bytes=max_bytes)
     with formats.named(source.name) if isinstance(source, Path) else nullcontext():
         return cls.from_dict(content)
 
 
 def read_record(cls: type[T], content: JsonValue) -> T:
-    """Read a dataclass from its JSON, of this or an earlier version of its schema.
+    """Read a dataclass from its JSON, in the present or an earlier version of its schema.
 
-    A field that the document lacks has its default.
+    A field that is missing in the document gets its default.
     """
     schema: str = getattr(cls, "schema", "")
     if schema:
@@ -86,7 +86,7 @@ def read_record(cls: type[T], content: JsonValue) -> T:
 
 
 def _made_readers(cls: Any) -> dict[str, tuple[str, Reader, str, Any]]:
-    """How to read each field, the column it is, and its default where it may be lacking."""
+    """Return for each field its key, its reader, its column, and its default."""
     hints, readers = _hints_of_fields(cls), {}
     for each in fields(cls):
         if not each.metadata.get("written", True):
@@ -101,7 +101,7 @@ _readers: Callable[[Any], dict[str, tuple[str, Reader, str, Any]]] = cache(_made
 
 
 def _made_stored(cls: Any) -> dict[str, tuple[str, Reader]]:
-    """How to read each cached property that is written, and its key."""
+    """Return the key and the reader of each cached property that is written."""
     stored: Mapping[str, str] = getattr(cls, "stored", {})
     made = {name: getattr_static(cls, name).func for name in stored.values()}
     hints = {
@@ -115,7 +115,7 @@ _stored: Callable[[Any], dict[str, tuple[str, Reader]]] = cache(_made_stored)
 
 
 def _column(hint: Any) -> Column:
-    """What is said of an array, None beside it or not."""
+    """Return the description of an array, which may be combined with None."""
     marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Column)]
     if marks or get_origin(hint) not in (Union, types.UnionType):
         return marks[0] if marks else Column()
@@ -123,7 +123,7 @@ def _column(hint: Any) -> Column:
 
 
 def _reader(hint: Any) -> Reader:
-    """How JSON becomes a value of this type."""
+    """Return the function that converts JSON to a value of this type."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _annotated(parts[0], hint.__metadata__[0])
@@ -153,13 +153,13 @@ def _reader(hint: Any) -> Reader:
 
 
 def _mapping(cls: Any) -> Reader:
-    """A mapping with a class of its own, which holds a plain one."""
+    """Return the reader of a mapping class that wraps a plain mapping."""
     ((_, read, _, _),) = _readers(cls).values()
     return lambda content: cls(read(content))
 
 
 def _number_of(name: str, content: JsonValue) -> int:
-    """The whole number that is a key: JSON writes it as a text."""
+    """Return the whole number in a key, which JSON writes as text."""
     if not name.isdecimal() or len(name) > 15:
         content.wrong("beside a whole number")
     return int(name)
@@ -170,7 +170,7 @@ def _dict(readers: Mapping[str, Reader]) -> Reader:
 
 
 def _read_elsewhere(where: str) -> Reader:
-    """Return how to read a type that is imported when the first value is read."""
+    """Return the reader of a type that is imported when the first value is read."""
 
     def read(content: JsonValue) -> Any:
         return _reader(Line(where, "").load())(content)
@@ -179,19 +179,19 @@ def _read_elsewhere(where: str) -> Reader:
 
 
 class _TypeElsewhere:
-    """Stands in a hint for a type that is imported when a value of it is read."""
+    """Placeholder in a hint for a type that is imported when a value of it is read."""
 
     where: ClassVar[str]
 
 
 def _elsewhere(cls: Any) -> dict[str, Any]:
-    """Return a stand-in for each type that a class names by its place."""
+    """Return a placeholder for each type that a class names by its module."""
     places: Mapping[str, str] = getattr(cls, "_types_elsewhere", {})
     return {name: type(name, (_TypeElsewhere,), {"where": at}) for name, at in places.items()}
 
 
 def _hints_of_fields(cls: Any) -> dict[str, Any]:
-    """Return the types of the fields that are written; those of others may be unknown here."""
+    """Return the types of the fields that are written; other types may be unknown here."""
     written = {each.name for each in fields(cls) if each.metadata.get("written", True)}
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -230,7 +230,7 @@ def _ranged(read: Reader, within: Range) -> Reader:
 
 
 def _union(parts: tuple[Any, ...]) -> Reader:
-    """A number as it is written, or a value of one type or of several records; or None."""
+    """Return the reader of a number, of one type, or of several records; possibly None."""
     types_of_values = [part for part in parts if part is not type(None)]
     mappings = [part for part in types_of_values if get_origin(part) is Mapping]
     if set(types_of_values) == {int, float}:
@@ -246,14 +246,14 @@ def _union(parts: tuple[Any, ...]) -> Reader:
 
 
 def _number_or(read: Reader) -> Reader:
-    """One number, or several by a key."""
+    """Return the reader of one number, or of several by key."""
     return lambda content: (
         read(content) if isinstance(content.value, Mapping) else content.count_or_number()
     )
 
 
 def _of_schema(classes: Mapping[str, type[Record]]) -> Reader:
-    """Read a record of one of these classes; the schema tells which, "" where there is none."""
+    """Return the reader of a record of one of these classes, chosen by its schema ("" for none)."""
     by_name = {schema.partition("/")[0]: cls for schema, cls in classes.items()}
 
     def record(content: JsonValue) -> Any:
@@ -311,7 +311,7 @@ def _array(mark: Column) -> Reader:
 
 
 def _times(content: JsonValue, mark: Column) -> np.ndarray:
-    """Dates, or numbers."""
+    """Return dates, or numbers."""
     entries = content.each(mark.most)
     if not entries or not isinstance(entries[0].value, str):
         return np.array([entry.number() for entry in entries], dtype=float)

@@ -1,8 +1,7 @@
-"""Results that are data: shown, written as JSON, and read back into the same class.
+"""Results that are data: displayed, written as JSON, and read back into the same class.
 
-The fields of a frozen dataclass say what its JSON holds. What a type cannot say stands in
-`Annotated`: the range of a number, the dtype and the axes of an array, and which columns are as
-long as each other.
+The fields of a frozen dataclass determine its JSON. `Annotated` adds what a type cannot express:
+the range of a number, the dtype and the axes of an array, and which columns have equal lengths.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from truerisk.core.errors import Brief, xml_text
 from truerisk.results.door import load_from_above, load_part
 
 MAX_BYTES = 64 * 2**20
-"""The largest document of results that is read unless `max_bytes` says otherwise.
+"""The largest document of results that is read unless `max_bytes` is given.
 
 Reading takes up to half a second and 30 MiB of memory for each MiB of text.
 """
@@ -31,7 +30,7 @@ LARGEST_COUNT = 2**53
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`."""
+    """The numbers from `low` to `high`."""
 
     low: float
     high: float
@@ -43,9 +42,9 @@ class Range:
 
 @dataclass(frozen=True)
 class Column:
-    """An array, or a tuple, as long as the other columns with this `name`; "" for any length.
+    """An array or tuple with the same length as other columns of this `name`; "" for any length.
 
-    `kind` is a dtype, or "times": dates or numbers.
+    `kind` is a dtype, or "times" for dates or numbers.
     """
 
     name: str = ""
@@ -67,20 +66,20 @@ Size = Annotated[float, Range(0, FINITE.high)]
 
 
 UNWRITTEN = {"written": False}
-"""`field(metadata=UNWRITTEN)` is no part of the JSON, nor of a result that was read from it.
+"""`field(metadata=UNWRITTEN)` is not written to the JSON, and absent in a result read from it.
 
-Another name in the JSON is `field(metadata={"key": ...})`.
+`field(metadata={"key": ...})` gives the field another name in the JSON.
 """
 
 UNLESS_EMPTY = {"written": "unless empty"}
-"""`field(metadata=UNLESS_EMPTY)` is left out of the JSON where it is empty, which few are not."""
+"""`field(metadata=UNLESS_EMPTY)` is omitted from the JSON if it is empty, as it usually is."""
 
 
 class Shown(Brief):
-    """A result that shows itself: a notebook has its blocks, or what it prints, and its picture."""
+    """A result with a notebook representation: its blocks or printed text, and its figure."""
 
     def blocks(self) -> Sequence[tables.Block]:
-        """The tables that a notebook and a page show of it."""
+        """Return the tables that a notebook and a page show for it."""
         return ()
 
     def plot(self, ax: Any = None) -> Any:
@@ -94,53 +93,57 @@ class Shown(Brief):
 
 
 class Written(Shown):
-    """A dataclass that can be written down: `to_dict` is what a file of it holds."""
+    """A dataclass that can be written to files; `to_dict` returns the content."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
+        """Return plain values under a versioned schema name."""
         content: dict[str, Any] = plain_values.plain(self)
         return content
 
     def to_json(self, path: Any = None) -> str:
-        """One JSON document, also written to `path` where one is given."""
+        """Return one JSON document, and write it to `path` if given."""
         return _also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
-        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        """Return one self-contained HTML page, and write it to `path` if given."""
         return _also_written(path, lambda: str(load_from_above("page")(self)))
 
     def save_figures(
         self, folder: Any, formats: Iterable[str] = ("svg", "png", "pdf")
     ) -> tuple[Path, ...]:
-        """Write the figures of its page, and say where; PNG (300 dpi) and PDF need matplotlib."""
+        """Write the figures of its page and return the paths (PNG and PDF need matplotlib).
+
+        PNG files have 300 dpi.
+        """
         return tuple(load_from_above("files")(self, folder, formats))
 
     def to_metrics(self) -> dict[str, float]:
-        """Its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.
+        """Return its numbers by name, for a tracker: `mlflow.log_metrics(result.to_metrics())`.
 
-        A risk or score stands under its name as people state it (`auc`), the ends of its interval
-        beside it (`auc.low`, `auc.high`), what belongs to one learner behind its name (`knn/auc`).
-        What is not known is left out, and a letter that MLflow does not take becomes "_".
+        A risk or score has its common name (`auc`), the ends of its interval have derived names
+        (`auc.low`, `auc.high`), and numbers of one learner follow its name (`knn/auc`). Unknown
+        numbers are omitted, and characters that MLflow does not accept become "_".
         """
         return plain_values.metrics_of(self._metrics())
 
     def _metrics(self) -> Mapping[str, Any]:
-        """The numbers of `to_metrics`, None where one is not known."""
+        """Return the numbers of `to_metrics`, None if one is unknown."""
         return self.to_dict()
 
 
 def _also_written(path: Any, make: Callable[[], str]) -> str:
-    """Return a text, which is also written to `path` where one is given."""
+    """Return a text, and write it to `path` if given."""
     text: str = make() if path is None else load_part("also-written")(path, make)
     return text
 
 
 class Record(Written):
-    """A frozen result whose JSON is its fields and, beside them, the properties in `derived`.
+    """A frozen result whose JSON holds its fields and the properties in `derived`.
 
-    Those in `stored` are read again, too: cached properties of what is no part of the JSON, such as
-    rows. Both name properties, or map a key of the JSON to each. `_types_elsewhere` gives the
-    places of types in annotations that are imported only when the JSON has such a value.
+    Properties in `stored` are read back as well: cached properties of data that is not in the JSON,
+    such as rows. Both are tuples of property names, or mappings from JSON keys to properties.
+    `_types_elsewhere` gives the modules of types in annotations that are imported only when the
+    JSON has such a value.
     """
 
     schema: ClassVar[str] = ""
@@ -183,11 +186,11 @@ class Record(Written):
         return "\n\n".join(block.text for block in self.blocks())
 
     def to_frame(self) -> Any:
-        """Its lines as a frame of pandas, or of polars where only that is installed.
+        """Return its content as a frame of pandas, or of polars if only that is installed.
 
-        There is a line for each of its `measures`, or for each entry of its first array and of
-        those that are as long; else one line, where a number of a part has its path for a name,
-        `interval.low`, and lists are left out.
+        There is a row for each of its `measures`, or for each entry of its first array and of
+        arrays with the same length. Otherwise there is one row, in which a number of a part is
+        named by its path, `interval.low`, and lists are omitted.
         """
         measures = getattr(self, "measures", None)
         if measures is not None:
@@ -203,5 +206,5 @@ class Record(Written):
         return tables.frame_of_rows([dict(plain_values.leaves(self.to_dict()))])
 
     def frame(self, *args: Any, **options: Any) -> Any:
-        """`to_frame` by its older name."""
+        """Return `to_frame`, of which this is the older name."""
         return self.to_frame(*args, **options)

@@ -1,4 +1,4 @@
-"""Results are frozen values: the number, how sure it is, what it estimates, and what made it."""
+"""Results are frozen values: a number, its uncertainty, what it estimates, and its provenance."""
 
 from __future__ import annotations
 
@@ -54,23 +54,24 @@ CHOICE_LEFT_OUT = (
 class RiskEstimate(OnScale, Bounded, Record):
     """An estimate of how good a model is on new rows, with its uncertainty and its origin.
 
-    `value`, `interval` and `table` are on the scale that was asked for: an AUC is an AUC, and
-    "neg_log_loss" is negative; "zero-one" and "log" are losses. `greater_is_better` says which way
-    is better, and `as_loss` gives the same as a loss. `losses` and `split_risks` are losses always.
-    `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
-    where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
-    made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
-    says of split j its repetition and how many rows it trained and tested. `n_groups` are the
-    groups of the rows, if they had any, `weighted` rows had unequal weights, `ordered` rows were
-    tested in the order of time, and `placed` rows had coordinates. `target` is "Err" (mean risk of
-    the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its conditional
-    risk: fresh labels at the x's of the training rows) or "training". `perfect` is the score of a
-    rule without error, infinite where it is not known, and None for a loss; `positive` is the class
-    that a score of one class speaks of, None for all others; `scores` are further losses of the
-    same fits, by name. `best_of` counts the candidates that it is the best of where that choice is
-    in neither value nor interval. `findings` are what the checks of the call saw in its rows and
-    answers; `notes` say the same in sentences. `pooled` is True for a score, such as F1, that is
-    usually a mean over folds and here is of all answers together.
+    `value`, `interval` and `table` are on the requested scale: an AUC is an AUC, and "neg_log_loss"
+    is negative; "zero-one" and "log" are losses. `greater_is_better` tells which direction is
+    better, and `as_loss` returns the same estimate as a loss. `losses` and `split_risks` are always
+    losses. `value` is None if a fit failed and the other results were returned. `std_error` and
+    `interval` are None if no formula justifies them, and `notes` then give the reason. `table`
+    holds the numbers from which the value was computed, if there are several (apparent, optimism,
+    corrected, ...). Row j of `splits` holds the repetition and the numbers of training and test
+    rows of split j. `n_groups` is the number of groups, if rows have groups; `weighted` rows had
+    unequal weights, `ordered` rows were tested in the order of time, and `placed` rows had
+    coordinates. `target` is "Err" (mean risk of the procedure over training sets), "Err_XY" (risk
+    of this fitted rule), "CER" (its conditional risk: fresh labels at the x's of the training rows)
+    or "training". `perfect` is the score of a rule without error, infinite if it is unknown, and
+    None for a loss. `positive` is the class to which a score of one class refers, None for all
+    other scores. `scores` are further losses of the same fits, by name. `best_of` is the number of
+    candidates of which this is the best, if neither value nor interval accounts for that choice.
+    `findings` are those of the checks on rows and answers; `notes` contain them as sentences.
+    `pooled` is True for a score, such as F1, that is usually a mean over folds and is here computed
+    from all answers together.
     """
 
     schema: ClassVar[str] = "truerisk.risk-estimate/2"
@@ -118,7 +119,7 @@ class RiskEstimate(OnScale, Bounded, Record):
 
     @property
     def named_scoring(self) -> str:
-        """The loss, with the class that it speaks of: "f1 of 'bad'"."""
+        """The name of the loss, with the class to which it refers: "f1 of 'bad'"."""
         return formats.of_class(self.scoring, self.positive)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
@@ -127,10 +128,11 @@ class RiskEstimate(OnScale, Bounded, Record):
         return super().on_scale(scale, table=table, **names)
 
     def as_loss(self) -> RiskEstimate:
-        """Return the same estimate as a loss, of which less is better.
+        """Return the same estimate as a loss, for which less is better.
 
-        A loss is returned as it is. Of AUC it is 1 − AUC, of "neg_log_loss" the log loss, and of a
-        score without a known best value minus the score. Further scores are turned in the same way.
+        A loss is returned unchanged. For AUC it is 1 − AUC, for "neg_log_loss" the log loss, and
+        for a score without a known best value minus the score. Further scores are converted in the
+        same way.
 
         Examples
         --------
@@ -151,10 +153,11 @@ class RiskEstimate(OnScale, Bounded, Record):
         return estimate.on_scale(ERROR, scoring=name_of_loss(self.scoring, self.perfect))
 
     def __sub__(self, other: RiskEstimate) -> Comparison:
-        """The difference on the same splits, with its interval and probabilities.
+        """Return the difference on the same splits, with its interval and probabilities.
 
-        It is on the scale that was asked for: of losses negative favours this one, of scores
-        positive does. Estimates of different data, splits or losses are refused.
+        It is on the scale of the two estimates: a negative difference of losses favours this
+        estimate, and so does a positive difference of scores. Estimates of different data, splits
+        or losses are refused.
         """
         if not isinstance(other, RiskEstimate):
             return NotImplemented
@@ -162,11 +165,11 @@ class RiskEstimate(OnScale, Bounded, Record):
         return comparison
 
     def answers_by_row(self) -> Any:
-        """A frame of what was answered about rows by models that had not seen them.
+        """Return a frame of the predictions of rows by models that had not seen them.
 
-        A line for each test: `row`, `fold`, `truth`, and as far as the losses asked for them
+        There is a row for each test: `row`, `fold`, `truth`, and, if the losses requested them,
         `label`, a `probability_` of each class, `score` or `value`. `scoring=["zero-one", "log"]`
-        asks for labels and probabilities. For an outcome in time, `probability_by_5` is the
+        requests labels and probabilities. For an outcome in time, `probability_by_5` is the
         predicted probability of the event by time 5.
         """
         if self.answered is None:
@@ -177,7 +180,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         return frame_of(load_part("answered-rows")(self.answered))
 
     def to_frame(self) -> Any:
-        """One row: setting, value, standard error, interval, method, and the numbers of `table`."""
+        """Return a frame with one row: setting, value, error, interval, method, and the `table`."""
         return frame_of_rows([{**self.params, **self._in_row(), **(self.table or {})}])
 
     def _in_row(self) -> dict[str, Any]:
@@ -193,8 +196,8 @@ class RiskEstimate(OnScale, Bounded, Record):
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the value with its interval (needs matplotlib).
 
-        `label` names it, `others` are estimates by name that are drawn along, a row for each, and
-        `beside` values by name, such as a truth that is known: upright lines.
+        `label` names it, `others` are estimates by name that are drawn in rows of their own, and
+        `beside` are values by name, such as a known true value, that are drawn as vertical lines.
         """
         return load_from_above("estimate")(self, ax=ax, **options)
 
@@ -203,7 +206,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         return "\n".join([*lines, *sentences.finding_lines(self.findings)])
 
     def _line(self) -> str:
-        """A score as a score, any other loss as a risk."""
+        """Return the printed line: a score under its name, any other loss as a risk."""
         name = f"{self.named_scoring}{', pooled' if self.pooled else ''}"
         value = "no value" if self.value is None else formats.risk(self.value)
         sureness = formats.sureness(self.std_error, self.interval)
@@ -233,9 +236,10 @@ class RiskEstimate(OnScale, Bounded, Record):
 
 @dataclass(frozen=True, eq=False)
 class DressedRisks(Sequence[RiskEstimate]):
-    """The estimate of every candidate, put together when it is read.
+    """The estimates of all candidates, each assembled when it is read.
 
-    `common` are the papers that they share, `scores` further losses of the same fits, by name.
+    `common` is the provenance that they share; `scores` are further losses of the same fits, by
+    name.
     """
 
     candidates: Sequence[Mapping[str, Any]]
@@ -250,7 +254,7 @@ class DressedRisks(Sequence[RiskEstimate]):
         if isinstance(candidate, slice):
             return tuple(self[c] for c in range(len(self))[candidate])
         common, answered = self.common, self.common.answered
-        if answered is not None:  # answers of the winners belong to no single candidate
+        if answered is not None:  # Answers of several winners do not belong to a single candidate.
             own = answered.answers[0].n_candidates == len(self.candidates)
             answered = replace(answered, candidate=candidate) if own else None
             common = replace(common, answered=answered)
@@ -262,14 +266,15 @@ class DressedRisks(Sequence[RiskEstimate]):
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve(Bounded, Record):
-    """The risk or score of every candidate, and the one chosen.
+    """The risks or scores of all candidates, and the chosen candidate.
 
-    `values[c]` is on the scale that was asked for, as in `RiskEstimate`. It is NaN only where a fit
-    of candidate c failed, or where it left a race before all folds had rated it (`curve[c].notes`
-    says which). `procedure` is the honest risk of "tune, then fit" where the method estimates it
-    (nested, three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of
-    further losses of the same fits, by name; `best` is there what was chosen here. `comparable`
-    holds the losses of all candidates on the same rows. `evaluation` and these two are not written.
+    `values[c]` is on the requested scale, as in `RiskEstimate`. It is NaN only if a fit of
+    candidate c failed, or if the candidate left a race before it was rated on all folds
+    (`curve[c].notes` tells which). `procedure` is the honest risk of "tune, then fit", if the
+    method estimates it (nested, three-way). `rule` and `ties` describe how `best` was chosen.
+    `scores` are the curves of further losses of the same fits, by name; their `best` is the
+    candidate chosen here. `comparable` holds the losses of all candidates on the same rows.
+    `evaluation` and these two are not written.
     """
 
     schema: ClassVar[str] = "truerisk.risk-curve/2"
@@ -286,19 +291,19 @@ class RiskCurve(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         return None if self.best < len(self) else ("best", "the number of a setting")
 
     @cached_property
     def candidates(self) -> tuple[Mapping[str, Any], ...]:
-        """The settings."""
+        """The settings of the candidates."""
         if isinstance(self.estimates, DressedRisks):
             return tuple(self.estimates.candidates)
         return tuple(risk.params for risk in self.estimates)
 
     @cached_property
     def values(self) -> np.ndarray:
-        """The value of every candidate, on the scale that was asked for."""
+        """The value of every candidate, on the requested scale."""
         if isinstance(self.estimates, DressedRisks):
             return self.common.scale.values(values_of(self.estimates.tested).copy())
         return np.array([risk.value for risk in self.estimates], dtype=float)
@@ -309,7 +314,7 @@ class RiskCurve(Bounded, Record):
         return self.common.greater_is_better
 
     def as_loss(self) -> RiskCurve:
-        """Return the same curve as losses, of which less is better; see `RiskEstimate.as_loss`."""
+        """Return the same curve as losses, for which less is better; see `RiskEstimate.as_loss`."""
         scores = {
             _as_loss(name, curve.common): curve.as_loss() for name, curve in self.scores.items()
         }
@@ -319,12 +324,12 @@ class RiskCurve(Bounded, Record):
 
     @cached_property
     def std_errors(self) -> np.ndarray:
-        """The standard error of every candidate; NaN where it has none."""
+        """The standard error of every candidate; NaN if it has none."""
         return np.array([risk.std_error for risk in self.estimates], dtype=float)
 
     @property
     def common(self) -> RiskEstimate:
-        """What all estimates share: method, loss, origin."""
+        """The provenance that all estimates share: method, loss, origin."""
         estimates = self.estimates
         return estimates.common if isinstance(estimates, DressedRisks) else estimates[0]
 
@@ -332,7 +337,8 @@ class RiskCurve(Bounded, Record):
     def findings(self) -> tuple[Finding, ...]:
         """Findings of the checks on the rows, and on the answers of the chosen setting."""
         estimates = self.estimates
-        if isinstance(estimates, DressedRisks):  # without the errors, which may be made when read
+        # The errors are not read, because they may be computed on demand.
+        if isinstance(estimates, DressedRisks):
             return estimates.common.findings + estimates.tested[self.best].findings
         return self[self.best].findings
 
@@ -341,9 +347,9 @@ class RiskCurve(Bounded, Record):
         return dict(self.candidates[self.best])
 
     def best_set(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """The settings that may be the best: the best one is among them with probability `level`.
+        """Return a set of settings that contains the best one with probability `level`.
 
-        From the losses of the rows that were held out, without a further fit
+        It is computed from the losses of the held-out rows, without further fits
         (`results/best_set.py`).
         """
         return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
@@ -382,10 +388,10 @@ class RiskCurve(Bounded, Record):
         return told._honest_numbers
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
-        """One row per candidate: parameters, value, standard error, interval, chosen or not.
+        """Return a frame with a row per candidate: parameters, value, error, interval, choice.
 
-        The rows of `others`, curves by other methods, follow; `method` and `scoring` tell them
-        apart. Risks in different losses, such as an AIC and a squared error, do not compare.
+        The rows of `others`, curves by other methods, follow; `method` and `scoring` distinguish
+        them. Risks in different losses, such as an AIC and a squared error, are not comparable.
         """
         curves = [self, *others]
         unset = {name: None for curve in curves for params in curve.candidates for name in params}
@@ -400,7 +406,7 @@ class RiskCurve(Bounded, Record):
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with error bars and the chosen candidate (needs matplotlib).
 
-        `others`, curves of the same candidates by other methods, are drawn along with it.
+        `others`, curves of the same candidates by other methods, are drawn as well.
         """
         return load_from_above("risk-curve")(self, ax=ax, **options)
 
@@ -432,7 +438,7 @@ class RiskCurve(Bounded, Record):
 
     @cached_property
     def rivals(self) -> Sequence[int] | None:
-        """The settings of `best_set(0.95)` by their numbers; None where there is none."""
+        """The numbers of the settings in `best_set(0.95)`, or None if there is no such set."""
         try:
             return [int(c) for c in np.flatnonzero(self._may_be_best(0.95))]
         except Refusal:
@@ -440,7 +446,7 @@ class RiskCurve(Bounded, Record):
 
 
 def name_of_loss(scoring: str, perfect: float) -> str:
-    """Return what the loss of a score is called: "log_loss" for "neg_log_loss".
+    """Return the name of the loss of a score: "log_loss" for "neg_log_loss".
 
     >>> name_of_loss("neg_log_loss", 0.0), name_of_loss("roc_auc", 1.0)
     ('log_loss', '1 - roc_auc')
@@ -451,15 +457,15 @@ def name_of_loss(scoring: str, perfect: float) -> str:
 
 
 def _as_loss(name: str, estimate: RiskEstimate) -> str:
-    """Return the name of a further score once its estimate is a loss."""
+    """Return the name of a further score after its estimate is converted to a loss."""
     return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
 
 
 def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
-    """Put a tested risk together with the provenance of its computation.
+    """Combine a tested risk with the provenance of its computation.
 
-    A rule may need the standard error of a clipped value; a reader is given none where the loss of
-    a row is infinite. The risk is a loss; the estimate is on the scale of `common`.
+    A rule may need the standard error of a clipped value, but the result has none if the loss of a
+    row is infinite. The risk is a loss; the estimate is on the scale of `common`.
     """
     notes, is_infinite = list(tested.notes), False
     for finding in tested.findings:
@@ -484,7 +490,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
 
 
 def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
-    """The estimate of the loss itself, or of one of the further scores of the same fits."""
+    """Return the estimate itself, or the estimate of one of its further scores."""
     if score is None or (isinstance(score, str) and score == estimate.scoring):
         return estimate
     check_asked(score, [estimate.scoring, *estimate.scores])
@@ -492,7 +498,7 @@ def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
 
 
 def check_asked(score: Any, names: Sequence[str]) -> None:
-    """Refuse a score that these fits were not asked for, with the nearest that they were."""
+    """Refuse a score that these fits were not evaluated for, and suggest the nearest one."""
     if not isinstance(score, str) or score not in names:
         raise UnknownName(
             f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
@@ -501,14 +507,14 @@ def check_asked(score: Any, names: Sequence[str]) -> None:
 
 
 def with_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEstimate:
-    """Add findings that the estimate does not hold yet, and their notes."""
+    """Return the estimate with additional findings and their notes."""
     new = tuple(finding for finding in findings if finding not in estimate.findings)
     notes = (*(finding.note for finding in new), *estimate.notes)
     return replace(estimate, findings=new + estimate.findings, notes=notes)
 
 
 def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
-    """List what was found for an estimate and for the further scores of the same fits."""
+    """Return the findings on an estimate and on the further scores of the same fits."""
     found: dict[Finding, None] = {}
     for each in (estimate, *estimate.scores.values()):
         found |= dict.fromkeys(each.findings)

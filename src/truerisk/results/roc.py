@@ -1,4 +1,4 @@
-"""ROC curves: every threshold of a scoring rule at once, and the area with DeLong's interval."""
+"""ROC curves over all thresholds of a scoring rule, and the area with DeLong's interval."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ Rates = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
 class RocCurve(Record):
     r"""True against false positive rate for every threshold, and the area under the curve.
 
-    A row is called positive where its score is *at least* the threshold; `thresholds` fall from
-    infinity (nothing called positive) to the smallest score, equal scores passing together, so
-    every array has one entry per distinct score and one more. `auc` is the share of (positive,
-    negative) pairs in the right order, ties counted half. Its interval is DeLong's, by the
-    normal distribution and cut to [0, 1].
+    A row is called positive if its score is *at least* the threshold. `thresholds` fall from
+    infinity (nothing is called positive) to the smallest score. Equal scores are called together,
+    so that every array has one entry per distinct score and one more. `auc` is the share of
+    (positive, negative) pairs in the right order, where ties count half. Its interval is DeLong's,
+    computed from the normal distribution and cut to [0, 1].
 
     >>> roc = RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
     >>> print(roc)
@@ -91,9 +91,10 @@ class RocCurve(Record):
         fold_aucs: np.ndarray | None = None,
         notes: tuple[str, ...] = (),
     ) -> RocCurve:
-        """The curve of given scores: higher means rather `positive` (the second class in order).
+        """Compute the curve of scores that increase with the probability of `positive`.
 
-        `groups` are clusters of rows that may depend; the interval is then Obuchowski's (1997).
+        `positive` is by default the second class in sorted order. `groups` are clusters of rows
+        that may depend on each other; the interval is then Obuchowski's (1997).
         """
         scores, classes, is_positive = _checked(y, scores, positive)
         w = None if weights is None else _numbers(weights, len(scores), "weights")
@@ -128,7 +129,7 @@ class RocCurve(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         if not np.isfinite(self.thresholds[1:]).all():
             return "thresholds", "finite but for the first"
         rise = all((np.diff(rates) >= 0).all() and rates[-1] == 1 for rates in (self.fpr, self.tpr))
@@ -136,17 +137,17 @@ class RocCurve(Record):
 
     @property
     def _counts(self) -> Sweep:
-        """The calls at each threshold."""
+        """The counts at each threshold."""
         if self.sweep is None:
             raise MissingResult(READ)
         return self.sweep
 
     def precision_recall(self) -> PrecisionRecall:
-        """Precision against recall, from the highest score down."""
+        """Return precision against recall, from the highest score down."""
         return PrecisionRecall.of(self._counts, self.method)
 
     def at(self, threshold: float) -> OperatingPoint:
-        """The rates of the rule that answers "positive" from this threshold on."""
+        """Return the operating point of the rule "positive if score ≥ threshold"."""
         return self._counts.at(threshold)
 
     def at_cost(
@@ -156,7 +157,7 @@ class RocCurve(Record):
         *,
         prevalence: float | None = None,
     ) -> OperatingPoint:
-        """The threshold of least mean cost; costs count per row, at the rows' share of positives.
+        """Return the point of least mean cost per row, at the rows' share of positives by default.
 
         >>> RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(1, 5).threshold
         0.35
@@ -170,7 +171,7 @@ class RocCurve(Record):
         specificity: float | None = None,
         precision: float | None = None,
     ) -> OperatingPoint:
-        """The threshold that reaches the demanded rate and is best in the other.
+        """Return the point that reaches the required rate and is best in the other.
 
         >>> print(RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
         threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
@@ -179,11 +180,11 @@ class RocCurve(Record):
         return self._counts.at_rate({n: r for n, r in demanded.items() if r is not None})
 
     def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
-        """The paired difference of two areas on the same rows, by DeLong's covariance."""
+        """Return the paired difference of two areas on the same rows, by DeLong's covariance."""
         return AreaDifference.of(self, other, confidence_level)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve (needs matplotlib); `others`, curves by name, are drawn along."""
+        """Draw the curve (needs matplotlib), together with `others`, curves by name."""
         return load_from_above("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:
@@ -208,9 +209,9 @@ class RocCurve(Record):
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall:
-    """Precision and recall at every threshold that calls something positive, falling.
+    """Precision and recall at every threshold with positive calls, in falling order.
 
-    `average_precision` is Σ (recall_k − recall_{k−1}) · precision_k, as scikit-learn's.
+    `average_precision` is Σ (recall_k − recall_{k−1}) · precision_k, as in scikit-learn.
     """
 
     thresholds: np.ndarray
@@ -222,7 +223,7 @@ class PrecisionRecall:
 
     @classmethod
     def of(cls, sweep: Sweep, method: str) -> PrecisionRecall:
-        """From the counts at each threshold; the infinite one, without calls, has no precision."""
+        """Compute the curve from counts at each threshold; the infinite one has no precision."""
         called = sweep.true_positives + sweep.false_positives
         some = called > 0
         precision = sweep.true_positives[some] / called[some]
@@ -260,7 +261,7 @@ class AreaDifference:
 
     @classmethod
     def of(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
-        """Refused where the two curves are not of the same rows."""
+        """Compute the difference; refuse two curves that are not of the same rows."""
         if a.sweep is None or b.sweep is None:
             raise MissingResult(READ)
         same = np.array_equal(a.rows, b.rows) and np.array_equal(a.is_positive, b.is_positive)
@@ -289,7 +290,7 @@ class AreaDifference:
 
 
 def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Finite scores, the classes in order, and which rows are positive."""
+    """Return finite scores, the classes in order, and a mask of the positive rows."""
     labels = np.asarray(y)
     try:
         values = as_array(scores, np.float64)
@@ -312,7 +313,7 @@ def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def _labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
-    """Labels that can be told apart, none of them missing."""
+    """Return the labels; refuse missing ones."""
     missing = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
     if missing:
         raise BadData(f"{name} has no label in row {missing[0]}: give one for each row.")
@@ -342,7 +343,7 @@ def _sureness(
     groups: np.ndarray | None,
     level: float,
 ) -> tuple[float | None, Interval | None, tuple[str, ...]]:
-    """DeLong's standard error and interval, or the reason why there is none."""
+    """Return DeLong's standard error and interval, or the reason why there is none."""
     check_level("confidence_level", level)
     if weights is not None:
         return None, None, (WEIGHTED,)

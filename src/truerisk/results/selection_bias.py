@@ -1,4 +1,4 @@
-"""Why the smallest of several estimated risks is too small: what a choice reports, and of what."""
+"""Selection bias: why the smallest of several estimated risks is too small."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from truerisk.results.results import RiskCurve
 
 @dataclass(frozen=True, eq=False)
 class RiskMixture:
-    """A distribution of risks: `values` with `weights` that add to 1.
+    """A distribution of risks: `values` with `weights` that sum to 1.
 
-    `std_error` is that of the mean over independent data sets, None where rows were resampled.
+    `std_error` is that of the mean over independent data sets, or None if rows were resampled.
     """
 
     values: np.ndarray = field(repr=False)
@@ -40,10 +40,10 @@ class RiskMixture:
 
 @dataclass(frozen=True, eq=False)
 class SelectionBias(Shown):
-    r"""The same choice made again and again: how often each candidate wins, and by which risks.
+    r"""The same choice repeated many times: how often each candidate wins, and by which risks.
 
-    A procedure P estimates the risks of several candidates and takes the smallest. With α_n the
-    share of repetitions in which it takes candidate n,
+    A procedure P estimates the risks of several candidates and takes the smallest. Let α_n be the
+    share of repetitions in which it takes candidate n. Then
 
     .. math:: p_a = \sum_n \alpha_n\, \tilde p_n(\hat e \mid n \text{ taken}), \qquad
               p_b = \sum_n \alpha_n\, \hat p_n(\hat e), \qquad
@@ -51,12 +51,12 @@ class SelectionBias(Shown):
 
     are what P reports, the estimates of the same candidates whether they were taken or not, and
     their true risks: equations 6, 7 and 5 of the document. Each candidate's estimates are about
-    right on average; those by which it was taken are the lucky ones, and `bias`, the mean of
-    p_b − p_a, is what the choice adds.
+    right on average, but those by which it was taken are the lucky ones. `bias`, the mean of p_b −
+    p_a, is the effect of the choice.
 
-    All numbers are losses; of a curve of scores those behind the scores, such as 1 − AUC.
-    `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the
-    candidate taken there, and `true_risks[r, n]` what it errs on fresh rows, where that is known.
+    All numbers are losses; for a curve of scores they are the losses behind the scores, such as 1 −
+    AUC. `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the
+    candidate taken there, and `true_risks[r, n]` its error on fresh rows, if that is known.
 
     References
     ----------
@@ -106,7 +106,7 @@ class SelectionBias(Shown):
 
     @classmethod
     def of_curves(cls, curves: Iterable[RiskCurve], true_risks: Any = None) -> SelectionBias:
-        """From the risk curves of the same settings on many data sets, each with its choice.
+        """Compute the bias from risk curves of the same settings on many data sets.
 
         `true_risks[r][n]` are the risks of the fitted candidates on fresh rows, if known.
         """
@@ -127,11 +127,12 @@ class SelectionBias(Shown):
     def of_curve(
         cls, curve: RiskCurve, n_samples: int = 1000, random_state: Any = 0
     ) -> SelectionBias:
-        """From one curve, such as `search.curve_`: its held-out rows (or groups) are resampled.
+        """Compute the bias from one curve, such as `search.curve_`, by resampling its rows.
 
-        Each bootstrap sample of the rows chooses the setting of smallest mean loss; the rows that
-        it missed stand for fresh ones. No model is fitted, so that what another training set would
-        change is left out. That is the arithmetic of the method `bbc`.
+        If rows have groups, groups are resampled. Each bootstrap sample chooses the setting with
+        the smallest mean loss, and the rows that it missed serve as fresh rows. No model is fitted,
+        so that the effect of other training sets is not included. The computation is that of the
+        method `bbc`.
         """
         check_count("n_samples", n_samples, 2)
         parts, shares = _units_of(curve)
@@ -149,38 +150,38 @@ class SelectionBias(Shown):
 
     @property
     def n_repetitions(self) -> int:
-        """How often the choice was made."""
+        """Number of times that the choice was made."""
         return len(self.estimates)
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """α: how often each candidate was taken."""
+        """The shares α with which each candidate was taken."""
         n_candidates = self.estimates.shape[1]
         return np.bincount(self.chosen, minlength=n_candidates) / self.n_repetitions
 
     @property
     def reported(self) -> RiskMixture:
-        """p_a, equation 6: the estimates by which candidates were taken."""
+        """The estimates by which candidates were taken: p_a, equation 6."""
         return self._of_taken(self.estimates)
 
     @property
     def unselected(self) -> RiskMixture:
-        """p_b, equation 7: all estimates of each candidate, weighed by how often it was taken."""
+        """All estimates of each candidate, weighted by how often it was taken: p_b, equation 7."""
         return self._of_all(self.estimates)
 
     @property
     def true(self) -> RiskMixture | None:
-        """p, equation 5: all true risks of each candidate, weighed by how often it was taken."""
+        """All true risks of each candidate, weighted by how often it was taken: p, equation 5."""
         return None if self.true_risks is None else self._of_all(self.true_risks)
 
     @property
     def true_of_chosen(self) -> RiskMixture | None:
-        """The true risks of the candidates that were taken, where they were taken."""
+        """The true risks of the candidates in the repetitions in which they were taken."""
         return None if self.true_risks is None else self._of_taken(self.true_risks)
 
     @property
     def parts(self) -> dict[str, RiskMixture]:
-        """All of these that are known, by name."""
+        """All of these distributions that are known, by name."""
         every = {
             "reported (p_a)": self.reported,
             "unselected (p_b)": self.unselected,
@@ -191,7 +192,7 @@ class SelectionBias(Shown):
 
     @property
     def bias(self) -> float:
-        """What taking the smallest adds: the mean of p_b less that of p_a."""
+        """The effect of taking the smallest risk: the mean of p_b minus the mean of p_a."""
         return self.unselected.mean - self.reported.mean
 
     def _of_taken(self, risks: np.ndarray) -> RiskMixture:
@@ -200,7 +201,7 @@ class SelectionBias(Shown):
         return RiskMixture(values, weights, self._std_error(values))
 
     def _of_all(self, risks: np.ndarray) -> RiskMixture:
-        """Repetition r moves the mean by its choice, and by its risks: that gives the error."""
+        """Return the mixture of all risks; its error is based on each repetition's choice."""
         taken = np.flatnonzero(self.shares)
         means, shares = risks.mean(axis=0), self.shares[taken]
         influence = means[self.chosen] + risks[:, taken] @ shares
@@ -240,7 +241,7 @@ def _matrix(name: str, given: Any) -> np.ndarray:
 
 
 def _units_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
-    """What each held-out row, or group, adds to the risk of each setting, and its share."""
+    """Return each held-out row's, or group's, part in the risk of each setting, and its share."""
     if not isinstance(curve, RiskCurve):
         raise BadArgument(
             f"{shown(curve)} is no risk curve: give that of `tr.risk_curve` or `search.curve_`."

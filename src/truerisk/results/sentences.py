@@ -14,7 +14,7 @@ MODELS_SAW = {
     "space": "the rows beside them",
     "groups": "other rows of their group",
 }
-"""What models saw of the rows that they were tested on, by what the splits mix."""
+"""The rows related to the tested ones that models saw, by what the splits mix."""
 
 
 TARGETS = {
@@ -26,13 +26,13 @@ TARGETS = {
 
 
 def further(estimate: Any) -> list[Any]:
-    """The scores of a RiskEstimate without the one that it is itself: `scoring=[...]` names it."""
+    """Return the scores of a RiskEstimate except the one that equals the estimate itself."""
     own = estimate.named_scoring, estimate.value
     return [each for each in estimate.scores.values() if (each.named_scoring, each.value) != own]
 
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
-    """What a RiskEstimate shows of itself, one pair per line."""
+    """Return the lines that describe a RiskEstimate, as pairs of name and value."""
     name, value = clean(estimate.named_scoring, 60), risk(estimate.value)
     rows = [
         [name, f"{value} (larger is better)"] if estimate.greater_is_better else ["risk", value],
@@ -56,13 +56,13 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
 
 
 def finding_lines(findings: Iterable[Any]) -> list[str]:
-    """Findings as the lines that are printed below a result."""
+    """Return findings as the lines that are printed below a result."""
     wide = textwrap.TextWrapper(100, break_long_words=False, break_on_hyphens=False)
     return [wide.fill(str(each)) for each in findings]
 
 
 def scale_rows(estimate: Any) -> list[list[str]]:
-    """A score, or a further loss, with its interval."""
+    """Return a score, or a further loss, with its interval."""
     name, better = clean(estimate.named_scoring, 60), estimate.scale.better
     return [
         [name, f"{risk(estimate.value)} ({better} is better)"],
@@ -75,7 +75,7 @@ def _interval(interval: Any) -> str:
 
 
 def setting_text(params: Mapping[str, Any]) -> str:
-    """A setting in words, the same before it is written and after it is read."""
+    """Return a setting as text, which is the same before writing and after reading it."""
     return clean(params_text(plain(params)), 120)
 
 
@@ -83,19 +83,19 @@ NOTHING_CHOSEN = "one setting: nothing was selected"
 
 
 def may_be_best(level: str) -> str:
-    """What the confidence set of the best says of a learner."""
+    """Return the heading of the column that marks the confidence set of the best."""
     return f"best?: whether these rows leave open that it is the best ({level}, one-sided)"
 
 
-WHOLE_SEARCH = "whole search"  # the choice among all learners, in a column of learners
+WHOLE_SEARCH = "whole search"  # the choice among all learners, as an entry in a column of learners
 SELECTED_SCORE = "selected, in the rows of further scores: the score of the chosen setting"
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 
 def honest_risk(noun: str, word: str, *, tuned: bool = True) -> str:
-    """What the honest risk, or score, of an assessment is, by the method that tested it.
+    """Return a description of the honest risk, or score, of an assessment, by its testing method.
 
-    Where no learner was tuned, it is that of fitting alone.
+    If no learner was tuned, it is the risk of fitting only.
 
     >>> honest_risk("risk", "10-fold")
     'risk on rows used neither for tuning nor for fitting'
@@ -110,7 +110,7 @@ def honest_risk(noun: str, word: str, *, tuned: bool = True) -> str:
 
 
 def tested_by(word: str) -> str:
-    """The splits that test, to a reader who has not met the word.
+    """Return the splits that test, in terms that a reader understands without the documentation.
 
     >>> tested_by("pairs"), tested_by("10-fold")
     ('leaving out pairs of these folds', '10-fold')

@@ -1,4 +1,4 @@
-"""Text files of results: a place is checked before the work, and a failure is a sentence."""
+"""Write text files of results: check the place before the work, and explain a failure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ T = TypeVar("T")
 
 
 def place_of(path: Any, like: str = "report.html") -> Path:
-    """The path of a file that can be written, as far as that shows before it is tried."""
+    """Return the path of a file that can be written, as far as this can be checked in advance."""
     place = path_of("path", path, like)
     try:
         is_folder = place.is_dir()
         place.resolve()
-    except (OSError, RuntimeError) as error:  # an endless name, or links in a circle
+    except (OSError, RuntimeError) as error:  # a name that is too long, or circular links
         raise NotWritten(f"{shown(str(place))} cannot be written: {said_by(error)}.") from None
     if is_folder:
         raise NotWritten(f"{place} is a folder; name a file in it, such as {like}.")
@@ -36,7 +36,7 @@ def place_of(path: Any, like: str = "report.html") -> Path:
 
 
 def also_written(path: Any, make: Callable[[], str]) -> str:
-    """What `make` makes, also written to `path` where one is given, which is checked before."""
+    """Return the text from `make`, and write it to `path` if given, which is checked first."""
     place = None if path is None else place_of(path)
     text = make()
     if place is not None:
@@ -45,15 +45,15 @@ def also_written(path: Any, make: Callable[[], str]) -> str:
 
 
 def write_text(text: str, path: Any) -> None:
-    """Write a whole file; where that fails, what was there stays, and the reason is said."""
+    """Write a whole file; if that fails, keep the old content and raise with the reason."""
     write_file(path, lambda place: place.write_text(text, encoding="utf-8"))
 
 
 def write_file(path: Any, write: Callable[[Path], T]) -> T:
-    """The same of what `write` puts into the file that it is shown; what it gives is given on.
+    """Write a whole file by calling `write` with a path, and return the result of that call.
 
-    A file is written beside and moved into place, where a link leads if it is one. A pipe, a device
-    or an open stream stays what it is, and is written into.
+    The new content is written to a temporary file, which then replaces the target (of a link, the
+    file it leads to). A pipe, a device or an open stream is written to directly.
     """
     place = place_of(path)
     try:
@@ -63,7 +63,7 @@ def write_file(path: Any, write: Callable[[Path], T]) -> T:
 
 
 def _can_be_swapped(place: Path) -> bool:
-    """Not a pipe, a device or an open stream, nor a file in a folder that takes no other."""
+    """Return False for a pipe, a device, an open stream, or a folder without write access."""
     if place.absolute().parts[1:2] in (("dev",), ("proc",)):
         return False  # /dev/stdout may lead to a file that is being written
     folder = place.resolve().parent
@@ -71,7 +71,7 @@ def _can_be_swapped(place: Path) -> bool:
 
 
 def _swap(place: Path, write: Callable[[Path], T]) -> T:
-    """Written beside and moved over the old file, which keeps its permissions."""
+    """Write to a temporary file and replace the old file, whose permissions are preserved."""
     beside = place.with_name(f".truerisk-{os.getpid()}-{token_hex(4)}.part")
     try:
         written = write(beside)
