@@ -1,1 +1,1 @@
-"""`HonestSearchCV`, what it is made of, and what any fitted search claims."""
+"""`HonestSearchCV`, its parts, and the claims of any fitted search."""

@@ -1,4 +1,4 @@
-"""A search or any other model, and its rows, as a problem: for verbs that take either."""
+"""Turn a search or any other model, with its rows, into a problem."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def problem_of_any(
     random_state: Any = 0,
     **order: Any,
 ) -> Problem:
-    """Pose a search of ours by its own words, any other model by pairs of its usual folds.
+    """Return the problem of a search of this package, or of any other model.
 
-    `order` are times and places of the rows; where there are any, splits keep rows apart by them. A
-    model that tunes inside its own fit, as searches of other libraries do, is tested by folds.
+    A HonestSearchCV uses its own options. Any other model is tested by pairs of its default folds;
+    a model that tunes inside its own fit, as searches of other libraries do, is tested by plain
+    folds. `order` holds the times and places of the rows; if there are any, the splits respect
+    them.
     """
     if is_honest_search(searched):
         problem, _ = problem_of_search(searched, y, route(searched, X, groups, params, **order))

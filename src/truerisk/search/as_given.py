@@ -1,4 +1,4 @@
-"""The risk of the setting as the model was given, beside that of the tuned model."""
+"""Compare the risk of the setting that the model was given with the risk of the tuned model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOTHING = 1e-12
 class Paired:
     """Mean paired difference with its standard error over `n_units` rows, or groups of rows.
 
-    `scale` is the largest loss: a spread far below it is rounding.
+    `scale` is the largest loss; a spread far below it is rounding error.
     """
 
     mean: float
@@ -34,7 +34,7 @@ class Paired:
     def exceeds_noise(self, level: float) -> bool:
         """Return True if 0 lies outside the t interval of this level."""
         if self.std_error <= _NOTHING * self.scale:
-            return False  # equal losses have no spread, so their error is not known
+            return False  # equal losses have no spread, so that their error is unknown
         from scipy.special import stdtrit
 
         return bool(abs(self.mean) > stdtrit(self.n_units - 1, (1 + level) / 2) * self.std_error)
@@ -45,8 +45,8 @@ def paired_difference(
 ) -> Paired | None:
     r"""Return the weighted mean of d = first − second with its standard error, clustered by groups.
 
-    se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))² with Σ w = 1 over m groups, or m rows where
-    there are no groups. None for fewer than two of them.
+    se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))² with Σ w = 1 over m groups, or m rows if there
+    are no groups. Return None if there are fewer than two of them.
     """
     weights = data.weights(rows)
     weights = np.ones(len(rows)) if weights is None else weights
@@ -63,7 +63,7 @@ def paired_difference(
     return Paired(mean, float(np.sqrt(m / (m - 1) * (residuals**2).sum())), m, scale)
 
 
-SHARES = {  # of which 1 is a count and 1.0 a share
+SHARES = {  # parameters for which 1 is a count and 1.0 is a share
     "max_features",
     "max_samples",
     "min_samples_leaf",
@@ -78,7 +78,7 @@ SHARES = {  # of which 1 is a count and 1.0 a share
 
 @dataclass(frozen=True)
 class AsGiven:
-    """The given setting against the tuned model: `gain` is the mean loss that tuning spares.
+    """The given setting compared with the tuned model; `gain` is the mean loss that tuning saves.
 
     `risk` and `gain` are losses; `scale` is that of the sentence.
     """
@@ -107,8 +107,8 @@ def as_given(
 ) -> AsGiven | None:
     """Compare the given setting with the tuned model, if it is a setting that was not chosen.
 
-    None as well where the losses are not those of the same fits on the same rows, or go forward in
-    time, so that nothing says how sure their difference is.
+    Return None also if the losses are not from the same fits and rows, or if rows are tested in the
+    order of time, because the uncertainty of their difference is then unknown.
     """
     place = number_as_given(problem.family)
     if place is None or place == curve.best or risk.loss_value is None or risk.ordered:
@@ -134,7 +134,7 @@ def as_given(
 
 
 def number_as_given(family: Family) -> int | None:
-    """Return which of several candidates sets what the model already has; None if none does."""
+    """Return the candidate that equals the model's present setting, or None if none does."""
     if len(family) < 2:
         return None
     own = family.estimator.get_params(deep=True)
@@ -148,7 +148,7 @@ def number_as_given(family: Family) -> int | None:
 
 
 def _is_same(name: str, own: Any, value: Any) -> bool:
-    """Return True if two values of a parameter mean the same, as 1 and 1.0 do but for shares."""
+    """Return True if two parameter values are equivalent, as 1 and 1.0 are except for shares."""
     if own is value:
         return True
     own = own.item() if isinstance(own, np.generic) else own

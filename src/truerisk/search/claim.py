@@ -1,4 +1,4 @@
-"""What a fitted search claims, on its own scale and as a risk, and the scores it kept."""
+"""The claim of a fitted search, on its own scale and as a risk, and the scores it stored."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ USED_UP = (
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A fitted search as the audit needs it, whatever its class.
+    """A fitted search in the form that the audit needs, whatever its class.
 
-    `score` is the claim on the search's own scale, higher is better; `scores[c, k]` that of
-    candidate c in split k (NaN where a fit failed), None where the search kept none. `estimator`
-    with `candidates[c]` is candidate c; `cv` draws its splits. `exact` is False where the search
-    solved along a path, so that a replay differs in the last digits. `pooled` says that the score
-    is one of all held-out rows together, not a mean over splits. `errors` says that the search
-    speaks of errors, not scores. `curve` is the risk curve of a search of ours. `goes_on` says that
-    the search leaves out settings whose fits fail.
+    `score` is the claim on the search's own scale, on which higher is better. `scores[c, k]` is the
+    score of candidate c in split k (NaN if a fit failed); `scores` is None if the search stored
+    none. `estimator` with `candidates[c]` is candidate c, and `cv` draws its splits. `exact` is
+    False if the search solved along a path, so that a replay differs in the last digits. `pooled`
+    is True if the score is computed from all held-out rows together, not as a mean over splits.
+    `errors` is True if the search reports errors instead of scores. `curve` is the risk curve of a
+    search of this package. `goes_on` is True if the search leaves out settings whose fits fail.
     """
 
     search: str
@@ -76,23 +76,23 @@ class Claim:
 
     @property
     def is_one_by_one(self) -> bool:
-        """Whether each row is tested alone: the smallest score of a split is then meaningless."""
+        """True if each row is tested alone; the smallest score of a split is then meaningless."""
         return self.pooled or is_exactly(self.cv, LEAVE_ONE_OUT)
 
     @property
     def goes_forward(self) -> bool:
-        """Whether its models were tested on rows that come after those they saw."""
+        """True if its models were tested on rows later than those they were trained on."""
         if self.curve is not None and self.curve.evaluation is not None:
             return order_of(self.curve.evaluation.plan) is not None
         return is_exactly(self.cv, "sklearn.model_selection:TimeSeriesSplit")
 
     @property
     def means(self) -> np.ndarray | None:
-        """Mean score of every candidate, NaN where a fit failed."""
+        """Mean score of every candidate; NaN if a fit failed."""
         return None if self.scores is None else np.asarray(self.scores.mean(axis=1))
 
     def usable(self) -> Claim:
-        """The claim without the settings that failed: they cannot be fitted again either."""
+        """Return the claim without the failed settings, which cannot be fitted again either."""
         if self.scores is None or np.isfinite(self.scores).all():
             return self
         chosen = np.arange(len(self.candidates)) == self.best
@@ -105,7 +105,10 @@ class Claim:
         )
 
     def refuse_other_rows(self, data: Data) -> None:
-        """A search of ours knows its rows; the audit may know more of them than `fit` was told."""
+        """Refuse rows other than those that a search of this package was fitted on.
+
+        The audit may know groups, times or places that `fit` was not given.
+        """
         if self.curve is None:
             return
         apart = replace(data, time=None, block=None)
@@ -120,14 +123,14 @@ class Claim:
             )
 
     def splitter(self, y: Any) -> Any:
-        """What draws the splits, as scikit-learn reads `cv`."""
+        """Return the object that draws the splits, as scikit-learn interprets `cv`."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
 
         return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def plan(self, data: Data) -> Plan:
-        """The search's splits, drawn again; refused where they cannot be the same."""
+        """Draw the search's splits again; refuse if they cannot be the same."""
         if self.curve is not None:
             assert self.curve.evaluation is not None
             return self.curve.evaluation.plan
@@ -147,10 +150,11 @@ class Claim:
     def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
         """Draw the splits once; refuse a splitter that fails on these rows."""
         try:
-            with warnings.catch_warnings():  # that groups are cut is a finding of its own
+            # Groups that are split are reported as a finding of their own.
+            with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
-        except BaseException as error:  # a user's splitter may raise anything
+        except BaseException as error:  # A user's splitter may raise anything.
             if not is_failure(error):
                 raise
             why = said_by(error)
@@ -191,13 +195,13 @@ def _none(data: Data, rows: np.ndarray) -> np.ndarray:
 
 
 def _by_variance(data: Data, rows: np.ndarray) -> np.ndarray:
-    """1 − R² of a set is the mean of (y − f)² / var, with the variance of y in that set."""
+    """Return factors whose use makes 1 − R² of a set a mean over rows: 1/var of y in that set."""
     variance = data.y[rows].var()
     return np.full(len(rows), 1 / variance if variance > 0 else np.nan)
 
 
 def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
-    """1 − balanced accuracy of a set is the mean of 1{wrong} n / (K n_class)."""
+    """Return factors whose use makes 1 − balanced accuracy of a set a mean: n / (K n_class)."""
     codes = data.codes_of(rows)
     sizes = np.bincount(codes, minlength=data.n_classes)
     return len(rows) / (np.count_nonzero(sizes) * sizes[codes])
@@ -205,7 +209,7 @@ def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ByWord:
-    """scikit-learn's scorer of a word as a search uses it: the positive class is the label 1."""
+    """scikit-learn's scorer of a name as a search uses it: the positive class is the label 1."""
 
     word: str
 
@@ -231,13 +235,13 @@ _BY_ROWS: dict[str, tuple[str, Factor]] = {
 
 @dataclass(frozen=True, eq=False)
 class ScoreScale:
-    """How the score of a search becomes a risk, for computing: risk = perfect − score.
+    """The conversion of a search's score to a risk, for computations: risk = perfect − score.
 
-    `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
-    their mean over a test set is the risk there; `whole` is the loss of a whole test set. `by_rows`
-    is False for scores that are no mean over rows, such as AUC. An unknown score keeps its own
-    scale with the sign turned (`perfect` is then 0). `word` is what the risk is called, `name` what
-    the score is; `errors` is True where the search scores by an error, which results then hold.
+    `loss` is computed by truerisk for single rows. `factor` returns multipliers with which the mean
+    over a test set is the risk there. `whole` is the loss of a whole test set. `by_rows` is False
+    for scores that are not means over rows, such as AUC. An unknown score keeps its own scale with
+    the sign reversed (`perfect` is then 0). `word` is the name of the risk, `name` the name of the
+    score. `errors` is True if the search scores by an error, which results then report.
     """
 
     word: str
@@ -257,24 +261,24 @@ class ScoreScale:
         return self.perfect - risk
 
     def reported(self, score: float) -> float:
-        """Return the score, or the error where the search scores by an error."""
+        """Return the score, or the error if the search scores by an error."""
         return float(self.risk(score) if self.errors else score)
 
     @property
     def shown(self) -> Scale:
-        """The scale of results: that of the search which is audited."""
+        """The scale of results, which is that of the audited search."""
         if self.errors:
             return Scale()
         return Scale(self.perfect if self.is_known else inf)
 
     @property
     def called(self) -> str:
-        """The name beside what is shown."""
+        """The name printed with the reported value."""
         return self.word if self.errors else self.name
 
 
 def scale_of(claim: Claim) -> ScoreScale:
-    """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
+    """Return the scale of a claim; an unknown scorer keeps its scale, with the sign reversed."""
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
         name = loss.word if loss.is_score else f"−{loss.word}"
@@ -288,7 +292,7 @@ def scale_of(claim: Claim) -> ScoreScale:
 
 
 def _of_word(word: str, claim: Claim) -> ScoreScale:
-    """That of a score of scikit-learn."""
+    """Return the scale of a score of scikit-learn."""
     if word in _BY_ROWS:
         loss_word, factor = _BY_ROWS[word]
         named = loss_word if factor is _none else f"1 − {word}"
@@ -306,7 +310,7 @@ def _of_word(word: str, claim: Claim) -> ScoreScale:
 
 
 def perfect_of(word: str) -> float:
-    """The largest score, infinite where it is not known; 0 of errors with the sign turned."""
+    """Return the largest score, infinite if it is unknown; 0 for errors with the sign reversed."""
     if word.startswith("neg_"):
         return 0.0
     return 1.0 if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1) else np.inf
@@ -315,9 +319,9 @@ def perfect_of(word: str) -> float:
 def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
     """Return the scale with the loss that HonestSearchCV uses for the same score.
 
-    Where the score is one of ours under another name (F1, balanced accuracy, AUC), that loss rates
-    the whole test sets: it knows what each row does to the score, so that an interval exists.
-    Any other score is asked what it gives a perfect rule on these y.
+    If the score exists in this package under another name (F1, balanced accuracy, AUC), that loss
+    rates the whole test sets; the influence of each row on it is known, so that an interval exists.
+    Any other score is evaluated for a perfect rule on these y.
     """
     same = None if isinstance(claim.scoring, Loss) else _same_loss(claim, data)
     if same is None or (scale.is_known and same.perfect != scale.perfect):
@@ -337,7 +341,7 @@ def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
 
 
 def _same_loss(claim: Claim, data: Data) -> Loss | None:
-    """Return our loss that means what the score of the search means, or None."""
+    """Return the loss of this package that equals the score of the search, or None."""
     from sklearn.metrics import get_scorer
 
     word = known_word(claim)
@@ -353,7 +357,7 @@ def _same_loss(claim: Claim, data: Data) -> Loss | None:
 
 
 def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
-    """Refuse `positive` unless the score of the search is of that class."""
+    """Refuse `positive` unless the score of the search refers to that class."""
     if positive is None:
         return
     named, rated = data.label(class_named(positive, data)), _rated_class(scale, claim, data)
@@ -371,7 +375,7 @@ def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: An
 
 
 def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
-    """Return the class that the score of the search is of, or None if it is of all classes."""
+    """Return the class to which the score of the search refers, or None for all classes."""
     if isinstance(scale.whole, Loss) and not is_a(scale.whole, SCORER_LOSS):
         return scale.whole.label(data)
     if known_word(claim) in OF_ONE_CLASS:
@@ -383,7 +387,7 @@ OF_ONE_CLASS = ("average_precision", "f1", "jaccard", "precision", "recall")
 
 
 def scorer_of_class(word: str, positive: Any) -> Any:
-    """Return scikit-learn's scorer of a word, for the class `positive` in place of the label 1."""
+    """Return scikit-learn's scorer of a name, for the class `positive` in place of the label 1."""
     from sklearn.metrics import get_scorer, make_scorer
 
     made = vars(get_scorer(word))
@@ -392,7 +396,7 @@ def scorer_of_class(word: str, positive: Any) -> Any:
 
 
 def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
-    """An unknown scorer asked what it gives a perfect rule on these y's."""
+    """Return the scale of an unknown scorer after scoring a perfect rule on these y."""
     if scale.is_known or not callable(scale.loss):
         return scale
     try:
@@ -404,7 +408,7 @@ def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
 
 
 def known_word(claim: Claim) -> str | None:
-    """The word of scikit-learn for what the search maximised, None for what is somebody's own."""
+    """Return scikit-learn's name for the score that the search maximised, or None."""
     scoring = claim.scoring
     if isinstance(scoring, str):
         return scoring
@@ -417,7 +421,7 @@ def known_word(claim: Claim) -> str | None:
 
 
 def _is_same(this: Any, other: Any) -> bool:
-    """Whether two scorers, or parts of them, are alike down to their functions, which are one."""
+    """Return True if two scorers, or their parts, are equal down to identical functions."""
     if this is other:
         return True
     if type(this) is not type(other):
@@ -430,7 +434,7 @@ def _is_same(this: Any, other: Any) -> bool:
 
 
 def _name_of(claim: Claim) -> str:
-    """What a scorer of one's own is called."""
+    """Return the name of a user-defined scorer."""
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"
     return str(getattr(claim.scoring, "__name__", claim.scoring))

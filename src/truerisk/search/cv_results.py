@@ -1,4 +1,4 @@
-"""`cv_results_` as GridSearchCV writes it: a dict of arrays that `pandas.DataFrame` takes."""
+"""`cv_results_` in the format of GridSearchCV: a dict of arrays that `pandas.DataFrame` accepts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def rate_settings(
 ) -> tuple[Computed, dict[str, Any]]:
     """Rate the settings of a search on all rows; also return its `cv_results_`.
 
-    With `trained` every fit is asked about its own rows, too; `several` scores have their names.
+    With `trained` every fit is also tested on its training rows. `several` scores have their own
+    names.
     """
     with own_warning(error_score):
         if trained:
@@ -48,7 +49,7 @@ def rate_settings(
 def _with_training_rows(
     problem: Problem, **options: Any
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Return what rates the settings, and every score on the training set of every split."""
+    """Return options for rating the settings, and each score on each split's training set."""
     problem = tuning_problem(problem)
     told_in, _, plan = draw_plan(problem, problem.select_by)
     answers = problem.asking(**options)(with_training_rows(plan))
@@ -61,7 +62,7 @@ def _with_training_rows(
 
 @contextmanager
 def own_warning(error_score: Any) -> Iterator[None]:
-    """Leave out the warnings of single fits that fail, if one at the end speaks of all of them."""
+    """Suppress the warnings of single failed fits, if one summary warning follows at the end."""
     with warnings.catch_warnings():
         if error_score != "raise":
             warnings.simplefilter("ignore", FitFailedWarning)
@@ -73,10 +74,11 @@ def _cv_results(
 ) -> dict[str, Any]:
     """Collect times, parameters, every score of every split, their mean, spread and rank.
 
-    Of a setting that left a race, splits that it was not rated on are NaN, and so is the mean.
+    For a setting that left a race, the splits on which it was not rated are NaN, and so is the
+    mean.
 
-    `by_score` is what each score found, by its name in the keys; `trained` are scores of the splits
-    on the rows of the fits themselves.
+    `by_score` holds the results of each score, by its name in the keys. `trained` holds scores of
+    the splits on the training rows.
     """
     computed = next(iter(by_score.values()))
     answers, candidates = computed.all_answers, computed.problem.family.candidates
@@ -87,7 +89,8 @@ def _cv_results(
         "mean_score_time": np.nanmean(answers.answer_seconds[:, fits], axis=1),
         "std_score_time": np.nanstd(answers.answer_seconds[:, fits], axis=1),
     }
-    if not computed.method.rates_all:  # settings may have left a race: after how many folds
+    # Settings may have left a race; this is the number of their folds.
+    if not computed.method.rates_all:
         results["n_resources"] = answers.made[:, fits].sum(axis=1)
     for name in sorted(set[str]().union(*candidates)):
         results[f"param_{name}"] = _param_column(name, candidates)
@@ -100,7 +103,8 @@ def _cv_results(
         means = loss.score(values_of(tested))
         results[f"mean_test_{name}"] = means
         results[f"std_test_{name}"] = scores.std(axis=1)
-        # 1 for the best; within the tie tolerance they share the smallest rank; failures last
+        # The best has rank 1; settings within the tie tolerance share the smallest rank; failures
+        # are last.
         ranks = np.empty(len(means), dtype=np.int32)
         before = 0
         for group in tied_groups(-np.nan_to_num(means, nan=-np.inf)):
@@ -115,7 +119,7 @@ def _cv_results(
 
 
 def _param_column(name: str, candidates: Sequence[Mapping[str, Any]]) -> MaskedArray[Any, Any]:
-    """Return the values of one parameter, masked for candidates that do not name it."""
+    """Return the values of one parameter, masked for candidates that do not set it."""
     values = np.empty(len(candidates), dtype=object)
     mask = np.ones(len(candidates), dtype=bool)
     are_numbers = True
@@ -132,9 +136,10 @@ def _param_column(name: str, candidates: Sequence[Mapping[str, Any]]) -> MaskedA
 
 
 def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:
-    """Print how many fits there are; from 2 on a line for each with its time, from 3 on its score.
+    """Print the number of fits; from `verbose` 2 also a line per fit, from 3 with its score.
 
-    Settings that share a fit have no moment of their own, so all is printed when they are tuned.
+    Settings that share a fit are finished at the same time, so that everything is printed after
+    tuning.
     """
     answers = computed.all_answers
     plan = answers.plan
@@ -168,11 +173,11 @@ def _score(results: Mapping[str, Any], split: int, number: int) -> str:
 
 
 class FitsFailed(FitFailedWarning, TheirWarning):
-    """Some fits of a search failed; also of the kind that GridSearchCV warns by."""
+    """Some fits of a search failed; also of the class of GridSearchCV's warning."""
 
 
 def _counted(computed: Computed, error_score: float) -> Computed:
-    """Give failing fits this score; where all fail, there is nothing to choose."""
+    """Give failed fits this score; raise if all fits failed."""
     answers = computed.all_answers
     if not answers.failures:
         return computed
@@ -204,7 +209,7 @@ def _counted(computed: Computed, error_score: float) -> Computed:
 
 
 def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Evaluation:
-    """Give the fits that failed a risk."""
+    """Assign a risk to the fits that failed."""
     risks = np.array([tested.split_risks for tested in evaluation.tested])
     risks[~answered] = risk
     tested = (
@@ -215,7 +220,7 @@ def _with_score(evaluation: Evaluation, answered: np.ndarray, risk: float) -> Ev
 
 
 def chosen_by(refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str, Any]) -> RiskCurve:
-    """Return the curve whose best setting a function chooses by its number."""
+    """Return the curve with the best setting that a function chooses by its number."""
     number, n_settings = refit(results), len(results["params"])
     if not isinstance(number, int | np.integer):
         raise BadArgument(

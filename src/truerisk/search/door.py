@@ -1,4 +1,4 @@
-"""The one way from a search to its parts that few calls need, which are imported when asked for."""
+"""Import the parts of a search that few calls need, when they are needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ load_part = loader_of(
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Refuse what is no place for a file, and a search that would never find its fits again."""
+    """Refuse an invalid place for a file, and a search that would never find its fits again."""
     if store is not None:
         load_part("check-store")(store, random_state)
 
@@ -32,7 +32,7 @@ def check_store(store: Any, random_state: Any) -> None:
 def open_store(
     store: Any, problems: Any, **options: Any
 ) -> AbstractContextManager[StoredSearch | None]:
-    """Open the store of these problems by name, a `StoredSearch`; None where no fits are kept."""
+    """Open the store of these problems by name, a `StoredSearch`; None if no fits are stored."""
     if store is None:
         return nullcontext()
     stored: AbstractContextManager[StoredSearch] = load_part("open-store")(

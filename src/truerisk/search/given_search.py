@@ -1,7 +1,8 @@
-"""`HonestSearchCV(search)`: a search that adapts, repeated as a whole in every outer training set.
+"""`HonestSearchCV(search)`: an adaptive search, repeated as a whole in every outer training set.
 
-What such a search tries depends on what it has seen, so there is no grid whose fits the outer
-splits could share: a fresh clone searches in each of them, and what it tunes is tested outside.
+The settings that such a search tries depend on the data, so that there is no grid whose fits the
+outer splits could share. A fresh clone searches in each outer training set, and its tuned model is
+tested outside.
 """
 
 from __future__ import annotations
@@ -46,22 +47,24 @@ from truerisk.search.repeat import of_clones, study_given, with_groups
 from truerisk.search.search_problem import Routed, own_score, problem_of, scoring_of
 from truerisk.search.tuned_model import TunedModel
 
-KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
+# parameters of searches like GridSearchCV
+KIN = {"estimator", "cv", "scoring", "refit", "error_score"}
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 
 
 def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
-    """The fitted attributes of a HonestSearchCV that was given a search; None where it was not.
+    """Return the fitted attributes of a HonestSearchCV around a search; None if it is no search.
 
-    A search is what has `best_params_` once it is fitted; its class says so before.
+    An estimator is a search if it has `best_params_` once it is fitted; its class may show it
+    earlier.
     """
     estimator = search.estimator
     kind = type(estimator).__name__
-    if estimator.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
+    if estimator.get_params(deep=False).keys() >= KIN:  # This is recognised before a long fit.
         refuse_words_of_grids(search, kind)
         refuse_state(estimator)
     rows = SearchRows.of(search, y, routed)
-    if search.outer is not None:  # what would be refused after a long fit is refused now
+    if search.outer is not None:  # A refusal that would follow a long fit is raised now.
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
         rows.problem(search, search.scoring)
@@ -102,7 +105,7 @@ def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | No
 
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
-    """The risk of searching and fitting, by a fresh clone in every outer training set."""
+    """Return the risk of searching and fitting, from a fresh clone in every outer training set."""
     testing, notes = _testing(outer, kind, usual_word(problem.data))
     tested = compute(replace(problem, calibrated=True), testing, new_rows=True)
     estimate = curve_of(tested)[0]
@@ -118,7 +121,7 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
 
 
 def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]]:
-    """The outer method; pairs of folds, unless named, are those of a grid."""
+    """Return the outer method and notes; default pairs are replaced, as they need a grid."""
     method = as_method(outer)
     if isinstance(method, Pairs) and method.folds is not None:
         return method, ()
@@ -133,7 +136,7 @@ def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]
 
 @dataclass
 class SearchRows:
-    """The checked rows, and what every fit of the search is given besides."""
+    """The checked rows, and the further arguments of every fit of the search."""
 
     family: Family
     data: Data
@@ -149,23 +152,25 @@ class SearchRows:
         refuse_no_tags(search.estimator)
         try:
             task: TaskWord = family.task
-        except BadData:  # a density, say, is searched by its own score
+        # Other estimators, such as density estimators, are searched by their own score.
+        except BadData:
             task = "other"
         data = Data.check(routed.X, y, task=task, **routed.rows)
         params = dict(routed.fit)
-        if not get_config()["enable_metadata_routing"]:  # which hands them on itself
+        # With metadata routing, scikit-learn passes the groups itself.
+        if not get_config()["enable_metadata_routing"]:
             _refuse_groups(search.estimator, routed.rows["groups"])
             params = with_groups(params, data.groups)
         fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": params}
         return cls(family, data, as_seed(search.random_state), fit_options)
 
     def problem(self, search: Any, scoring: Any) -> Problem:
-        """Pose the whole search as one learner, with what is asked of it."""
+        """Return the problem that treats the whole search as one learner."""
         options = self.fit_options
         return problem_of(search, self.data, self.family, scoring, seed=self.seed, **options)
 
     def fitted(self) -> Any:
-        """A clone that searched all rows."""
+        """Return a clone that was fitted on all rows."""
         model, started = self.family.estimator, time.perf_counter()
         params = self.fit_options["fit_params"]
         if self.fit_options["sample_weight"] is not None:
@@ -179,9 +184,9 @@ class SearchRows:
 def problem_and_loss(
     search: Any, rows: SearchRows, claim: Claim | None, fitted: Any
 ) -> tuple[Problem, Loss | None]:
-    """Pose the whole search as one learner, and find the loss behind its own score.
+    """Return the problem of the whole search as one learner, and the loss of its own score.
 
-    The honest risk is told in that loss where none was asked for.
+    The honest risk is reported in that loss unless another one is requested.
     """
     data = rows.data
     scoring = scoring_of_given(search, claim, fitted)
@@ -195,7 +200,7 @@ def problem_and_loss(
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:
-    """A search that takes no groups would cut them in its own splits."""
+    """Refuse groups for a search that does not accept them, since its own splits would cut them."""
     if groups is None or has_fit_parameter(search, "groups"):
         return
     parameters = signature(search.fit).parameters.values()
@@ -210,7 +215,7 @@ def _refuse_groups(search: Any, groups: Any) -> None:
 def selected_risk(
     problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
 ) -> RiskEstimate:
-    """Its best score, in the words of the honest risk where that is of the same score."""
+    """Return its best score, named like the honest risk if both are of the same score."""
     like = _papers(problem, fitted, seconds)
     if claim is None:
         kind = type(fitted).__name__
@@ -230,7 +235,7 @@ def selected_risk(
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
-    """What is said of a score that the search itself found on all rows."""
+    """Return the provenance of a score that the search itself computed on all rows."""
     data, loss = problem.data, problem.loss
     return blank_estimate(
         data,
@@ -243,23 +248,24 @@ def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
         seconds=seconds,
         engine="generic",
         seed=problem.seed,
-        plan_fingerprint="",  # its splits are its own
+        plan_fingerprint="",  # the search has splits of its own
         weighted=data.sample_weight is not None and _weighs(fitted),
     )
 
 
 def _weighs(fitted: Any) -> bool:
-    """Whether its scores weight the rows, as its fits do: those of older searches count rows."""
+    """Return True if its scores weight the rows, as its fits do; older searches count rows."""
     if isinstance(fitted, TunedModel):
         return True
     from sklearn import get_config
 
-    routed = get_config()["enable_metadata_routing"]  # where each scorer asks for itself, or not
+    # With metadata routing, each scorer decides for itself.
+    routed = get_config()["enable_metadata_routing"]
     return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
 
 
 def scoring_of_given(search: Any, claim: Claim | None, fitted: Any) -> Any:
-    """Return what is asked of the model that is tuned; by default the search's own score."""
+    """Return the scoring for the tuned model; by default the search's own score."""
     asker = copy(search)
     asker.estimator = (
         getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
@@ -270,12 +276,12 @@ def scoring_of_given(search: Any, claim: Claim | None, fitted: Any) -> Any:
             asker.scoring = claim.scoring
         elif word is None and claim.scoring is None:
             asker.scoring = own_score(claim.estimator)
-        elif word != "accuracy":  # which the usual loss of classifiers is
+        elif word != "accuracy":  # the default loss of classifiers is accuracy
             asker.scoring = word or claim.scoring
     return scoring_of(asker)
 
 
-OWN = {  # what speaks of the settings of a grid, with the value that says nothing
+OWN = {  # parameters about the settings of a grid, with the values that have no effect
     "rule": "min",
     "cv": None,
     "time_limit": None,
@@ -287,7 +293,7 @@ OWN = {  # what speaks of the settings of a grid, with the value that says nothi
 
 
 def refuse_words_of_grids(search: Any, kind: str) -> None:
-    """Words on the settings of a grid, which a search that was given tries in its own way."""
+    """Refuse parameters about the settings of a grid, since the given search tries its own."""
     heard = search.estimator.get_params(deep=False)
     for name, unsaid in OWN.items():
         value = getattr(search, name, unsaid)
@@ -306,7 +312,10 @@ def refuse_words_of_grids(search: Any, kind: str) -> None:
 
 
 def refuse_state(search: Any) -> None:
-    """What a clone goes on with: a study, an iterator; and splits that hold for all rows only."""
+    """Refuse state that clones would share, such as a study or an iterator.
+
+    Also refuse splits given as row numbers, which are valid for all rows only.
+    """
     kind = type(search).__name__
     if study_given(search):
         raise Refusal(
@@ -327,18 +336,18 @@ def refuse_state(search: Any) -> None:
 
 
 def marks_of(search: Any) -> dict[str, str]:
-    """What the parameters of a search hold, as far as it can be written."""
+    """Return hashes of the search's parameters, as far as they can be pickled."""
     marks = {}
     for name, value in search.get_params(deep=True).items():
         try:
             marks[name] = sha256(pickle.dumps(value)).hexdigest()
-        except Exception:  # noqa: BLE001  a function of a notebook, a lock: nothing can be seen
+        except Exception:  # noqa: BLE001  functions in notebooks and locks cannot be pickled
             continue
     return marks
 
 
 def refuse_changed(search: Any, before: Mapping[str, str]) -> None:
-    """Parameters that a fit of a clone has changed: they are shared by all clones."""
+    """Refuse a search whose parameters were changed by the fit of a clone, as clones share them."""
     now = marks_of(search)
     changed = [name for name, mark in before.items() if now.get(name) != mark]
     if changed:

@@ -1,8 +1,8 @@
-"""What a learner of one setting claims: its own score, or why there is none.
+"""The claim of a learner with one setting: its own score, or the reason why there is none.
 
-Cross-validation of a single setting minimised nothing: it is no selected risk, and what lies
-between it and the honest one is the noise of folds. A search that tunes inside its own fit
-minimised the error behind its own score, which is read as the audit reads it.
+Cross-validation of a single setting minimises nothing. Its result is not a selected risk, and its
+difference from the honest risk is the noise of the folds. A search that tunes inside its own fit
+minimised the error behind its own score, which is read as in the audit.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from truerisk.search.reading import read_claim
 
 
 def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
-    """The claim after one fit on all rows, on the scale of its score; a sentence if it has none.
+    """Return the claim after one fit on all rows, on the scale of its score, or why there is none.
 
-    `like` has the papers of an estimate of this learner.
+    `like` has the provenance of an estimate of this learner.
     """
     family, data = problem.family, problem.data
     name = type(family.last).__name__
@@ -32,7 +32,7 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
     try:
         with without_checks():
             model = model.fit(data.X, *data.targets(data.y), **data.fit_params)
-    except BaseException as error:  # whatever a model raises: it then claims nothing
+    except BaseException as error:  # A model may raise anything; it then makes no claim.
         if not is_failure(error):
             raise
         return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
@@ -47,7 +47,7 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
 
 
 def claim_of(fitted: Any) -> Claim | None:
-    """What the search claims, as the audit reads it; None where it does not say in which score."""
+    """Return the claim of a search as the audit reads it; None if its score is unknown."""
     try:
         return read_claim(fitted)
     except Refusal:
@@ -66,7 +66,7 @@ def claim_of(fitted: Any) -> Claim | None:
         name="best_score_",
         score=float(fitted.best_score_),
         best=0,
-        candidates=(dict(getattr(fitted, "best_params_", {})),),  # a threshold is no parameter
+        candidates=(dict(getattr(fitted, "best_params_", {})),),  # a threshold is not a parameter
         estimator=getattr(fitted, "estimator", fitted),
         scoring=fitted.scoring,
         cv=None,
@@ -74,7 +74,7 @@ def claim_of(fitted: Any) -> Claim | None:
 
 
 def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
-    """What a search claims, on the scale of its score, with the papers of another estimate."""
+    """Return a search's claim on the scale of its score, with another estimate's provenance."""
     scale = known_by(scale_of(claim), data)
     alike = scale.word == like.scoring
     shown, risk = like.scale if alike else scale.shown, float(scale.risk(claim.score))

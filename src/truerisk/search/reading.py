@@ -1,4 +1,4 @@
-"""From a fitted search of any class to its claim: grids, linear models, studies of trials."""
+"""Read the claim of a fitted search of any class: grids, linear models, studies of trials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from truerisk.search.several_scores import one_of_function
 
 
 def read_claim(search: Any) -> Claim:
-    """The claim of a fitted search; told apart by what it holds, not by its class."""
+    """Return the claim of a fitted search, recognised by its attributes, not by its class."""
     search = given_to(search)
     _refuse_what_is_no_search(search)
     if hasattr(search, "study_"):
@@ -41,7 +41,7 @@ def read_claim(search: Any) -> Claim:
 
 
 def given_to(search: Any) -> Any:
-    """The fitted search that a HonestSearchCV was given, which makes the claim; else the search."""
+    """Return the search wrapped by a HonestSearchCV, which makes the claim, or the search."""
     ours = is_honest_search(search) and "search_" in vars(search)
     return given_to(search.search_) if ours else search
 
@@ -53,13 +53,13 @@ def _refuse_what_is_no_search(search: Any) -> None:
     if isinstance(search, type) or not hasattr(search, "fit"):
         raise Refusal(f"{shown(search)} is no search; give a fitted one, such as a GridSearchCV.")
     if hasattr(search, "study_"):
-        return  # OptunaSearchCV is fitted by its study
+        return  # OptunaSearchCV is fitted if it has a study
     refuse_no_tags(search)
     try:
         check_is_fitted(search)
     except NotFittedError:
         if not hasattr(search, "cv"):
-            return  # fitted or not, it has no claim
+            return  # It makes no claim, whether or not it is fitted.
         raise Refusal(
             f"this {type(search).__name__} is not fitted: there is no claim yet. "
             "Call fit(X, y) first."
@@ -67,7 +67,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
 
 
 def read_grid(search: Any) -> Claim:
-    """GridSearchCV and its kin."""
+    """Return the claim of GridSearchCV and similar searches."""
     if hasattr(search, "curve_"):
         return _ours(search)
     results = search.cv_results_
@@ -147,7 +147,7 @@ def _of_metrics(search: Any, metric: str) -> tuple[Finding, ...]:
 
 
 def _scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
-    """Scores of candidates (rows) in splits (columns)."""
+    """Return the scores of candidates (rows) in splits (columns)."""
     ending = f"_test_{metric}"
     splits = [name for name in results if name.startswith("split") and name.endswith(ending)]
     splits.sort(key=lambda name: int(name.removeprefix("split").removesuffix(ending)))
@@ -157,7 +157,7 @@ def _scores(results: Mapping[str, Any], metric: str) -> np.ndarray:
 
 
 def _last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
-    """The candidates of a halving search's last round, and the splits they were compared on."""
+    """Return the candidates of a halving search's last round, its splits, and notes."""
     results = search.cv_results_
     rounds = np.asarray(results["iter"])
     last = rounds == rounds.max()
@@ -174,7 +174,7 @@ def _last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Subsampled:
-    """The splits of a halving round: each side thinned to the share of rows of that round."""
+    """The splits of a halving round: each side is reduced to that round's share of the rows."""
 
     cv: Any
     n_used: int
@@ -185,7 +185,7 @@ class Subsampled:
         return sum(1 for _ in self.split(X, y, groups))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """As HalvingGridSearchCV draws them."""
+        """Draw the splits as HalvingGridSearchCV does."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
         from sklearn.utils import resample
@@ -206,7 +206,7 @@ class Subsampled:
 
 
 def _plain(search: Any, kind: type, without: tuple[str, ...]) -> Any:
-    """The learner without its search, with every parameter that the two share."""
+    """Return the learner without its search, with every parameter that the two share."""
     parameters = kind().get_params()
     shared = {n: v for n, v in search.get_params(deep=False).items() if n in parameters}
     if isinstance(shared.get("precompute"), str):
@@ -215,7 +215,7 @@ def _plain(search: Any, kind: type, without: tuple[str, ...]) -> Any:
 
 
 def read_logistic(search: Any) -> Claim:
-    """`scores_[class][fold, C, l1_ratio]`, or without classes from scikit-learn 1.10 on."""
+    """Read `scores_[class][fold, C, l1_ratio]`, or without classes from scikit-learn 1.10 on."""
     from sklearn.linear_model import LogisticRegression
 
     scores = _logistic_scores(search)  # folds, Cs, ratios
@@ -258,7 +258,7 @@ def _logistic_scores(search: Any) -> np.ndarray:
 
 
 def read_ridge(search: Any) -> Claim:
-    """By leave-one-out (cv=None), or a grid search that RidgeCV made and threw away."""
+    """Read RidgeCV: leave-one-out scores (cv=None), or a grid search that it did not store."""
     from sklearn.base import is_classifier
     from sklearn.linear_model import Ridge, RidgeClassifier
     from sklearn.model_selection import LeaveOneOut
@@ -288,7 +288,7 @@ def read_ridge(search: Any) -> Claim:
 
 
 def read_lasso(search: Any) -> Claim:
-    """`mse_path_[l1_ratio, alpha, fold]`."""
+    """Read `mse_path_[l1_ratio, alpha, fold]`."""
     from sklearn.linear_model import ElasticNet, Lasso
 
     mixed = hasattr(search, "l1_ratio")
@@ -319,7 +319,7 @@ def read_lasso(search: Any) -> Claim:
 
 
 def read_study(search: Any) -> Claim:
-    """The finished trials, each with the scores of its splits among its `user_attrs`."""
+    """Read the finished trials, each with the scores of its splits among its `user_attrs`."""
     trials = [t for t in search.study_.trials if getattr(t.state, "name", "") == "COMPLETE"]
     if not trials:
         raise Refusal("the study of this search has no finished trial: nothing is claimed.")
@@ -357,7 +357,7 @@ def _splitter(search: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class OnRows:
-    """The splits of some of the rows, in the numbers of all rows."""
+    """The splits of some of the rows, as numbers of all rows."""
 
     cv: Any
     rows: np.ndarray
@@ -367,7 +367,7 @@ class OnRows:
         return sum(1 for _ in self.split(X, y, groups))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Each pair of row numbers."""
+        """Yield each pair of row numbers."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
 

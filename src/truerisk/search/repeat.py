@@ -1,4 +1,4 @@
-"""The whole search inside outer folds, by nested validation, and what would outlive its clones."""
+"""Repeat a whole search inside outer folds (nested validation), and find state that clones keep."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def repeated(
     outer: Any,
     terms: Mapping[str, Any],
 ) -> RiskEstimate:
-    """Search anew in every outer training set and test outside.
+    """Search again in every outer training set, and test outside it.
 
-    A grid is known before any row is seen, so it goes the fast way; a search that draws its
-    settings from the data is cloned and fitted as it stands.
+    A grid is fixed before any row is seen, so that its fits can be shared. A search whose settings
+    depend on the data is cloned and fitted as a whole.
     """
     _refuse_study(search)
     with stage("repeating the search"):
@@ -60,9 +60,9 @@ def tested_in_pairs(
     """Test the choice in the folds of the search, as HonestSearchCV does by default.
 
     Every fold is tested by the setting that the other folds choose, with fits that lack a further
-    fold. `known` are the answers of a replay of the search, whose fits are not made again. Where
-    the splits cannot be left out in pairs, and where the search draws its settings from the data,
-    the whole search is repeated in outer folds.
+    fold. `known` are the answers of a replay of the search, whose fits are not repeated. If the
+    splits cannot be left out in pairs, or if the settings depend on the data, the whole search is
+    repeated in outer folds.
     """
     _refuse_study(search)
     claim.refuse_other_rows(data)
@@ -75,7 +75,7 @@ def tested_in_pairs(
         if not _is_fixed_grid(search):
             return _by_clones(search, claim, scale, X, y, usual, terms)
         inner = _inner(claim, y)
-        claim.draw_splits(data)  # a splitter that fails is refused with what it lacks
+        claim.draw_splits(data)  # refuses a splitter that fails, with the reason
         method = testing_method("pairs", inner, usual)
         try:
             method.plan(data, Streams(0))
@@ -106,14 +106,14 @@ def _ours(
     terms: Mapping[str, Any],
     usual: str = USUAL_FOLDS,
 ) -> RiskEstimate:
-    """It has done this itself, unless it was told not to or is asked for other outer folds."""
+    """Return the risk that a HonestSearchCV computed, or compute it with other outer folds."""
     from sklearn.base import clone
 
     risk = getattr(search, "risk_", None)
     if risk is None or outer is not None:
         again = clone(search).set_params(refit=False, checks=False)
         again.set_params(outer=usual if outer is None else outer)
-        if again.cv is None:  # whatever is known of the rows by now
+        if again.cv is None:  # the folds that were used, whatever the rows are known to have now
             again.set_params(cv=curve.common.method)
         of_rows = {name: terms[name] for name in ("groups", "time", "block")}
         with without_checks():
@@ -122,7 +122,7 @@ def _ours(
 
 
 def _is_fixed_grid(search: Any) -> bool:
-    """Whether every clone compares the same settings and takes the one with the best mean."""
+    """Return True if all clones compare the same settings and take the one with the best mean."""
     from numbers import Integral
 
     from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -150,7 +150,7 @@ def _of_grid(
     terms: Mapping[str, Any],
     known: Answers | None = None,
 ) -> RiskEstimate:
-    """Test the choice among fixed settings; the interval is the calibrated one of the loss."""
+    """Test the choice among fixed settings, with the calibrated interval of the loss."""
     family = Family(claim.estimator, claim.candidates)
     problem = replace(pose(family, X, y, scoring=_loss(scale, claim), **terms), calibrated=True)
     notes = claim.notes
@@ -162,9 +162,9 @@ def _of_grid(
         lenient = replace(problem, engine=Generic(error="warn"))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FitFailedWarning)  # the note says it
+                warnings.simplefilter("ignore", FitFailedWarning)  # the note reports it
                 computed = compute(lenient, method, known=[known])
-        except Refusal:  # no setting is left: the first failure says why
+        except Refusal:  # No setting is left; the first failure gives the reason.
             raise error from None
         notes = (SOME_FAILED, *notes)
     estimate = procedure_of(computed)
@@ -208,7 +208,7 @@ def _by_clones(
 def _takes_groups(search: Any) -> bool:
     """Return False for learners that tune themselves, such as LassoCV, unless metadata are routed.
 
-    Their `fit` has keyword arguments for metadata routing alone, and refuses groups without it.
+    Their `fit` has keyword arguments for metadata routing only, and refuses groups without it.
     """
     from sklearn import get_config
 
@@ -216,12 +216,12 @@ def _takes_groups(search: Any) -> bool:
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
-    """What a search is given in its fits: it splits its rows itself, so it needs their groups."""
+    """Return the fit parameters of a search, with the groups for its own splits."""
     return dict(fit_params) if groups is None else {**fit_params, "groups": groups}
 
 
 def of_clones(estimate: RiskEstimate, search: str) -> RiskEstimate:
-    """The risk of a model that is a search, called what it is: nested validation of all it does."""
+    """Return the risk of a search that was cloned, labelled as nested validation of all it does."""
     return replace(
         estimate,
         method=f"nested ({estimate.method}, {search} cloned)",
@@ -239,12 +239,12 @@ def _loss(scale: ScoreScale, claim: Claim) -> Any:
 
 
 def study_given(search: Any) -> bool:
-    """Whether the search goes on with a study that was handed to it."""
+    """Return True if the search continues a study that was passed to it."""
     return getattr(search, "study", None) is not None
 
 
 def state_findings(search: Any) -> Iterator[Finding]:
-    """A given study, fitted parts that clone keeps, and warm starts."""
+    """Yield findings on a given study, on fitted parts that clone keeps, and on warm starts."""
     from sklearn.base import clone
 
     if study_given(search):

@@ -1,4 +1,4 @@
-"""`HonestSearchCV`: GridSearchCV's model and attributes, plus the honest risk of the choice."""
+"""`HonestSearchCV`: the model and attributes of GridSearchCV, plus the risk of the choice."""
 
 from __future__ import annotations
 
@@ -39,111 +39,118 @@ _NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
 
 
 class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
-    r"""Grid search that also says how wrong the tuned model is.
+    r"""Grid search that also estimates the risk of the tuned model.
 
-    The score that a search maximised is the best of many noisy numbers and flatters.
-    `HonestSearchCV` chooses a setting as GridSearchCV does (splits `cv`, rule `rule`),
-    refits it on all rows, and estimates the risk of *choosing and fitting* by doing both again
-    where some rows are left out (nested, or double, cross-validation). By default these are the
-    pairs of the folds that it chooses by: C settings and K folds take C K(K+1)/2 fits.
+    The score that a search maximised is the best of many noisy numbers, and flatters.
+    `HonestSearchCV` chooses a setting as GridSearchCV does (splits `cv`, rule `rule`), fits it
+    again on all rows, and estimates the risk of *choosing and fitting* by repeating both without
+    some of the rows (nested, or double, cross-validation). By default the rows left out are pairs
+    of the folds by which it chooses: C settings and K folds need C K(K+1)/2 fits.
 
     Parameters
     ----------
     estimator : estimator
-        The learner to tune; any classifier, regressor or pipeline. Without `param_grid` also a
-        search that adapts (HalvingGridSearchCV, OptunaSearchCV, BayesSearchCV, whatever class
-        sets ``best_params_``): a fresh clone of it is fitted in every outer split.
+        The learner to tune; any classifier, regressor or pipeline. Without `param_grid` it may also
+        be an adaptive search (HalvingGridSearchCV, OptunaSearchCV, BayesSearchCV, or any class that
+        sets ``best_params_``): a fresh clone of it is then fitted in every outer split.
     param_grid : dict or list of dicts, optional
-        As for GridSearchCV; the order is kept. With `n_iter` distributions with ``rvs``, lists, or
-        functions of a numpy Generator. By default the estimator is taken as it stands.
+        As for GridSearchCV; the order is kept. With `n_iter` it may contain distributions with
+        ``rvs``, lists, or functions of a numpy Generator. By default the estimator is used with the
+        parameters that it has.
     cv : int, str, Method, splitter or iterable, optional
-        How settings are compared: what GridSearchCV takes, of which a number means folds that are
-        not shuffled, stratified for classifiers, or a word of ``tr.methods.names()``. By default
-        "5-fold"; "forward-5" where `fit` is given times, "blocks-5" where it is given places. Folds
-        are averaged as GridSearchCV does; a Method averages as it says.
+        How settings are compared: anything that GridSearchCV accepts, where a number means folds
+        that are not shuffled, stratified for classifiers; or a name of ``tr.methods.names()``. By
+        default "5-fold"; "forward-5" if `fit` is given times, "blocks-5" if it is given places.
+        Folds are averaged as in GridSearchCV; a Method defines its own average.
     scoring : str, callable, Loss, or a list or dict of them, optional
-        What chooses and is told: a name or scorer of scikit-learn, a word of
-        ``tr.losses.names()``, a Loss, or a function of (y_true, y_pred) that gives a loss for each
-        row or one for all. Of several the first one chooses, unless `refit` names another; the
-        others are in `scores_`. By default the zero-one loss of classifiers and the squared loss of
-        regressors.
+        What chooses and is reported: a name or scorer of scikit-learn, a name of
+        ``tr.losses.names()``, a Loss, or a function of (y_true, y_pred) that returns a loss for
+        each row or one for all. If there are several, the first one chooses, unless `refit` names
+        another one; the others are in `scores_`. By default the zero-one loss for classifiers and
+        the squared loss for regressors.
     n_jobs : None, int, str or executor
-        Where scikit-learn's fits run: in this process; in so many worker processes, -1 for one per
-        core; on "dask://host:port" or a Client of Dask; or on anything with ``submit``. Fast
-        engines answer in this process.
+        Where scikit-learn's fits run: in this process (None); in this number of worker processes,
+        -1 for one per core; on "dask://host:port" or a Client of Dask; or on any object with
+        ``submit``. Fast engines run in this process.
     n_iter : int, optional
-        How many settings are drawn, once, from a stream of `random_state` of their own; with a
-        number, a splitter or splits as `cv` they are those of RandomizedSearchCV with this seed.
+        The number of settings that are drawn, once, from a stream of their own of `random_state`.
+        If `cv` is a number, a splitter or splits, they are the settings of RandomizedSearchCV with
+        this seed.
     rule : str or Rule, default="min"
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
     outer : str, int, Method, splitter, iterable or None, default="pairs"
-        How the risk of the procedure is estimated: "pairs", the folds of `cv` left out alone
-        and two at a time (the usual method where it has none, and `cv` itself where it keeps
-        to the order of time), or the outer splits of nested validation, inside which the folds are
-        drawn anew. None leaves `risk_` out.
+        How the risk of the procedure is estimated: by "pairs", which leaves out the folds of `cv`
+        one and two at a time, or by the outer splits of nested validation, within which the folds
+        are drawn again. If `cv` has no folds, "pairs" stands for the default method; if `cv`
+        respects the order of time, it stands for `cv` itself. None omits `risk_`.
     positive : label, optional
-        The class that scores of one class, such as F1, speak of: by default the greater of two
+        The class to which scores of one class, such as F1, refer: by default the greater of two
         labels, as in scikit-learn. Results name it.
     refit : bool, str or callable, default=True
-        Fit the chosen setting on all rows. A name is that of the score that chooses, of several. A
-        function of `cv_results_` chooses it by its number (only with ``outer=None``, since outer
-        splits choose by `rule`).
+        Fit the chosen setting on all rows. If there are several scores, a name determines the one
+        that chooses. A function of `cv_results_` returns the number of the chosen setting (only
+        with ``outer=None``, because outer splits choose by `rule`).
     random_state : int, None or Generator, default=0
-        Of the folds, and of models that leave their own ``random_state`` at None.
+        The seed of the folds, and of models whose own ``random_state`` is None.
     engine : str or Engine, default="auto"
-        Which engine answers.
+        The engine that computes the predictions.
     interval : str, optional
-        Which interval `risk_` gets, a word of ``tr.intervals.names()``; by default the calibrated
-        one ("beta-cv", or "log-cv" for losses without a bound) where `outer` is a K-fold, else that
-        of `outer`. "bbc" also gives `selected_risk_` one that counts the choice.
+        The interval of `risk_`, a name of ``tr.intervals.names()``. By default it is the calibrated
+        interval ("beta-cv", or "log-cv" for losses without a bound) if `outer` is a K-fold method,
+        else the interval of `outer`. "bbc" also gives `selected_risk_` an interval, which accounts
+        for the choice.
     confidence_level : float, default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     error_score : "raise" or float, default="raise"
-        The score of a failing fit. NaN leaves out the settings that it belongs to.
+        The score of a failing fit. NaN leaves out the settings with failing fits.
     return_train_score : bool, default=False
-        Whether `cv_results_` has the scores on the rows of the fits themselves.
+        If True, `cv_results_` contains the scores on the training rows of the fits.
     verbose : int, default=0
-        1 prints how many fits there are, 2 a line for each, 3 its score as well.
+        1 prints the number of fits, 2 also a line for each fit, 3 also its score.
     time_limit : float, optional
-        Seconds after which no further fit of the search begins. Settings are tried in grid order,
-        each completely; the risks are those of choosing among the ones that were tried.
+        Seconds after which no further fit of the search begins. Settings are tried completely, in
+        grid order; the risks are those of choosing among the settings that were tried.
     store : path, optional
-        A file that keeps every fit as it ends. The same search, run again after a crash, makes only
-        the fits that the file lacks. (Engines that answer all settings at once keep none.)
+        A file that stores every fit as soon as it ends. If the same search is run again after a
+        crash, only the fits that the file lacks are made. (Engines that answer all settings at once
+        store none.)
+    checks : bool, default=True
+        If True, check the rows and warn of all findings. If False, `findings_` contains only the
+        findings on the predictions, without a warning.
 
     Attributes
     ----------
     risk_ : RiskEstimate
         The honest risk of the whole procedure.
     selected_risk_ : RiskEstimate
-        The risk, or score, of the setting that was chosen: the flattering number.
+        The risk, or score, of the chosen setting, which flatters.
     optimism_ : float or None
-        By how much `selected_risk_` is better than `risk_`; positive when the search flatters.
-        None where the two are in different losses (a search by AIC), and where one setting left no
-        choice.
+        The difference by which `selected_risk_` is better than `risk_`; it is positive if the
+        search flatters. It is None if the two are in different losses (a search by AIC), and if
+        there was only one setting.
     scores_ : dict of RiskEstimate
         The honest risk of the procedure in each further score of `scoring`.
     outer_ : tuple of OuterFold
-        Per outer split: chosen `params`, sizes, and `risk` and `inner_risk` on the scale of
-        `scoring`.
+        For each outer split: the chosen `params`, the sizes, and `risk` and `inner_risk` on the
+        scale of `scoring`.
     stability_ : Stability
-        How often the outer splits chose what was chosen on all rows.
+        How often the outer splits chose the setting that was chosen on all rows.
     curve_ : RiskCurve
         The risk of every candidate on all rows.
     search_ : estimator
-        The search that was given in the place of a grid, fitted on all rows; `outer_`,
-        `stability_` and `curve_` are then missing.
+        The search that was given instead of a grid, fitted on all rows; `outer_`, `stability_` and
+        `curve_` do not exist then.
     findings_ : tuple of Finding
-        Findings of the checks, each with `code`, `sentence`, `remedy` and `severity`. They also
-        stand in ``risk_.findings``, in ``risk_.notes`` and in one warning.
+        Findings of the checks, each with `code`, `sentence`, `remedy` and `severity`. They are also
+        in ``risk_.findings``, in ``risk_.notes`` and in one warning.
     kept_ : Fits
-        How many fits the `store` had, and how many were added to it.
+        The numbers of fits that were found in the `store` and added to it.
     row_columns_ : tuple of str
-        The columns of X that `fit` was given by name as groups, times, places or weights. They are
-        no features: methods such as `predict` leave them out of a frame that has them.
-        `best_estimator_` is given frames without them.
+        The columns of X that were named in `fit` as groups, times, places or weights. They are not
+        features: methods such as `predict` remove them from a frame that contains them.
+        `best_estimator_` gets frames without them.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
-        As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
+        As in GridSearchCV; scores are ``1 - risk`` for zero-one and ``-risk`` for squared loss.
 
     Examples
     --------
@@ -166,8 +173,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     best_estimator_ = Missing[Any](*_NO_REFIT)
     kept_ = Missing[Fits]("store=None", "keeps no fits", "store='search.db'")
 
-    copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
-    _is_honest_search = True  # by this mark lower packages know it
+    # within a bootstrap sample, `fit` gets the numbers of the rows as groups
+    copies_as_groups = True
+    _is_honest_search = True  # lower packages recognise the class by this mark
 
     @refuses_old_names
     def __init__(
@@ -231,13 +239,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         block: Any = None,
         **params: Any,
     ) -> Self:
-        """Choose a setting, refit it, and estimate the risk of doing so.
+        """Choose a setting, fit it on all rows, and estimate the risk of this procedure.
 
-        `groups` and fit parameters (such as ``sample_weight``) reach both loops, with and
-        without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
-        `time` and `block` say when and where rows were taken, as in `estimate_risk`. `groups`,
-        `time`, `block` and ``sample_weight`` may name columns of the frame X, which are then no
-        features: `predict` takes frames with and without them.
+        `groups` and fit parameters (such as ``sample_weight``) are used in both loops, with and
+        without scikit-learn's metadata routing; ``sample_weight`` also weights the risks. `time`
+        and `block` are the times and places of the rows, as in `estimate_risk`. `groups`, `time`,
+        `block` and ``sample_weight`` may name columns of the frame X, which are then not used as
+        features: `predict` accepts frames with and without them.
         """
         self._forget()
         check_words(self)
@@ -245,7 +253,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         try:
             fitted = self._fitted(y, routed)
         except BaseException:
-            self._forget()  # a failed fit leaves nothing of an earlier one
+            self._forget()  # A failed fit leaves no results of an earlier fit.
             raise
         if self.checks:
             warn_of_findings(self.findings_)
@@ -265,7 +273,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         assert select_by is not None
         forward = select_by.goes_forward and (testing is None or testing.goes_forward)
         problem = with_checks(problem, self.checks, forward=forward)
-        if self.refit:  # known before the fits of the search, which may need no such matrix
+        # This is checked before the fits of the search, which may not need such a matrix.
+        if self.refit:
             refuse_too_large(problem.family, problem.data)
         check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
@@ -315,7 +324,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _forget(self) -> None:
-        """Drop what an earlier fit found: a later one may not find it again."""
+        """Delete the results of an earlier fit, since a later one may not compute all of them."""
         for name in list(vars(self)):
             if name.endswith("_") and not name.startswith("__"):
                 delattr(self, name)
@@ -329,10 +338,11 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
         chosen = curve[curve.best]
-        if len(curve) > 1 and problem.interval is None:  # the only one here counts the choice
+        # the only interval at this place accounts for the choice
+        if len(curve) > 1 and problem.interval is None:
             chosen = replace(chosen, best_of=len(curve))
         self.selected_risk_ = chosen
-        if not callable(self.refit):  # a callable need not choose the best score
+        if not callable(self.refit):  # a callable may choose another than the best score
             value = _value_of(chosen, "the only candidate has a failed fit")
             is_score = chosen.greater_is_better
             self.best_score_ = value if is_score else float(problem.loss.score(value))
@@ -344,7 +354,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def _keep_risk(self, problem: Problem, selected: Computed, tested: Computed) -> None:
         procedure = procedure_of(tested)
-        assert procedure is not None  # the method tests a procedure, so it has a risk
+        assert procedure is not None  # the method tests a procedure, so that there is a risk
         _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
         usual_setting = as_given(problem, selected, self.curve_, tested, procedure)
         notes = procedure.notes
@@ -364,7 +374,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.stability_ = stability_of(self.outer_, self.best_index_, problem.family)
 
     def to_metrics(self) -> dict[str, float]:
-        """Those of `risk_` by name, with the selected risk and the optimism, for a tracker."""
+        """Return the numbers of `risk_`, the selected risk and the optimism by name."""
         numbers: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
         if self.optimism_ is not None:
             numbers["selected"] = self.selected_risk_.value
@@ -399,7 +409,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     # -- scikit-learn -------------------------------------------------------------------------
 
     def _repr_html_inner(self) -> str:
-        """In a notebook the honest risk, once it is there, stands above scikit-learn's diagram."""
+        """Return the notebook view: the honest risk, if known, above scikit-learn's diagram."""
         diagram: str = super()._repr_html_inner()
         fitted = vars(self)
         found = [[f.severity, f.sentence, f.remedy] for f in fitted.get("findings_", ())]
@@ -423,12 +433,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def get_metadata_routing(self) -> Any:
-        """How metadata are routed: to the estimator's fit and to a splitter's split."""
+        """Return the routing of metadata to the estimator's fit and to a splitter's split."""
         return router(self)
 
 
 def _value_of(estimate: RiskEstimate, otherwise: str) -> float:
-    """Return the value of an estimate; refuse one that a failed fit left without a value."""
+    """Return the value of an estimate; refuse one that has no value because a fit failed."""
     if estimate.value is None:
         failure = next((note for note in estimate.notes if "failed" in note), "")
         raise Refusal(f"{otherwise}, so there is no risk. {failure}".strip())

@@ -1,4 +1,4 @@
-"""What a search is told, checked, and its rows as a problem: the data and what is asked."""
+"""Check the parameters of a search, and combine them with its rows into a problem."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ from truerisk.search.door import check_store, load_part
 
 
 def problem_of_search(search: Any, y: Any, routed: Routed) -> tuple[Problem, bool]:
-    """Return the problem of a search, and whether its `scoring` asks for several scores.
+    """Return the problem of a search, and whether its `scoring` contains several scores.
 
-    `n_iter` settings are drawn once, before a row is seen; where GridSearchCV's word `cv` is spoken
+    `n_iter` settings are drawn once, before any row is seen. If `cv` is given as in GridSearchCV,
     they are those of RandomizedSearchCV with this seed.
     """
     scoring = scoring_of(search)
-    seed = as_seed(search.random_state)  # asked once, since a Generator draws another each time
+    # read once, because a Generator returns a different seed each time
+    seed = as_seed(search.random_state)
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
         family = Family.of(model, grid)
@@ -65,7 +66,7 @@ def problem_of_search(search: Any, y: Any, routed: Routed) -> tuple[Problem, boo
 def problem_of(
     search: Any, data: Data, family: Family, scoring: Any, *, seed: int, **fit_options: Any
 ) -> Problem:
-    """Pose what a search asks of a family on checked rows, with weights and fit parameters."""
+    """Return the problem of a family on checked rows, with the options of a search."""
     return problem_on(
         data,
         family,
@@ -84,10 +85,10 @@ def problem_of(
 
 @dataclass(frozen=True)
 class Routed:
-    """What `fit` was given, sorted into the table, what belongs to its rows, and fit parameters.
+    """The arguments of `fit`, sorted into the table, row attributes and fit parameters.
 
-    `rows` are the groups, weights, times and places of the rows, `names` the columns of X that were
-    given for them by name, which `X` lacks.
+    `rows` are the groups, weights, times and places of the rows. `names` are the columns of X that
+    were named for them, which `X` does not contain.
     """
 
     X: Any
@@ -99,9 +100,9 @@ class Routed:
 def route(
     search: Any, X: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
 ) -> Routed:
-    """Sort what `fit` was given, and look up the columns of X that are named.
+    """Sort the arguments of `fit`, and look up the columns of X that are named.
 
-    Times and places are the search's own: no estimator and no splitter is handed them.
+    Times and places belong to the search itself and are not passed to estimators or splitters.
     """
     from sklearn import get_config
 
@@ -138,7 +139,7 @@ def router(search: Any) -> Any:
 
 
 def _splitter_request(method: Any) -> Any:
-    """A splitter says itself what it takes; words and methods of ours take groups."""
+    """Return the metadata request of a splitter; methods of this package accept groups."""
     if hasattr(method, "get_metadata_routing"):
         return method
     from sklearn.utils.metadata_routing import MetadataRequest
@@ -149,11 +150,10 @@ def _splitter_request(method: Any) -> Any:
 
 
 def scoring_of(search: Any) -> Any:
-    """Return the scoring of a search; None is the usual loss of its data.
+    """Return the scoring of a search; None stands for the default loss of its data.
 
-    Where the search names none, the estimator's own score is all there is to choose by if it makes
-    no predictions, and what GridSearchCV takes if its words are spoken and a class has a score of
-    another kind.
+    If the search names no scoring, the estimator's own score is used in two cases: if it makes no
+    predictions, and if `cv` is given as in GridSearchCV and the class has a score of another kind.
     """
     model = search.estimator
     if search.scoring is not None or not hasattr(model, "score"):
@@ -167,8 +167,9 @@ def scoring_of(search: Any) -> Any:
 def compared_by(search: Any, usual: str) -> Method:
     """Return the method by which settings are compared.
 
-    Losses of rows are means over folds, as GridSearchCV has it, unless a Method says otherwise.
-    Scores of whole test sets are means over folds anyway, unless their word ends in " pooled".
+    Losses of rows are means over folds, as in GridSearchCV, unless a Method defines another
+    average. Scores of whole test sets are always means over folds, unless their name ends in "
+    pooled".
     """
     method = as_method(usual if search.cv is None else search.cv)
     if isinstance(method, Procedure) and not method.shares_folds:
@@ -181,7 +182,7 @@ def compared_by(search: Any, usual: str) -> Method:
 
 
 def check_race(select_by: Method, error_score: Any, *, return_train_score: bool) -> None:
-    """Refuse what would need the fits that a race spares."""
+    """Refuse options that need the fits that a race saves."""
     if not select_by.spares_fits:
         return
     if return_train_score:
@@ -197,7 +198,7 @@ def check_race(select_by: Method, error_score: Any, *, return_train_score: bool)
 
 
 def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
-    """Return the engine; if a score stands for failing fits, it goes on after one."""
+    """Return the engine; if a score replaces failing fits, it continues after a failure."""
     if isinstance(error_score, str) and error_score == "raise":
         return engine
     if not is_number(error_score):
@@ -222,7 +223,7 @@ def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
 
 
 def check_words(search: Any) -> None:
-    """Refuse words that no fit is needed to refuse."""
+    """Refuse parameters that are invalid whatever the data."""
     refuse_no_estimator(search.estimator)
     _check_refit(search.refit, search.scoring, search.outer)
     check_flag("return_train_score", search.return_train_score)
@@ -240,7 +241,7 @@ def check_words(search: Any) -> None:
 
 
 def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
-    """Refuse what says neither whether to refit nor how to choose."""
+    """Refuse a `refit` that is invalid, or impossible with this scoring and outer splits."""
     if callable(refit):
         if outer is not None:
             raise BadArgument(
@@ -250,7 +251,7 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
     elif are_several(scoring):
         check_chooser(refit, named(scoring))
     elif callable(scoring) and isinstance(refit, str):
-        return  # a function may give several scores; `on_y` looks at what it gives
+        return  # A function may return several scores, which are checked when it is called.
     elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
         raise BadArgument(
             f"refit={shown(refit)}: use True, False, or a function that gives the number of a "

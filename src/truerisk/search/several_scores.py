@@ -1,4 +1,4 @@
-"""Scores of a function that gives a dict of them, each as a scorer of its own."""
+"""Treat each score of a function that returns a dict of scores as a scorer of its own."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from truerisk.losses.scorer_losses import perfect_rule
 
 
 def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
-    """Return the scores of a function that gives a dict of them; none where it gives a number.
+    """Return the scores of a function that returns a dict, or {} if it returns a number.
 
-    It is asked about a rule that answers with y itself; where that fails, it has one score.
+    The function is called with a rule that predicts y itself; if that fails, it has one score.
     """
     rows = np.arange(data.n_rows)[:, None]
     try:
-        with warnings.catch_warnings():  # the probing rule is ours, and so are its warnings
+        with warnings.catch_warnings():  # warnings about the probing rule are not the user's
             warnings.simplefilter("ignore")
             found = function(perfect_rule(data), rows, *data.targets(data.y))
-    except BaseException as error:  # a user's function may raise anything
+    except BaseException as error:  # A user's function may raise anything.
         if not is_failure(error):
             raise
         return {}
@@ -36,7 +36,7 @@ def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[
 
 
 def one_of_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return one of the scores of a function that gives a dict of them, as a scorer."""
+    """Return one of the scores of a function that returns a dict of scores, as a scorer."""
     return _OneOf(_Remembered(function), name)
 
 
@@ -58,7 +58,7 @@ class _Remembered:
 
 @dataclass(frozen=True)
 class _OneOf:
-    """One score of a function that gives several."""
+    """One score of a function that returns several."""
 
     whole: _Remembered
     name: str

@@ -1,4 +1,4 @@
-"""`store`: a file that keeps the fits of a search, so that one which was cut off goes on."""
+"""`store`: a file that stores the fits of a search, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from truerisk.estimation.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class StoredSearch:
-    """The open store of a search: engines leave their fits with the `keeper`."""
+    """The open store of a search; engines store their fits through the `keeper`."""
 
     keeper: Any
     path: Path
 
     @property
     def fits(self) -> Fits:
-        """What the store spared."""
+        """The numbers of fits that were found in the store and added to it."""
         return Fits(self.keeper.n_found, self.keeper.n_added)
 
     def part(self, family: Family, of: Family, candidates: slice) -> None:
-        """Some settings of the search, asked for by themselves."""
+        """Announce a part of the settings, so that its fits are stored under the whole search."""
         self.keeper.part(family, of, candidates)
 
     def warn_of_another(self) -> None:
-        """Say that the store holds fits, and none of this search."""
+        """Warn if the store holds fits, but none of this search."""
         keeper = self.keeper
         if keeper.was_empty or keeper.n_found or not keeper.n_added:
             return
@@ -47,7 +47,7 @@ class StoredSearch:
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Refuse what is no place for a file, and a search that would never find its fits again."""
+    """Refuse an invalid place for a file, and a search that would never find its fits again."""
     place = store_of(store, example="search.db")
     if place.is_dir():
         raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
@@ -68,7 +68,7 @@ def check_store(store: Any, random_state: Any) -> None:
 def open_store(
     store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
 ) -> Iterator[StoredSearch]:
-    """The store of learners by name, made where it is not there; one without a key is refused."""
+    """Open or create the store of learners by name; refuse a learner that has no key."""
     check_present("truerisk.study.keeping")
     from truerisk.study.keeping import keeping
 

@@ -1,8 +1,8 @@
-"""`time_limit`: as many settings as can be rated in so many seconds, in grid order.
+"""`time_limit`: rate as many settings as possible within a time, in grid order.
 
-A setting is rated as a whole before the next one begins: on all rows, and inside the outer splits.
-So whenever the time is over, the settings that were rated are a grid of their own, and the honest
-risk is that of choosing among them. It depends on how many they are, and on no clock.
+A setting is rated completely before the next one begins: on all rows and inside the outer splits.
+Whenever the time is over, the rated settings form a grid of their own, and the honest risk is that
+of choosing among them. It depends on their number, but not on the clock.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from truerisk.plan.builder import with_training_rows
 from truerisk.plan.plan import Plan
 from truerisk.search.stored_search import StoredSearch
 
-SHARE = 10  # settings begun together may take 1/10 of the time that is left
-GROWTH = 2  # each batch is at most twice as large as the one before
+SHARE = 10  # settings that start together may take 1/10 of the remaining time
+GROWTH = 2  # each batch is at most twice as large as the previous one
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """The settings that were rated, and the answers that are known of them, pass by pass."""
+    """The settings that were rated, and their known answers, pass by pass."""
 
     problem: Problem
     tuning: tuple[Answers | None, ...] = ()
     testing: tuple[Answers | None, ...] = ()
     note: str = ""
-    seconds: tuple[float, float] = (0.0, 0.0)  # for tuning, and for testing
+    seconds: tuple[float, float] = (0.0, 0.0)  # for tuning and for testing
     refusals: dict[str, str] = field(default_factory=dict)
 
     def known_answers(self, selected: Computed) -> tuple[Answers | None, ...]:
-        """What testing need not ask; its first pass repeats the search where both ask the same."""
+        """Return the answers known for testing, whose first pass may repeat that of the search."""
         first, rest = self.testing[:1], self.testing[1:]
         return (first[0] if first and first[0] is not None else selected.answers, *rest)
 
     def tuned(self, computed: Computed) -> Computed:
-        """Return the search with its seconds, and with what was left out."""
+        """Return the search with its seconds and with a note on omitted settings."""
         return self._with_first_part(computed, self.seconds[0])
 
     def tested(self, computed: Computed) -> Computed:
-        """Return the honest risk with its seconds, and with what was left out."""
+        """Return the honest risk with its seconds and with a note on omitted settings."""
         return self._with_first_part(computed, self.seconds[1])
 
     def _with_first_part(self, computed: Computed, seconds: float) -> Computed:
@@ -69,9 +69,9 @@ def try_in_time(
 ) -> Tried:
     """Rate settings in grid order until the time is over.
 
-    With `trained` fits are asked about their own rows, too. What is left to do is done in time as
-    well, as far as it can be foretold: the fit on all rows, and those of the winners in outer
-    splits.
+    With `trained`, fits are also tested on their training rows. The remaining work is completed
+    within the time as well, as far as its duration can be predicted: the fit on all rows, and the
+    fits of the winners in outer splits.
     """
     testing, rest = problem.testing, 0
     passes = [_tuning_pass(tuning_problem(problem), problem.select_by, trained=trained)]
@@ -85,7 +85,7 @@ def try_in_time(
 
 @dataclass(frozen=True, eq=False)
 class _Pass:
-    """Fits that all settings need: what they are asked, and as which pass of its computation."""
+    """Fits that all settings need: their plan, and their pass number in the computation."""
 
     problem: Problem
     plan: Plan
@@ -108,7 +108,7 @@ def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _
 def _passes_of_testing(
     problem: Problem, testing: Procedure, plan: Plan, tuned: Plan
 ) -> list[_Pass]:
-    """Those that come before the choice; of the folds of the search nothing is asked twice."""
+    """Return the passes before the choice, without answers known from the search."""
     inner = plan.part_named("inner")
     if not testing.shares_folds:
         return [_Pass(problem, inner, 0, besides=False, tests=True)]
@@ -118,18 +118,18 @@ def _passes_of_testing(
 
 
 def _is_known(outer: Plan, tuned: Plan) -> bool:
-    """Whether the search asks the outer questions, perhaps with training rows besides."""
+    """Return True if the search asks the outer questions, possibly with training rows too."""
     return tuned.n_questions >= outer.n_questions and outer.asks_like(
         tuned.only(np.arange(outer.n_questions))
     )
 
 
 class _Over(BaseException):
-    """The time is over; no failure of a fit, which would be told as one."""
+    """Raised when the time is over; it is not a failure of a fit."""
 
 
 class _Course:
-    """Settings rated one after the other, a few at once where that is quick."""
+    """Rates settings one after the other, or a few at once if that is fast."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class _Course:
         return self._tried()
 
     def _rate(self, n: int) -> None:
-        """The next n settings, all that is asked of them; they count when the last fit is made."""
+        """Rate the next n settings completely; they count once their last fit is made."""
         family = self._part(self.n_tried, self.n_tried + n)
         answers_of_passes, seconds = [], []
         for this in self.passes:
@@ -188,7 +188,7 @@ class _Course:
         return None if self.stored is None else self.stored.keeper
 
     def _part(self, first: int, end: int) -> Family:
-        """Some of the settings; a store keeps their fits as those of the whole grid."""
+        """Return some of the settings; a store keeps their fits under the whole grid."""
         whole, part = self.problem.family, slice(first, end)
         family = Family(whole.estimator, whole.candidates[part])
         if self.stored is not None:
@@ -196,7 +196,7 @@ class _Course:
         return family
 
     def _watch(self, listener: Listener | None) -> Listener:
-        """Pass on how far it is, and end it between two fits."""
+        """Return a listener that passes on the progress, and stops the work between two fits."""
 
         def watch(progress: Progress) -> None:
             self.n_fits = progress.done
@@ -208,7 +208,7 @@ class _Course:
         return watch
 
     def _seconds_left(self) -> float:
-        """Seconds until what comes after the choice has to begin."""
+        """Return the seconds until the work after the choice has to begin."""
         left = self.started + self.limit - self.clock()
         if not self.n_tried:
             return left
@@ -219,9 +219,10 @@ class _Course:
         return left
 
     def _at_once(self) -> int:
-        """As many settings as take a small part of the time that is left, few at the beginning.
+        """Return a number of settings that take a small part of the remaining time.
 
-        What a store has says nothing of the pace of what it has not: with one, one at a time.
+        The number is small at the beginning. With a store it is 1, because stored fits say nothing
+        about the speed of missing ones.
         """
         if not self.n_tried or self.stored is not None:
             return 1

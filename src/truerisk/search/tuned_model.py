@@ -1,4 +1,4 @@
-"""What a search hands on to the model that it tuned, and what stands for results that it lacks."""
+"""Methods that a search passes on to its tuned model, and placeholders for missing results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Answering = TypeVar("Answering", bound=Callable[..., Any])
 
 
 def _best_has(method: Answering) -> Answering:
-    """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
+    """Make a method available if the tuned estimator (or the given one, before fitting) has it."""
 
     def check(search: TunedModel) -> bool:
         if "loss_" in vars(search):
@@ -33,7 +33,7 @@ def _best_has(method: Answering) -> Answering:
 
 
 class TunedModel:
-    """The methods of `best_estimator_`, of those that it has."""
+    """The methods of `best_estimator_`, as far as it has them."""
 
     estimator: Any
     scoring: Any
@@ -57,7 +57,7 @@ class TunedModel:
 
     @property
     def classes_(self) -> np.ndarray:
-        """Class labels, for classifiers, of the refitted model."""
+        """Class labels of the refitted model, for classifiers."""
         best = vars(self).get("best_estimator_")
         if best is None or not hasattr(best, "classes_"):
             raise AttributeError(
@@ -67,7 +67,7 @@ class TunedModel:
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features seen in the refit."""
+        """Number of features seen when refitting."""
         try:
             self._tuned()
             return int(self.best_estimator_.n_features_in_)
@@ -75,56 +75,56 @@ class TunedModel:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 
     def _features_of(self, X: Any) -> Any:
-        """Return X without the columns that `fit` was given by name, such as those of groups."""
+        """Return X without the columns that were named in `fit`, such as the groups."""
         return without_columns(X, vars(self).get("row_columns_", ()))
 
     @_best_has
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions of the tuned model."""
+        """Return the predictions of the tuned model."""
         return self._tuned().predict(self._features_of(X))
 
     @_best_has
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the tuned model."""
+        """Return the class probabilities of the tuned model."""
         return self._tuned().predict_proba(self._features_of(X))
 
     @_best_has
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log-probabilities of the tuned model."""
+        """Return the log-probabilities of the tuned model."""
         return self._tuned().predict_log_proba(self._features_of(X))
 
     @_best_has
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the tuned model."""
+        """Return the decision values of the tuned model."""
         return self._tuned().decision_function(self._features_of(X))
 
     @_best_has
     def predict_survival_function(self, X: Any, **options: Any) -> Any:
-        """Curves of survival of the tuned model."""
+        """Return the survival curves of the tuned model."""
         return self._tuned().predict_survival_function(self._features_of(X), **options)
 
     @_best_has
     def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
-        """Cumulative hazards of the tuned model."""
+        """Return the cumulative hazards of the tuned model."""
         return self._tuned().predict_cumulative_hazard_function(self._features_of(X), **options)
 
     @_best_has
     def transform(self, X: Any) -> Any:
-        """Transformation by the tuned model."""
+        """Transform X by the tuned model."""
         return self._tuned().transform(self._features_of(X))
 
     @_best_has
     def inverse_transform(self, X: Any) -> Any:
-        """What the tuned model transforms into X."""
+        """Transform X back by the tuned model."""
         return self._tuned().inverse_transform(X)
 
     @_best_has
     def score_samples(self, X: Any) -> np.ndarray:
-        """Sample scores of the tuned model."""
+        """Return the sample scores of the tuned model."""
         return self._tuned().score_samples(self._features_of(X))
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """The tuned model's own score (accuracy, R²); with a `scoring`, that score."""
+        """Return the tuned model's own score (accuracy, R²), or the score given by `scoring`."""
         if params:
             raise BadArgument(
                 f"score was given {', '.join(params)}, and a parameter of score is only supported "
@@ -133,10 +133,10 @@ class TunedModel:
         model, X = self._tuned(), self._features_of(X)
         if self.scoring is None:
             return float(model.score(X, y))
-        if "search_" in vars(self):  # whose own scorers are of its own scores
+        if "search_" in vars(self):  # The scorers of a given search are for its own scores.
             return LossScorer(self.loss_, getattr(model, "classes_", None))(model, X, y)
         scorer = self.scorer_
-        if isinstance(scorer, dict):  # the score that chose, where there are several
+        if isinstance(scorer, dict):  # with several scores, the one that chose
             if callable(self.refit):
                 raise MissingResult(
                     "a function chose the setting by several scores, and none of them is the "
@@ -170,10 +170,10 @@ Result = TypeVar("Result")
 
 
 class Missing(Generic[Result]):
-    """Stands in a class for a result that `fit` may leave out, and says why it is not there.
+    """Placeholder in a class for a result that `fit` may omit; reading it raises the reason.
 
-    An instance that has the result hides it: this descriptor has no `__set__`. What is `of_grid`
-    a search does not tell that was given in the place of a model and a grid.
+    An instance that has the result hides the placeholder, which has no `__set__`. A result with
+    `of_grid` does not exist if a search was given in place of a model and a grid.
     """
 
     def __init__(self, option: str, means: str, instead: str, *, of_grid: bool = False) -> None:
@@ -207,7 +207,7 @@ class Missing(Generic[Result]):
 
 @dataclass(frozen=True)
 class LossScorer:
-    """A scorer of (model, X, y), as scikit-learn's: the loss as a score."""
+    """A scorer of (model, X, y) like scikit-learn's, which returns the loss as a score."""
 
     loss: Loss
     classes: Any
