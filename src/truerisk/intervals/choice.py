@@ -50,7 +50,7 @@ def names() -> list[str]:
 
 
 def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
-    """Return the interval with this name, or register and return a user-defined interval."""
+    """Return the interval with this name, or register and return a user-defined one."""
     refuse_class("interval", given)
     if isinstance(given, IntervalForm):
         if not isinstance(getattr(given, "word", None), str):

@@ -56,7 +56,7 @@ UNSURE = "no formula is stated for the standard error of a bolstered error."
 
 @dataclass(frozen=True)
 class BolsteredBySampling(Method):
-    r"""Bolstered resubstitution by Monte Carlo, for any classifier and any number of classes.
+    r"""Bolstered resubstitution by sampling, for any classifier and any number of classes.
 
     .. math:: \frac{1}{n m} \sum_i \sum_{j=1}^m
         1\{f(x_i + \sigma_{y_i} z_{ij}) \ne y_i\},\qquad z_{ij} \sim N(0, I)

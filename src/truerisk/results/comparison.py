@@ -36,9 +36,9 @@ class Comparison(Record):
 
     `value` is the same number. A negative difference of losses favours a; for scores, where
     `greater_is_better`, a positive one does. `names` are those of a and b. `p_value` is the
-    two-sided p-value of the hypothesis that the two risks are equal. `better`, `equivalent` and
-    `worse` are posterior probabilities that a is better than b by more than `rope`, worse by more
-    than `rope`, or neither. `probability` is the posterior probability that the rule with the
+    two-sided p-value of the hypothesis that the two risks are equal. `better` and `worse` are the
+    posterior probabilities that a is better, or worse, than b by more than `rope`; `equivalent` is
+    the probability of neither. `probability` is the posterior probability that the rule with the
     better result here is better by more than `rope`. Fields that a test does not provide are None,
     and `notes` tell what the data did not allow. `assumed` lists the assumptions under which the
     numbers are valid. `details` holds further numbers.

@@ -80,7 +80,7 @@ SHARES = {  # parameters for which 1 is a count and 1.0 is a share
 class AsGiven:
     """The given setting compared with the tuned model; `gain` is the mean loss that tuning saves.
 
-    `risk` and `gain` are losses; `scale` is that of the sentence.
+    `risk` and `gain` are losses; `scale` is the scale on which the printed sentence reports them.
     """
 
     params: Mapping[str, Any]

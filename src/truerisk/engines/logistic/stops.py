@@ -228,7 +228,7 @@ def logistic_lbfgs(
     directions: np.ndarray | None = None,
     size_of_columns: float = 0.0,
 ) -> Stops:
-    r"""Follow the solver at every penalty λ, from 0, to where it stops.
+    r"""Follow the solver from 0 to the point where it stops, for every penalty λ.
 
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
 

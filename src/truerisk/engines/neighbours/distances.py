@@ -42,7 +42,7 @@ class Measure:
         return cls(setting["weights"] == "distance", metric, p, setting["algorithm"], is_euclidean)
 
     def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
-        """Return True if scikit-learn measures all distances for this k, as its guide says."""
+        """Return True if scikit-learn measures all distances for this k (see its user guide)."""
         many = n_columns > 15 or k >= n_rows // 2
         return self.algorithm == "brute" or (self.algorithm == "auto" and many)
 

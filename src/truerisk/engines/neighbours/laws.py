@@ -6,12 +6,12 @@ rank r, and the prediction of the k neighbours depends on the draw only through 
 :math:`y_{(r)}`.
 
 - Subsets of size m (Mullin and Sukthankar): rank r is the k-th neighbour with probability
-  C(r−1, k−1) C(N−r, m−k) / C(N, m); the k − 1 nearer ones are a random subset of r − 1 ranks, so
-  their number of ones is hypergeometric.
-- Bootstrap samples of size m, copies counted: the r − 1 nearer ranks have T ~ Bin(m, (r−1)/N)
-  copies, rank r has Bin(m − T, 1/(N−r+1)), and it holds the k-th neighbour if these fill up the
-  k − T places that are left. Given T every copy is of each nearer rank alike, so the number of
-  ones among them is Bin(T, B/(r−1)).
+  C(r−1, k−1) C(N−r, m−k) / C(N, m). The k − 1 nearer neighbours are a random subset of r − 1
+  ranks, so that their number of ones is hypergeometric.
+- Bootstrap samples of size m, where copies are counted: the r − 1 nearer ranks have
+  T ~ Bin(m, (r−1)/N) copies, and rank r has Bin(m − T, 1/(N−r+1)) copies. Rank r contains the k-th
+  neighbour if its copies fill the remaining k − T places. Given T, every copy belongs to each
+  nearer rank with equal probability, so that the number of ones among them is Bin(T, B/(r−1)).
 
 Ranks beyond which the probability is less than 10⁻¹⁶ are omitted.
 """

@@ -22,7 +22,7 @@ from truerisk.plan.plan import Plan
 
 @dataclass(frozen=True, eq=False)
 class Enquiry:
-    """Rows about which a fitted model is asked.
+    """Rows for which a fitted model is asked to predict.
 
     `question` is the number of the test set in the plan. `copy_of` is given if the rows are
     training rows, each of which has to be predicted without itself: `copy_of[i]` is the test row of
