@@ -145,7 +145,10 @@ def _called(value: Any) -> str:
 
 
 def _prepares_at_random(family: Family) -> bool:
-    """Return True if a step before the learner draws without a seed, or may once it is fitted."""
+    """Return True if a step before the learner surely draws random numbers without a seed.
+
+    A step that may turn out to have drawn nothing, such as a PCA, is judged after its fit.
+    """
     for model in map(family.make, range(len(family))):
         for name in family.random_parameters(model):
             step, _, parameter = name.partition("__")

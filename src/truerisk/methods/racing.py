@@ -368,7 +368,7 @@ def _some(ask: Ask, plan: Plan, number: int) -> Any:
 
 
 def _circle(inside: Plan) -> list[np.ndarray]:
-    """Return the questions of every unit, starting with the adjacent folds on a circle."""
+    """Return the questions of every outer fold, those of the folds next to it on a circle first."""
     units = int(inside.unit.max()) + 1
     order = []
     for unit in range(units):

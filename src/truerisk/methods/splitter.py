@@ -52,7 +52,7 @@ class Splitter(Averaged):
 
     @property
     def has_folds(self) -> bool:  # type: ignore[override]
-        """False for leave-one-out, whose single-row folds form n (n - 1)/2 pairs; else True."""
+        """False for leave-one-out, where each of n (n - 1)/2 pairs of rows would need a fit."""
         from sklearn.model_selection import LeaveOneOut
 
         return type(self.splitter) is not LeaveOneOut

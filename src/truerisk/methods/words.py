@@ -165,7 +165,7 @@ def fold_means(method: Method) -> Method:
 
 
 def method_by(word: str, options: Mapping[str, Any]) -> Method:
-    """Return the method of a word, with options that replace its defaults.
+    """Return the method that a word names, with options that replace its defaults.
 
     >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5

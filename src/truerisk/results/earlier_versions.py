@@ -48,7 +48,7 @@ def _perfect_of(record: Any) -> float | None:
 
 
 def _scored(record: Any, perfect: float | None, *names: str) -> Any:
-    """Return the record with these entries converted to scores, if it is about a score."""
+    """Convert the named entries from losses to scores; no `perfect` means no conversion."""
     if perfect is None or not isinstance(record, Mapping):
         return record
     entries = {name: _turned(record[name], perfect) for name in names if name in record}

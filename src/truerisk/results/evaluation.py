@@ -214,7 +214,7 @@ class Shaken:
 
     @classmethod
     def of(cls, answers: Answers, losses: np.ndarray) -> Shaken:
-        """Collect the losses of the "inner" questions of a plan of pairs."""
+        """Collect the losses of models fitted without two folds (the "inner" questions)."""
         plan = answers.plan
         unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
         return cls(plan.positions[0], np.repeat(unit, plan.test_sizes), compact(losses))

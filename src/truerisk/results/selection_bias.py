@@ -201,7 +201,7 @@ class SelectionBias(Shown):
         return RiskMixture(values, weights, self._std_error(values))
 
     def _of_all(self, risks: np.ndarray) -> RiskMixture:
-        """Return the mixture of all risks; its error is based on each repetition's choice."""
+        """Return all risks, each candidate weighted by how often it was chosen."""
         taken = np.flatnonzero(self.shares)
         means, shares = risks.mean(axis=0), self.shares[taken]
         influence = means[self.chosen] + risks[:, taken] @ shares

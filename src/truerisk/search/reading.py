@@ -67,7 +67,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
 
 
 def read_grid(search: Any) -> Claim:
-    """Return the claim of GridSearchCV and similar searches."""
+    """Return what a fitted GridSearchCV or similar search reports: settings, scores and splits."""
     if hasattr(search, "curve_"):
         return _ours(search)
     results = search.cv_results_

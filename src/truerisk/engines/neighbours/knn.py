@@ -270,7 +270,7 @@ def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
 def drawn_refusal(
     engine: NearestNeighbours, groups: list[Group], data: Data, plan: Plan, request: Request
 ) -> str | None:
-    """Return why there is no closed form, or None."""
+    """Return why the mean over drawn training sets has no closed form here, or None if it has."""
     reason = law_refusal(plan, request)
     if reason is not None:
         return reason

@@ -30,10 +30,11 @@ _NO_DISTRIBUTION = (
 
 @dataclass(frozen=True, eq=False)
 class ClassPrior:
-    """What is believed of one class; a scale or mean of None is that of the rows themselves.
+    """The prior of one class: κ, ν, the scale matrix S and the mean.
 
-    `excess` is κ − p: it is the same for all features and for some of them, since a block of an
-    inverse Wishart matrix is one whose κ is smaller by the features left out.
+    A scale or mean of None is estimated from the rows. `excess` is κ − p, which does not change
+    when features are left out: a block of an inverse Wishart matrix has a κ that is smaller by the
+    number of features left out.
     """
 
     excess: float

@@ -99,7 +99,10 @@ def directions(
 def jackknife_error(
     times: np.ndarray, of_rows: np.ndarray, of_samples: np.ndarray, n_samples: int
 ) -> float | None:
-    """The standard error; None where the noise of the samples is larger than what they say."""
+    """Return the standard error by the infinitesimal jackknife.
+
+    It is None where the correction for finitely many samples is larger than the variance.
+    """
     n = times.shape[1]
     moved = directions(times, of_rows, of_samples, n_samples)
     spread = ((of_samples - of_samples.sum() / n_samples) ** 2).sum()

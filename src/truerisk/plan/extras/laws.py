@@ -94,7 +94,9 @@ def law_of(plan: Plan, fit: int) -> Law | None:
 
 
 def draw_every(n_rows: int, kind: str, size: int) -> Plan:
-    """Plan one fit that stands for every training set a law can draw, tested on the rows left out.
+    """Plan one fit that stands for all training sets that can be drawn.
+
+    Its answer for a row is the mean loss over the training sets without that row.
 
     >>> law_of(draw_every(5, "subsets", 3), 0)
     Law(kind='subsets', size=3)
