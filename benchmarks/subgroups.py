@@ -52,7 +52,7 @@ def tested(
     problem = pose(Family.of(LinearDiscriminantAnalysis()), X, y, scoring=["zero-one", *SCORES])
     told = compute(problem, "pairs")
     found = {}
-    for name, one in {"zero-one": told, **told.scores}.items():
+    for name, one in {"zero-one": told, **told.by_score}.items():
         terms, tested_risk = Terms(LEVEL, problem.rule), one.procedure or one.tested[0]
         shaken = tested_risk.influences.shaken if tested_risk.influences else None
         asked = one.answers, shaken, one.problem.data, one.problem.loss, terms, columns
