@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from truerisk.intervals.components import SpatialComponents
 
 Needs = Mapping[Basis, str]
-"""What an interval is based on, each with the remedy if it is lacking."""
+"""The kinds of evidence that an interval may need, each with the remedy if it is lacking."""
 
 Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
 """Standard error, interval, and notes that tell why there is none."""

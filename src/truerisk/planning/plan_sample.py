@@ -115,7 +115,7 @@ class SamplePlan(Record):
 
     @property
     def _sentences(self) -> list[str]:
-        """What a learning curve says of all rows, and how many test rows the width needs."""
+        """The expected risk with all rows, and the number of test rows that the width needs."""
         said = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
             return said

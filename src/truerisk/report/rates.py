@@ -109,9 +109,9 @@ class Rates:
 
     @cached_property
     def points(self) -> dict[str, list[tuple[float, float]]]:
-        """Where the calls stand on both drawings.
+        """The points of the ROC curve and of the precision-recall curve, one for each threshold.
 
-        The precision of the first calls stands in where nothing is called.
+        Where no row is called positive, the precision of the first threshold with one is drawn.
         """
         first = next(c.precision for c in self.calls if c.precision is not None)
         precision = [first if c.precision is None else c.precision for c in self.calls]

@@ -190,7 +190,7 @@ def _density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> F
 
 
 def draw_selection(why: SelectionBias) -> Figure:
-    """What a choice reports, and of what: a box for each distribution, with its mean."""
+    """Draw a box with its mean for each distribution of a selection."""
     boxes = {name: (part.mean, *_quantiles(part)) for name, part in why.parts.items()}
     x = PixelScale.around([value for box in boxes.values() for value in box], 140, WIDTH - 14)
     title = f"Taking the smallest of {len(why.shares)} adds {number(why.bias)}"

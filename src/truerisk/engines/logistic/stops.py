@@ -199,7 +199,7 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Where the solver ends at each penalty, in two runs that differ in rounding only.
+    """The ends of the solver at each penalty, in two runs that differ in rounding only.
 
     `coefficients` (penalty, run, f, p) and `intercepts` (penalty, run, f): f is 1 for two classes
     (the second against the first), else the number of classes. `settled` is True if both runs

@@ -517,7 +517,7 @@ def losses_by_influence(
 
 
 def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndarray) -> np.ndarray:
-    """How much another answer to a single row changes each value; NaN where a fit failed."""
+    """Return by how much another answer for one row changes each value; NaN for failed fits."""
     changes, ok = np.full(len(values), np.nan), np.isfinite(values)
     repeat = np.repeat(answers.plan.repeat, answers.plan.test_sizes)
     part = np.flatnonzero(repeat == repeat[0])

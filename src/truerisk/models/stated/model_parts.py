@@ -1,4 +1,4 @@
-"""What a model is made of: its steps, its coefficients, and what rebalances classes."""
+"""The parts of a model: its steps, its coefficients, and steps that rebalance classes."""
 
 from __future__ import annotations
 

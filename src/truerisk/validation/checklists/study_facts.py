@@ -1,4 +1,4 @@
-"""What data and computation tell of a study, and how tested rows lie to those of training."""
+"""Facts of a study that the data and the computation give, for checklists."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class StudySoftware:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyFacts:
-    """What data and computation tell of a study."""
+    """The facts of a study that the data and the computation give."""
 
     rows: StudyRows
     model: StudyModel

@@ -1,4 +1,4 @@
-"""What is known of a study as words, and sentences that are filled in with them.
+"""Turn the facts of a study into words, and fill in the sentences of checklists with them.
 
 The sentences stand in TOML files beside this one; study_words.toml says how they are chosen.
 """
