@@ -1,4 +1,4 @@
-"""What an assessment found: a frozen value that prints, concludes, draws, and becomes JSON."""
+"""Result of an assessment: a frozen value that prints, concludes, draws, and becomes JSON."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Assessment(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """The requirement that an assessment read from a file violates, or None."""
         return None if self.best in self.learners else ("best", "one of the learners")
 
     @property
@@ -183,7 +183,7 @@ class Assessment(Bounded, Record):
 
     @property
     def tuned(self) -> bool:
-        """Whether any of the learners was tuned."""
+        """True if any of the learners was tuned."""
         return any(learner.tuned for learner in self.learners.values())
 
     @cached_property
@@ -222,7 +222,7 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def no_roc(self) -> str | None:
-        """Why it has none."""
+        """The reason why there is no ROC curve, or None."""
         return self.best_learner.no_roc
 
     @cached_property
@@ -280,10 +280,10 @@ class Assessment(Bounded, Record):
         return {name: self.learners[name] for name in self.ranking}
 
     def told_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
-        """Of every score the name, a learner, and its selected and honest estimate.
+        """Yield the name of each score, a learner, and its selected and honest estimates.
 
-        The loss comes first where it is a score; in each the best learners stand first, and the
-        choice among all of them last.
+        The main loss comes first if it is a score. Within each score the best learners come first,
+        and the choice among all of them comes last.
         """
         if self.scale.perfect is not None:
             for learner in self.ranking:
@@ -309,7 +309,7 @@ class Assessment(Bounded, Record):
 
     @property
     def ranks(self) -> dict[str, str]:
-        """By which names the AUC and the average precision were asked for, where they were."""
+        """Names under which the AUC and the average precision were requested, if they were."""
         if self.problem is None:
             return {}
         losses = {name: score.loss for name, score in self.problem.scores.items()}
@@ -440,13 +440,13 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong or worth knowing of rows, columns, splits and the choice."""
+        """Findings about the rows, the columns, the splits and the choice."""
         found: tuple[Finding, ...] = load_part("findings")(self)
         return found
 
     @property
     def warned_findings(self) -> tuple[Finding, ...]:
-        """What the checks of the call saw in the rows and in the answers of the best learner."""
+        """Findings of this call's checks of the rows and of the best learner's predictions."""
         seen = [] if self.problem is None else [*self.problem.findings]
         for estimate in (self.best_learner.risk, self.report):
             seen += all_findings(estimate)
@@ -520,7 +520,7 @@ class Assessment(Bounded, Record):
 
     @property
     def title(self) -> str:
-        """What the table is about."""
+        """Title of the table: the score, the number of learners and the number of rows."""
         n, scale = len(self.learners), self.scale
         return (
             f"{scale.of(self.named_scoring)} ({scale.better} is better) of {n} "
@@ -529,7 +529,7 @@ class Assessment(Bounded, Record):
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What the columns mean."""
+        """Sentences that explain the columns of the table."""
         kinds = {each.risk.interval.method for each in self.learners.values() if each.risk.interval}
         level = percent(self.confidence_level)
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
@@ -549,7 +549,7 @@ class Assessment(Bounded, Record):
 
     @property
     def _claims(self) -> Iterator[str]:
-        """What `selected` is where it is not the least of the curve: a line for each sentence."""
+        """Lines that explain `selected` where it is not the smallest risk of the curve."""
         names_of: dict[str, list[str]] = {}
         for name, learner in self.learners.items():
             if learner.claimed:
@@ -558,7 +558,7 @@ class Assessment(Bounded, Record):
 
     @property
     def _more_rows(self) -> list[str]:
-        """Of each learner what its learning curve promises of more rows, or why nothing."""
+        """Lines that say what each learning curve promises of more rows, or why it does not."""
         in_order = {name: self.learners[name] for name in self.ranking}
         return [
             f"{formats.clean(name, 40)}: {_promise(learner)}"
@@ -656,7 +656,7 @@ class Assessment(Bounded, Record):
         return calibration.plot(ax=ax)
 
     def plot_stability(self, ax: Any = None) -> Any:
-        """How often each outer split chose what was chosen on all rows."""
+        """Draw how often the outer splits chose the setting that was chosen on all rows."""
         return load_from_above("stability")(self, ax=ax)
 
     def _roc_of(self, name: str | None) -> RocCurve:

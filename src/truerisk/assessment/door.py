@@ -1,4 +1,4 @@
-"""The one way from an assessment to its parts that few calls need, imported when asked for."""
+"""Import the parts of an assessment that few calls need, when they are needed."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _refuse_no_or_equal(words: Sequence[str]) -> None:
 
 
 def _layout(X: Any, n_features: int) -> dict[str, Any]:
-    """Which columns are numbers and which text, as `models.learner` takes it."""
+    """Return which columns are numbers and which are text, as `models.learner` takes them."""
     if hasattr(X, "tocsr"):
         raise BadData(
             "X is sparse, and the learners of words centre their columns: give X.toarray(), or a "

@@ -1,4 +1,4 @@
-"""How many fits an assessment takes, and about how long, told before it begins."""
+"""Forecast how many fits an assessment takes, and about how long, before it begins."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def planned_fits(
     outer: Any,
     learning_curve: Any = None,
 ) -> tuple[int, int]:
-    """How many fits the learners need in all, and how many more their learning curves take."""
+    """Count the fits that all learners need, and the further fits of their learning curves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
         schedule = Schedule.draw(problems, methods, outer)

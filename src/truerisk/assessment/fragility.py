@@ -1,4 +1,4 @@
-"""What makes the answer of an assessment fragile: rows, columns, splits and the choice."""
+"""Find what makes the result of an assessment fragile: rows, columns, splits and the choice."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class PlannedCurve:
         return cls(learner, sizes, sum(fits))
 
     def why_dear(self) -> str | None:
-        """Why the curve is not cheap: which engine makes every fit of every setting by itself."""
+        """Return why the curve is not cheap, or None: an engine makes each fit by itself."""
         problem = self.learner.problem
         for size in self.sizes:
             for plan, _ in self.learner.plans(size):
@@ -58,7 +58,7 @@ class PlannedCurve:
         return None
 
     def measured(self, keeper: Keeper | None) -> LearningCurve | str:
-        """The curve, or why some of its fits gave none; what they warn of was said by tuning."""
+        """Return the curve, or why there is none; warnings of its fits were given by tuning."""
         with stage("learning curve"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -80,7 +80,7 @@ def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
 
 
 def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """Of which learners a curve is wanted: by "cheap" and "all" of each of them."""
+    """Return the names of the learners for which a curve is wanted; "cheap" and "all" name each."""
     if isinstance(wanted, str) and wanted in (CHEAP, EVERY):
         return tuple(names)
     if not isinstance(wanted, list | tuple) or not wanted:

@@ -1,4 +1,4 @@
-"""What tuned learners say of rows that took part in neither their tuning nor their fit."""
+"""Predictions of tuned learners for rows that took part in neither their tuning nor their fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an engine will take for a plan, told from a few of the very fits that it will make.
+"""Forecast how long an engine takes for a plan, from the times of a few of its own fits.
 
 Two numbers of fits are timed, each with all settings, so that what is done once (a decomposition of
 all rows, say) and what each fit adds are told apart: seconds = once + each · fits. Where an engine
@@ -42,7 +42,7 @@ Timing = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Pace:
-    """What an engine does once, and what it does for each fit, in seconds."""
+    """Seconds that an engine spends once, and seconds that it spends on each fit."""
 
     engine: str
     once: float
@@ -50,17 +50,17 @@ class Pace:
     rows: float  # how many a fit saw
 
     def seconds(self, n_fits: int) -> float:
-        """For so many fits of the same kind."""
+        """Return the seconds of `n_fits` fits of the same kind."""
         return self.once + self.each * n_fits
 
     def of_rows(self, rows: float) -> Pace:
-        """Of fits that see so many rows."""
+        """Return the pace of fits that see `rows` rows."""
         growth = (rows / self.rows) ** 2
         return replace(self, once=growth * self.once, each=growth * self.each, rows=rows)
 
     @property
     def share(self) -> float:
-        """What is done once, among the seconds of one fit."""
+        """Share of the work that is done once in the seconds of a single fit."""
         return self.once / (self.once + self.each) if self.once else 0.0
 
 
@@ -183,7 +183,7 @@ def _spread(n: int, most: int) -> np.ndarray:
 
 
 def _shares_nothing(engine: Engine, problem: Problem) -> bool:
-    """Whether the engine knows that it does nothing for several fits at once."""
+    """Return True if the engine does nothing for several fits at once."""
     if isinstance(engine, Generic | OneFit):
         return True
     if not isinstance(engine, OnePass):

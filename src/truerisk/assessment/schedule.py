@@ -1,4 +1,4 @@
-"""What an assessment will run: the plans, drawn once for all learners, and what they take."""
+"""Plans of an assessment, drawn once for all learners, and the fits that they take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found of one learner: its curve, the honest risk of tuning it, and what goes with it."""
+"""Result for one learner: its curve, the honest risk of tuning it, and what belongs to it."""
 
 from __future__ import annotations
 
@@ -85,17 +85,17 @@ class TunedLearner(Record):
 
     @property
     def setting(self) -> dict[str, Any]:
-        """What was chosen on all rows."""
+        """The setting that was chosen on all rows."""
         return self.curve.best_params
 
     @property
     def tuned(self) -> bool:
-        """Whether anything was chosen: among the settings, or inside the learner's own fit."""
+        """True if anything was chosen, among the settings or inside the learner's own fit."""
         return self.no_selected != sentences.NOTHING_CHOSEN
 
     @property
     def claimed(self) -> str:
-        """Where `selected` is a claim of its own, what it is; or why there is none."""
+        """Description of `selected` where the learner claims it itself, or why there is none."""
         claim = self.selected
         if claim is None:
             return formats.clean(self.no_selected or "", 200)
@@ -123,12 +123,12 @@ class TunedLearner(Record):
 
     @property
     def no_roc(self) -> str | None:
-        """Why there is no ROC curve."""
+        """The reason why there is no ROC curve, or None."""
         return self._roc if isinstance(self._roc, str) else None
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """Whether the probabilities of such rows mean what they say; None without any."""
+        """The calibration of the probabilities of such rows; None if there are none."""
         rows, problem = self.out_of_fold, self.problem
         if rows is None or problem is None:
             return None
@@ -153,17 +153,17 @@ class TunedLearner(Record):
 
     @cached_property
     def no_over_time(self) -> str | None:
-        """Why rows with times have no risk over time."""
+        """The reason why rows with times have no risk over time, or None."""
         return self._over_time if isinstance(self._over_time, str) else None
 
     @property
     def has_curve(self) -> bool:
-        """Whether its learning curve was asked for and made, or refused."""
+        """True if a learning curve was requested, whether it was made or refused."""
         return self.learning_curve is not None or self.no_learning_curve is not None
 
     @property
     def expected(self) -> tuple[ExpectedRisk, ...]:
-        """What the law of the learning curve says up to twice the rows; empty without a law."""
+        """Risks that the fitted law expects for up to twice the rows; empty without a law."""
         return () if self.learning_curve is None else self.learning_curve.expected
 
     @property
