@@ -13,24 +13,18 @@ import ast
 import os
 import re
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from math import isclose
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
-from tests.support.missing import HIDDEN
+from tests.support.missing import HIDDEN, in_clean_processes
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "truerisk"
 TITLE = "## Branches"
 COLUMNS = ("branch", "modules", "may be imported by", "door", "a call that needs it")
-SECONDS = 300  # after which a process that hangs is ended
 Numbers = dict[str, list[float]]  # by the name of a common call
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
@@ -145,9 +139,8 @@ def missing_modules(branches: Sequence[Branch]) -> list[str]:
 def run(cut: Sequence[str], call: str | None) -> tuple[Numbers, list[str]]:
     """Return the numbers of the common calls, and what the call that needs the branch raised.
 
-    It runs in a process that has imported nothing of truerisk; scikit-learn is there already.
+    It runs in a clean process, which has imported nothing of truerisk.
     """
-    assert not any(name.split(".")[0] == "truerisk" for name in sys.modules)
     code = HIDDEN.format(modules=tuple(cut)) + COMMON + COMMON_CALLS
     try:
         exec(code, found := {"__name__": "__main__"})
@@ -162,34 +155,13 @@ def run(cut: Sequence[str], call: str | None) -> tuple[Numbers, list[str]]:
     return found["numbers"], ["nothing", "the call needs no such branch"]
 
 
-def _send(sink: Connection, cut: Sequence[str], call: str | None) -> None:
-    sink.send(run(cut, call))
-
-
 def runs(
     tasks: Sequence[tuple[Sequence[str], str | None]],
 ) -> Iterator[tuple[Numbers, list[str]]]:
     """Run each task in a process of its own, as many at once as there are processors."""
     os.environ.update(ONE_THREAD)
-    for module in ("numpy", "sklearn.ensemble", "sklearn.model_selection", "sklearn.pipeline"):
-        import_module(module)
-    context = get_context("fork")
-    begun: deque[tuple[Any, Connection]] = deque()
-    waiting = deque(tasks)
-    while begun or waiting:
-        while waiting and len(begun) < (os.cpu_count() or 1):
-            source, sink = context.Pipe(duplex=False)
-            process = context.Process(target=_send, args=(sink, *waiting.popleft()))
-            process.start()
-            sink.close()
-            begun.append((process, source))
-        process, source = begun.popleft()
-        try:
-            yield source.recv() if source.poll(SECONDS) else ({"failed": []}, ["no end in time"])
-        except EOFError:
-            yield {"failed": []}, ["the process ended without a word"]
-        process.kill()
-        process.join()
+    for told, fault in in_clean_processes(run, tasks):
+        yield ({"failed": []}, [fault]) if fault else told
 
 
 def fault_of(

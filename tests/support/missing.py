@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
-import json
-import subprocess
+import os
 import sys
-from functools import cache
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from traceback import format_exc
+from typing import Any
 
+SECONDS = 300  # after which a process that hangs is ended
 HIDDEN = """
 import sys
 
@@ -25,50 +32,62 @@ class Hiding:
 sys.meta_path[:] = map(Hiding, sys.meta_path)
 """
 
-# Scikit-learn takes a second to import: one process does it, and each task runs in a fork of it.
-SERVER = """
-import json, os, sys, tempfile, traceback, warnings
-warnings.simplefilter("ignore")
-import sklearn.ensemble, sklearn.model_selection, sklearn.pipeline
+# Scikit-learn takes a second to import: one process does it, and the others are forks of it.
+CONTEXT = get_context("forkserver")
+CONTEXT.set_forkserver_preload(["sklearn.ensemble", "sklearn.model_selection", "sklearn.pipeline"])
 
-for line in sys.stdin:
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        child = os.fork()
-        if child == 0:
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(out.fileno(), 1)
-            os.dup2(errors.fileno(), 2)
-            code = 1
+
+def in_clean_processes(
+    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, seconds: float = SECONDS
+) -> Iterator[tuple[Any, str | None]]:
+    """Call the function in a process for each task, as many at once as there are processors.
+
+    Yield what it returned, and what went wrong or None.
+    """
+    begun: deque[tuple[ForkServerProcess, Connection]] = deque()
+    waiting = deque(tasks)
+    try:
+        while begun or waiting:
+            while waiting and len(begun) < (os.cpu_count() or 1):
+                source, sink = CONTEXT.Pipe(duplex=False)
+                process = CONTEXT.Process(target=_send, args=(sink, function, waiting.popleft()))
+                process.start()
+                sink.close()
+                begun.append((process, source))
+            process, source = begun[0]
             try:
-                exec(json.loads(line), {"__name__": "__main__"})
-                code = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        told = [each.seek(0) or each.read().decode() for each in (out, errors)]
-    print(json.dumps([code, *told]), flush=True)
-"""
+                told = source.recv() if source.poll(seconds) else (None, "no end in time")
+            except EOFError:
+                process.join()
+                told = None, f"the process ended without a word, with code {process.exitcode}"
+            yield told
+            begun.popleft()
+            process.kill()
+            process.join()
+    finally:
+        for process, _ in begun:
+            process.kill()
 
 
-@cache
-def _server() -> subprocess.Popen[str]:
-    ours = [sys.executable, "-W", "ignore", "-c", SERVER]
-    process = subprocess.Popen(ours, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    atexit.register(process.communicate)
-    return process
+def _send(sink: Connection, function: Callable[..., Any], task: tuple[Any, ...]) -> None:
+    try:
+        assert not any(name.split(".")[0] == "truerisk" for name in sys.modules)
+        told = function(*task), None
+    except BaseException:  # noqa: BLE001
+        told = None, format_exc()
+    sink.send(told)
+
+
+def _printed(code: str) -> list[str]:
+    with redirect_stdout(StringIO()) as out:
+        exec(code, {"__name__": "__main__"})
+    return out.getvalue().splitlines()
 
 
 def output_without(*modules: str, code: str) -> list[str]:
     """Return the lines that Python code prints in a process without these modules."""
-    server = _server()
-    assert server.stdin is not None
-    assert server.stdout is not None
-    server.stdin.write(json.dumps(HIDDEN.format(modules=modules) + code) + "\n")
-    server.stdin.flush()
-    status, out, errors = json.loads(server.stdout.readline())
-    assert status == 0, errors
-    return out.splitlines()
+    quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
+    task = quiet + HIDDEN.format(modules=modules) + code
+    ((lines, fault),) = in_clean_processes(_printed, [(task,)])
+    assert fault is None, fault
+    return lines

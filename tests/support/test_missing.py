@@ -1,0 +1,35 @@
+"""The clean processes of the tests end by themselves, and say how."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from tests.support.missing import in_clean_processes, output_without
+
+
+def test_missing_module_cannot_be_imported():
+    code = "import truerisk\nprint(truerisk.__name__)\nimport truerisk.planning"
+    with pytest.raises(AssertionError, match=r"No module named 'truerisk\.planning'"):
+        output_without("truerisk.planning", code=code)
+    assert output_without(code=code) == ["truerisk"]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "said"),
+    [
+        (os.kill, None, "the process ended without a word, with code -9"),
+        (os._exit, 3, "the process ended without a word, with code 3"),
+        (time.sleep, 60, "no end in time"),
+    ],
+)
+def test_process_that_dies_or_hangs_says_so_and_the_next_one_answers(function, given, said):
+    task = (given,) if given else (0, signal.SIGKILL)
+    calls = in_clean_processes(_call, [(function, *task), (abs, -2)], seconds=2)
+    assert list(calls) == [(None, said), (2, None)]
+
+
+def _call(function, *given):
+    return function(os.getpid(), *given[1:]) if function is os.kill else function(*given)
