@@ -47,10 +47,10 @@ class Copies:
     ----------
     share, wide_share : float
         Shares of rows with a gap and with a wide one; 5 and 1 % of independent rows have them.
-    Number of rows whose neighbours were searched.
-        Number of rows whose neighbours were looked at.
-    Median number of rows in a cluster, including the row itself; 0 if fewer than eight rows have a
-    gap.
+    n_rows : int
+        Number of rows whose neighbours were searched.
+    size : float
+        Median number of rows in a cluster, including the row itself; 0 if fewer than eight rows
         have a gap.
     ratio : float
         Median ratio of the distance behind the gap to the distance before it.
@@ -118,11 +118,12 @@ def find_copies(
         Columns of finite numbers that vary.
     combination : ndarray of shape (n,), or None
         Category code of each row: neighbours are searched among rows with the same code.
+    outcome : Outcome
         Outcomes of the rows.
     rng : Generator
-        Chooses the rows whose neighbours are looked at, if there are many, and spreads rounded
         Chooses the rows whose neighbours are searched, if there are many rows, and spreads rounded
         numbers over the steps of rounding.
+    scale : Scale
         Scales of the columns.
 
     Returns

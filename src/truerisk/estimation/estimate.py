@@ -41,8 +41,8 @@ def estimate_risk(
 
     Parameters
     ----------
-    Any scikit-learn classifier, regressor, pipeline or search. A search is tuned again in every
-    training set, so the risk is that of the whole procedure.
+    model : estimator
+        Any scikit-learn classifier, regressor, pipeline or search. A search is tuned again in every
         training set, so its risk is that of the whole procedure.
     X, y : table and target
         Arrays, sparse matrices, pandas, polars or pyarrow.
