@@ -58,7 +58,7 @@ def in_clean_processes(
             try:
                 told = source.recv() if source.poll(seconds) else (None, "no end in time")
             except EOFError:
-                process.join()
+                process.join(seconds)
                 told = None, f"the process ended without a word, with code {process.exitcode}"
             yield told
             begun.popleft()

@@ -20,16 +20,15 @@ def test_missing_module_cannot_be_imported():
 @pytest.mark.parametrize(
     ("function", "given", "said"),
     [
-        (os.kill, None, "the process ended without a word, with code -9"),
+        (signal.raise_signal, signal.SIGKILL, "the process ended without a word, with code -9"),
         (os._exit, 3, "the process ended without a word, with code 3"),
         (time.sleep, 60, "no end in time"),
     ],
 )
 def test_process_that_dies_or_hangs_says_so_and_the_next_one_answers(function, given, said):
-    task = (given,) if given else (0, signal.SIGKILL)
-    calls = in_clean_processes(_call, [(function, *task), (abs, -2)], seconds=2)
+    calls = in_clean_processes(_call, [(function, given), (abs, -2)], seconds=2)
     assert list(calls) == [(None, said), (2, None)]
 
 
-def _call(function, *given):
-    return function(os.getpid(), *given[1:]) if function is os.kill else function(*given)
+def _call(function, given):
+    return function(given)
