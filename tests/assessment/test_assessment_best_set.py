@@ -87,13 +87,18 @@ def test_it_stands_wherever_learners_are_shown(found):
 
 
 def test_where_nothing_tells_it_is_a_dash():
-    """Splits that go forward in time: refused by name, and the rest is as it was."""
+    """Splits that go forward in time: refused by name, and the legend says why."""
     found = assessed(outer=AHEAD, scoring=None)
     with pytest.raises(Refusal, match="the splits are ordered"):
         found.best_set()
     assert {row[HEAD.index("best?")] for row in found.rows()} == {"–"}
     assert json.loads(found.to_json())["best_set"] is None
-    assert "best?" not in "".join(found.legend)
+    note = "best?: not known, since the rows were tested in the order of time"
+    assert note in "".join(found.legend)
+    assert note in str(found)
+    assert note in tr.Assessment.from_dict(json.loads(found.to_json())).to_html()
+    alone = tr.assess({"bayes": GaussianNB()}, X, Y, outer=AHEAD)
+    assert "best?:" not in str(alone)
     assert "% confidence (" not in found.conclusion
 
 

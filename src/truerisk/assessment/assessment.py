@@ -361,10 +361,10 @@ class Assessment(Bounded, Record):
     def usual_best_set(self) -> Sequence[str] | None:
         """`best_set` at the level of the intervals; None where it is refused.
 
-        None as well where several learners cannot be compared, as `truerisk.comparison` is missing;
-        the legend then says so.
+        None as well where several learners cannot be compared, as `truerisk.comparison` is missing.
+        The legend says why.
         """
-        if comparison_missing(self):
+        if len(self.learners) > 1 and not is_present(COMPARISON):
             return None
         try:
             return self.best_set(self.confidence_level)
@@ -542,7 +542,7 @@ class Assessment(Bounded, Record):
             *([selected] if self.tuned else []),
             *([sentences.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
             f"honest: {honest} {tested}",
-            *([sentences.may_be_best(level)] if self.usual_best_set else comparison_missing(self)),
+            *best_set_legend(self),
             *([scale.optimism] if self.tuned else []),
             *self._claims,
         )
@@ -674,11 +674,18 @@ class Assessment(Bounded, Record):
         return self.learners[name]
 
 
-def comparison_missing(assessment: Assessment) -> list[str]:
-    """Say why it is not known which learners may be the best, if that is a missing module."""
-    if len(assessment.learners) < 2 or is_present(COMPARISON):
+def best_set_legend(assessment: Assessment) -> list[str]:
+    """Explain the column of the learners that may be the best, or say why it is empty."""
+    if assessment.usual_best_set is not None:
+        return [sentences.may_be_best(percent(assessment.confidence_level))]
+    if len(assessment.learners) < 2:
         return []
-    return [f"best?: not known, since {COMPARISON} is missing; install truerisk anew"]
+    why = ""
+    if not is_present(COMPARISON):
+        why = f", since {COMPARISON} is missing; install truerisk anew"
+    elif assessment.best_learner.risk.ordered:
+        why = ", since the rows were tested in the order of time"
+    return [f"best?: not known{why}"]
 
 
 def refuse_unassessed(name: str, learners: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.assessment.assessment import Assessment, comparison_missing
+from truerisk.assessment.assessment import Assessment, best_set_legend
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.formats import clean, first_few, number, percent, rows_counted, signed, yes_or_no
 from truerisk.report.curves import draw_curves
@@ -25,7 +25,6 @@ from truerisk.results.interval import Interval
 from truerisk.results.sentences import (
     SELECTED_SCORE,
     honest_risk,
-    may_be_best,
     setting_text,
     tested_by,
 )
@@ -187,8 +186,7 @@ def _legend(document: Assessment) -> list[str]:
     scale = document.scale
     of = honest_risk(scale.noun, document.tested_by, tuned=document.tuned)
     honest = f"honest: {of} ({testing})"
-    is_known = document.usual_best_set is not None
-    best = [may_be_best(level)] if is_known else comparison_missing(document)
+    best = best_set_legend(document)
     if not document.tuned:
         return ["selected: nothing, since every learner has one setting", honest, *best]
     return [
