@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -315,8 +314,7 @@ class IntervalForm(ABC, Generic[E]):
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
             match made := self.of(evidence, c):
                 case (None | Real(), None | Interval(Real(), Real()), tuple()):
-                    interval = made[1]
-                    if interval is None or -inf < interval.low <= interval.high < inf:
+                    if made[1] is None or not made[1].flaw:
                         each[c] = made
                         continue
             raise BadArgument(
