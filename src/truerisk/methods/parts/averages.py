@@ -100,9 +100,7 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    infinite: Sequence[tuple[Finding, ...]] = [()] * len(values)
-    if loss.upper is None:
-        infinite = infinite_findings(answers, data, loss)
+    infinite = infinite_findings(answers, data, loss)
     told: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
     told["findings"] = infinite
     if unsure is not None:
@@ -137,9 +135,8 @@ def tested_by_average(
         pooled=values_of_all_answers(answers, data, loss) if is_biased else None,
     )
     bounds = form.of_each(evidence)
-    if (
-        loss.upper is None or data.places is not None
-    ):  # few rows decide where no loss is the largest
+    # The notes are on losses without a largest value, and on rows at places.
+    if loss.upper is None or data.places is not None:
         bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
     risks = tested_with(bounds, answers, values, by_split, **told)
     if not in_time and loss.tells_influences:
