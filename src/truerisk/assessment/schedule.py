@@ -68,7 +68,7 @@ class Schedule:
         """Compute the risk of every setting on all rows, by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
-            tuning = tuning_problem(replace(problem, interval=None), method)
+            tuning = tuning_problem(replace(problem, interval=None, select_by=method))
             computations.append(compute(tuning, method, plan=plan, keeper=keeper))
             count.finish(computations[-1].n_fits)
         return computations

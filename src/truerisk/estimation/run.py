@@ -138,18 +138,17 @@ def _warn_of_inner_splits(problem: Problem) -> None:
     warn_of_inner_splits(problem.family)
 
 
-def tuning_problem(problem: Problem, method: Method | None = None) -> Problem:
-    """Return the problem of selecting a setting by a method, which is `select_by` by default.
+def tuning_problem(problem: Problem) -> Problem:
+    """Return the problem of selecting a setting by the method `select_by`.
 
     The requested interval is dropped unless it accounts for the selection.
     """
-    method = method or problem.select_by
-    assert method is not None
+    assert problem.select_by is not None
     counted = problem.interval is not None and as_form(problem.interval).counts_choice
     return replace(
         problem,
         interval=problem.interval if counted else None,
-        scores=scores_told_by(method, problem.scores, problem.data),
+        scores=scores_told_by(problem.select_by, problem.scores, problem.data),
     )
 
 
