@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ from tests.support.checklists import answers_of, changed
 import truerisk as tr
 from truerisk.intervals import as_form
 from truerisk.planning.model_size import rows_needed
-from truerisk.validation.checklists.checklist import Checklist, Item
+from truerisk.validation.checklists import checklist
+from truerisk.validation.checklists.checklist import ASKS, FILES, Checklist, Item
 from truerisk.validation.checklists.study_facts import (
     Rated,
     StudyFacts,
@@ -352,6 +355,7 @@ def test_checklist_count_leaves_out_an_item_that_begins_with_a_capital():
         ("does not apply: y holds numbers.", False),
         ("The model answers with a probability of every class.", False),
         ("Coefficients: state 1: 0.5; state 2: 0.7.", False),
+        ("AUC 0.7; by state (too few rows: state = 2), with simultaneous intervals.", False),
     ],
 )
 def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
@@ -363,6 +367,15 @@ def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
     assert (f"        {answer}" in lines) == (answer is not None)
     n = 0 if is_open or answer.startswith("does not") else 1
     assert lines[0].startswith(f"TRIPOD+AI: {n} of 1 items are answered by the data")
+
+
+@pytest.mark.parametrize("file", ["study_words", *FILES])
+def test_checklist_knows_every_sentence_that_asks_to_state_something(file):
+    text = (Path(checklist.__file__).parent / f"{file}.toml").read_text("utf-8")
+    text = text.replace("{rarest}", "The rarest class has 2 rows.")
+    asking = re.findall(r'"([^"]*\b[Ss]tate [^"]*)"', text)
+    assert asking
+    assert [sentence for sentence in asking if not ASKS.search(sentence)] == []
 
 
 @pytest.mark.parametrize(

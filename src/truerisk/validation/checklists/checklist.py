@@ -34,8 +34,8 @@ class Item:
 
 
 COLUMNS = ("guideline", "number", "asks", "answer")
-ASKS = re.compile(r"(^|[.:;] )[Ss]tate [^:;]+\.$")
-"""End of an answer that asks people to state something."""
+ASKS = re.compile(r"(^|[.:;] )[Ss]tate (how|on|that|what|where|whether|which|why)\b[^:;]*\.$")
+"""End of an answer that asks people to state something. A column may be called "state", too."""
 
 
 @dataclass(frozen=True)
