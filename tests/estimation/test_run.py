@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods import KFold, Nested
 from truerisk.plan.plan import Plan
+from truerisk.results.evaluation import Evaluation
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -102,3 +104,20 @@ def test_number_of_jobs_of_a_later_call_stands_before_that_of_the_search() -> No
     """One job is this process; nothing said leaves the place of the search."""
     problem = pose(FAMILY, X, Y, n_jobs=3)
     assert [problem.by(n_jobs).executor for n_jobs in (None, 1, 2)] == [3, None, 2]
+
+
+def test_compute_accepts_a_subclass_of_evaluation():
+    """A method of a user's own may return more fields; those of every Evaluation are kept."""
+
+    @dataclass(frozen=True, eq=False)
+    class Timed(Evaluation):
+        seconds_of_folds: tuple[float, ...] = ()
+
+    @dataclass(frozen=True)
+    class TimedFolds(KFold):
+        def evaluate(self, *args):
+            return Timed(**vars(super().evaluate(*args)), seconds_of_folds=(1.0,))
+
+    problem = pose(FAMILY, X, Y)
+    own, plain = (compute(problem, method(5)) for method in (TimedFolds, KFold))
+    assert curve_of(own).values.tolist() == curve_of(plain).values.tolist()

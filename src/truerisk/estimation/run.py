@@ -66,11 +66,13 @@ class Computed(Evaluation):
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
             problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
-            by_name[name] = replace(self, problem=problem, **vars(evaluation))
+            by_name[name] = replace(self, problem=problem, **_fields_of(evaluation))
         return by_name
 
 
-_evaluated = attrgetter(*(field.name for field in fields(Evaluation)))
+def _fields_of(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the fields that every Evaluation has, without those of a subclass."""
+    return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
 
 
 def compute(
@@ -120,7 +122,7 @@ def compute(
         what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
         return with_note(computed, what)
     return Computed(
-        **vars(evaluation),
+        **_fields_of(evaluation),
         problem=problem,
         method=method,
         engine=asking.engine,
@@ -197,7 +199,7 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
         # The record must not hold rows, models or executors.
-        evaluation=Evaluation(*_evaluated(computed)),
+        evaluation=Evaluation(**_fields_of(computed)),
         scores=scores,
         comparable=comparable,
     )
