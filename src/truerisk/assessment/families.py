@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -227,4 +226,4 @@ def ranked(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]
     ['d', 'c', 'a', 'b']
     """
     values = [np.inf if (risk := risks[name]) is None else risk for name in order]
-    return list(map(order.__getitem__, chain.from_iterable(tied_groups(values))))
+    return [order[at] for group in tied_groups(values) for at in group]
