@@ -19,7 +19,7 @@ from truerisk.core.errors import BadData
 from truerisk.data.data import Data
 from truerisk.methods import KFold, LeaveOneOut, Nested, as_method
 from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
+from truerisk.plan.builder import PlanBuilder, one_fit
 from truerisk.plan.extras.flips import flips_of
 from truerisk.plan.plan import Plan
 
@@ -244,6 +244,21 @@ def test_a_foreign_file_is_no_plan(content) -> None:
     """What is not a plan is named so."""
     with pytest.raises(BadData, match="not a stored plan"):
         Plan.from_dict(content)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_rows": 10**15, "test.minus": [0, 0], "test.offsets": [0, 2]},
+        {"n_rows": 10**30, "test.minus": [0, 0], "test.offsets": [0, 2]},
+        {"test.base": [10**30]},
+    ],
+)
+def test_plan_from_dict_refuses_numbers_that_are_too_large(changes) -> None:
+    """A number that does not fit into memory or into an array is refused like any other change."""
+    content = one_fit(6, np.arange(6)).to_dict() | {"test.base": [-1]}
+    with pytest.raises(BadData, match="not a stored plan"):
+        Plan.from_dict(content | changes)
 
 
 def test_another_seed_is_another_plan() -> None:

@@ -285,7 +285,7 @@ class Plan:
                 parts=tuple(map(str, content["parts"])),
                 extra=None if word is None else EXTRAS.load(word).read(array),
             )
-        except (IndexError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
         if plan.fingerprint != content.get("fingerprint"):
             raise BadData(
