@@ -52,9 +52,9 @@ class Extra(_Held, ABC):
     def after(self, n_fits: int, n_questions: int) -> Self:
         """Return the object renumbered to follow so many fits and questions of other plans."""
 
+    @abstractmethod
     def joined(self, others: Sequence[Self]) -> Self:
         """Return the object joined with those of further plans, whose numbers follow."""
-        raise NotImplementedError
 
     def within(self, rows: np.ndarray) -> Extra:
         """Return the object for a plan drawn on these rows; refuse where this has no meaning."""

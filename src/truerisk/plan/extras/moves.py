@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,12 @@ class Moves(Extra):
     def after(self, n_fits: int, n_questions: int) -> Moves:
         question = (self.question + n_questions).astype(np.int32)
         return Moves(question, self.seed, self.row_scale, self.column_scale)
+
+    def joined(self, others: Sequence[Moves]) -> Moves:
+        every = [self, *others]
+        question = np.concatenate([one.question for one in every])
+        seed = np.concatenate([one.seed for one in every])
+        return Moves(question, seed, self.row_scale, self.column_scale)
 
     def within(self, rows: np.ndarray) -> Moves:
         raise Refusal(
