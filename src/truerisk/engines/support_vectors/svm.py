@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -40,7 +39,7 @@ from truerisk.engines.support_vectors.stepping import (
     takes_the_same_steps,
     takes_the_same_steps_on_sparse,
 )
-from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.one_pass import OnePass, with_group
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
@@ -146,8 +145,7 @@ class SupportVectors(OnePass):
             return done
         products = Products(cells_of(task.X), sums=_sums(task.X))
         for part in _by_kernel(task.group):
-            places = None if task.run.only is None else part.places_of(task.run.only)
-            own = replace(task, group=part, places=places)
+            own = with_group(task, part)
             setting = part.settings[0]
             gram: Gram | None = None
             if not uses_gamma(setting["kernel"]) or setting["gamma"] != "scale":

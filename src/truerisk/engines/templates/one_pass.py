@@ -174,8 +174,7 @@ class OnePass(Engine):
         every = Task(family, groups[0], data, plan, request, run, None, weights, collected)
         n_done = 0
         for group in groups:
-            places = None if run.only is None else group.places_of(run.only)
-            task = replace(every, group=group, places=places, read=partial(self.read, group))
+            task = with_group(every, group, read=partial(self.read, group))
             n_done += self._answer_group(task, n_done, n_fits)
         if request.response == "score" and any(map(self.rounds, groups)):
             every.ask_for_ranks()
@@ -241,6 +240,13 @@ class OnePass(Engine):
         task.collected.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
+
+
+def with_group(task: Task, group: Group, **others: Any) -> Task:
+    """Return the task for this group, with the places in it of the candidates of the fits."""
+    only = task.run.only
+    places = None if only is None else group.places_of(only)
+    return replace(task, group=group, places=places, **others)
 
 
 def _weights_refusal(family: Family, data: Data, weighted: bool) -> str | None:
