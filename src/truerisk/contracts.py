@@ -203,13 +203,13 @@ class Method(ABC):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         """Request the whole plan at once and reduce the answers; tuning methods use two passes."""
         answers = ask(plan)
-        rated: list[Evaluation] = []
-        for place, (one, its) in enumerate(((loss, terms), *terms.scores)):
-            told = answers.also[place - 1] if place else answers
-            tested = self.reduce(told, data, one, its)
+
+        def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
+            tested = self.reduce(answers, data, loss, terms)
             tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
-            rated.append(Evaluation(plan, tested, told.n_fits, answers=told))
-        return replace(rated[0], scores=tuple(rated[1:]))
+            return Evaluation(plan, tested, answers.n_fits, answers=answers)
+
+        return in_every_loss(rate, loss, terms, answers)
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse data or a loss that this method cannot handle; called before anything is drawn."""
@@ -235,8 +235,10 @@ class Request:
         """Return the request for a plan, so that this loss and these scores can be computed."""
         asked = []
         for one in (loss, *scores):
-            own = cls(one.response, getattr(one, "scorer", None))
-            asked.append(cls("loss", loss=one) if plan.has_drawn_fits else own)
+            if plan.has_drawn_fits:
+                asked.append(cls("loss", loss=one))
+            else:
+                asked.append(cls(one.response, getattr(one, "scorer", None)))
         return replace(asked[0], also=tuple(asked[1:]))
 
     @property
