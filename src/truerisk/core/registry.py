@@ -158,9 +158,8 @@ class Registry(dict[str, Line]):
 
     def load(self, word: Any) -> Any:
         """Return the object called `word`; an unknown name is refused with the closest one."""
-        if not isinstance(word, str) or word not in self:
-            check_known(f"there is no {self.kind}", word, self)
-        return _object_at(self[word].where)
+        check_known(f"there is no {self.kind}", word, self)
+        return self[word].load()
 
     def __str__(self) -> str:
         width = max(map(len, self), default=0)

@@ -59,8 +59,6 @@ def executor_of(n_jobs: Any) -> Any:
 
     Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core.
     """
-    if n_jobs is None:
-        return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         workers_of(n_jobs)  # raises if the value is no executor
         return n_jobs
