@@ -151,8 +151,8 @@ class Family:
                     parts += self.last.get_params(deep=True).values()
                     break
         for part in parts:
-            is_fitted = hasattr(part, "fit") and not isinstance(part, type)
-            if is_fitted and not is_from(part, "sklearn", "truerisk"):
+            is_estimator = hasattr(part, "fit") and not isinstance(part, type)
+            if is_estimator and not is_from(part, "sklearn", "truerisk"):
                 return True
         return False
 

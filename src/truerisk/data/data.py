@@ -315,12 +315,9 @@ def take_named_columns(
     Return the table, the rows with the values of these columns, and the names.
     """
     block = rows.get("block")
-    if not isinstance(block, list | tuple) or column_names(X) is None:
-        for value in rows.values():
-            if isinstance(value, str):
-                break
-        else:
-            return X, rows, ()
+    may_be_names = isinstance(block, list | tuple) and column_names(X) is not None
+    if not may_be_names and not any(isinstance(value, str) for value in rows.values()):
+        return X, rows, ()
     found: tuple[Any, dict[str, Any], tuple[str, ...]]
     found = _named_columns().take_named_columns(X, rows, models=models, keep=keep)
     return found
