@@ -213,3 +213,15 @@ def test_no_method_of_ours_is_ordered(word):
         assert order_of(plan) == "of rows"
         return
     assert all(order_of(plan.only(plan.questions(part))) is None for part in plan.parts)
+
+
+def test_leaks_of_a_plan_without_questions_are_none() -> None:
+    """A part that a plan lacks has no questions, so no rows leak."""
+    data = Data.check(
+        np.arange(24.0)[:, None],
+        np.arange(24) % 2,
+        task="classification",
+        groups=np.arange(24) // 2,
+    )
+    outer = as_method("4-fold").plan(data, Streams(0)).part_named("outer")
+    assert not len(leaks_of(data, outer, "groups")["groups"])

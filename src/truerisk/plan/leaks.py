@@ -56,7 +56,7 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     found = dict.fromkeys((*get_args(Leak), "apart"), np.empty(0, np.int32))
     if not looks:
         return found
-    parts: dict[str, list[np.ndarray]] = {kind: [] for kind in looks}
+    parts = {kind: [np.empty(0, np.int32)] for kind in looks}
     for q in range(plan.n_questions):
         tested, seen = plan.test_rows(q)[0], plan.seen(q)
         for kind, look in looks.items():
