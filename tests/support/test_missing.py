@@ -26,7 +26,8 @@ def test_missing_module_cannot_be_imported():
     ],
 )
 def test_process_that_dies_or_hangs_says_so_and_the_next_one_answers(function, given, said):
-    calls = in_clean_processes(_call, [(function, given), (abs, -2)], seconds=2)
+    assert list(in_clean_processes(_call, [(abs, -2)])) == [(2, None)]  # the server has started
+    calls = in_clean_processes(_call, [(function, given), (abs, -2)], seconds=5)
     assert list(calls) == [(None, said), (2, None)]
 
 
