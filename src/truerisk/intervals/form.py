@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -314,7 +315,8 @@ class IntervalForm(ABC, Generic[E]):
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
             match made := self.of(evidence, c):
                 case (None | Real(), None | Interval(Real(), Real()), tuple()):
-                    if made[1] is None or not made[1].flaw:
+                    interval = made[1]
+                    if interval is None or -inf < interval.low <= interval.high < inf:
                         each[c] = made
                         continue
             raise BadArgument(
