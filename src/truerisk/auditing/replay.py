@@ -23,8 +23,8 @@ from truerisk.estimation.run import Computed, compute, curve_of
 from truerisk.intervals.bootstrapped_choice import Corrected, corrected_by_bootstrap, drawn_counts
 from truerisk.intervals.form import NO_SPREAD, dependence
 from truerisk.losses.loss import RowLoss
+from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import row_losses
-from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.words import by_splitter
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import ORDERED

@@ -15,7 +15,9 @@ from truerisk.core.arguments import as_array, check_clip, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
-from truerisk.losses.loss import RowLoss
+from truerisk.losses.loss import Loss, RowLoss
+from truerisk.plan.answers import Answers
+from truerisk.results.finding import Finding
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # what a mean of some rows of y may be off by
 
@@ -181,3 +183,36 @@ class Absolute(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = error_sizes(np.abs, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
+
+
+def infinite_findings(answers: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
+    """Find, for each candidate, held-out rows to whose own class it gave probability 0.
+
+    Their log loss is infinite, and so is the mean: a value exists only by the clip, and no interval
+    is justified. Answers about the very rows of a fit are passed over, as is a loss with a `clip`.
+    """
+    plan = answers.plan
+    if type(loss) is not Log or loss.clip is not None or answers.response != "probability":
+        return [()] * answers.n_candidates
+    rows, counted = plan.positions[0], ~np.repeat(plan.own_rows, plan.test_sizes)
+    if data.sample_weight is not None:
+        counted &= data.sample_weight[rows] > 0
+    place, truth = np.arange(len(rows)), data.codes_of(rows)
+    hit = [rows[counted & (values[place, truth] == 0)] for values in answers.values]
+    return [_infinite(np.unique(those), rows[counted]) for those in hit]
+
+
+def _infinite(rows: np.ndarray, tested: np.ndarray) -> tuple[Finding, ...]:
+    """Say which of the tested rows have an infinite log loss, if any."""
+    if not len(rows):
+        return ()
+    n_rows = len(np.unique(tested))
+    finding = Finding(
+        "infinite-loss",
+        f"{len(rows)} of {n_rows} held-out rows (first: row {rows[0]}) had probability 0 for their "
+        "own class, so the log loss is infinite. The value given counts that probability as "
+        "2.2e-16, as scikit-learn does: it depends on this clip, and there is no interval.",
+        "scoring=tr.losses.Log(clip=0.001), or the word log-clip-0.001, bounds what a row costs "
+        "and has an interval.",
+    )
+    return (finding,)

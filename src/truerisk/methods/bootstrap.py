@@ -16,9 +16,9 @@ from truerisk.intervals import as_form
 from truerisk.intervals.form import dependence, if_independent
 from truerisk.intervals.refitted import SampleEvidence
 from truerisk.losses.loss import Loss, RowLoss
+from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated, jackknife_error, no_information
-from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import plan_of_samples
 from truerisk.plan.plan import Plan

@@ -18,6 +18,7 @@ from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
 from truerisk.intervals.refitted import HalfEvidence
 from truerisk.losses.loss import Average, Loss, check_average
+from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import (
     OF_ROW_MEANS,
     Averaged,
@@ -25,7 +26,6 @@ from truerisk.methods.parts.averages import (
     tested_by_average,
     tested_with,
 )
-from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.methods.parts.procedure import by_fit, chosen_candidate, winners_of, with_winners
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.blocks import ALL

@@ -15,6 +15,7 @@ from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
 from truerisk.intervals.refitted import NestedErrors, PairEvidence
 from truerisk.losses.loss import Loss, RowLoss
+from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.averages import (
     mean_by_question,
     means_by_row,
@@ -22,7 +23,6 @@ from truerisk.methods.parts.averages import (
     row_losses,
     tested_with,
 )
-from truerisk.methods.parts.caveats import infinite_findings
 from truerisk.plan.answers import Answers
 from truerisk.plan.partitions import leave_pairs_out
 from truerisk.plan.plan import Plan

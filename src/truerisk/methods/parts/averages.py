@@ -22,9 +22,9 @@ from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
 from truerisk.intervals.choice import calibrated_word, choose, own_interval
 from truerisk.losses.loss import Average, Loss, RowLoss
+from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.caveats import (
     few_rows_note,
-    infinite_findings,
     unseen_note,
 )
 from truerisk.plan.answers import Answers

@@ -1,17 +1,11 @@
-"""What is to be known of tested rows: that few decide, or that none shows what a row may cost.
-
-`infinite_findings` looks for held-out rows whose own class had probability 0.
-"""
+"""Notes on tested rows: that few rows decide, or that none shows how large a loss may be."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
-from truerisk.plan.answers import Answers
-from truerisk.results.finding import Finding
 
 SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh
 FEWEST = 20  # rows; of fewer the largest has much of any total
@@ -46,39 +40,6 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
     note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.word} loss: "
     note += "value and interval rest on these few, and say nothing of rarer rows."
     return (f"{note} {BOUNDED}" if isinstance(loss, Log) else note,)
-
-
-def infinite_findings(answers: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
-    """Find, for each candidate, held-out rows to whose own class it gave probability 0.
-
-    Their log loss is infinite, and so is the mean: a value exists only by the clip, and no interval
-    is justified. Answers about the very rows of a fit are passed over, as is a loss with a `clip`.
-    """
-    plan = answers.plan
-    if type(loss) is not Log or loss.clip is not None or answers.response != "probability":
-        return [()] * answers.n_candidates
-    rows, counted = plan.positions[0], ~np.repeat(plan.own_rows, plan.test_sizes)
-    if data.sample_weight is not None:
-        counted &= data.sample_weight[rows] > 0
-    place, truth = np.arange(len(rows)), data.codes_of(rows)
-    hit = [rows[counted & (values[place, truth] == 0)] for values in answers.values]
-    return [_infinite(np.unique(those), rows[counted]) for those in hit]
-
-
-def _infinite(rows: np.ndarray, tested: np.ndarray) -> tuple[Finding, ...]:
-    """Say which of the tested rows have an infinite log loss, if any."""
-    if not len(rows):
-        return ()
-    n_rows = len(np.unique(tested))
-    finding = Finding(
-        "infinite-loss",
-        f"{len(rows)} of {n_rows} held-out rows (first: row {rows[0]}) had probability 0 for their "
-        "own class, so the log loss is infinite. The value given counts that probability as "
-        "2.2e-16, as scikit-learn does: it depends on this clip, and there is no interval.",
-        "scoring=tr.losses.Log(clip=0.001), or the word log-clip-0.001, bounds what a row costs "
-        "and has an interval.",
-    )
-    return (finding,)
 
 
 def unseen_note(
