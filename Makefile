@@ -155,7 +155,7 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 # oldest packages: their numbers and words are tested once.
 # The OpenBLAS of that time rounds A B and B A differently on processors that came after it.
 .PHONY: test-floor
-test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
+test-floor: .venv-floor/.package ## what depends on versions, with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
 	OPENBLAS_CORETYPE=Haswell $(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) \
 	  $(addprefix --ignore=tests/,golden benchmarks support experiments planning comparison $(WHOLE_PARTS)) \
