@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -53,7 +51,7 @@ class Group:
 
     def values(self, name: str) -> np.ndarray:
         """Return the value of one parameter for every candidate."""
-        return np.array(list(map(itemgetter(name), self.settings)))
+        return np.array([setting[name] for setting in self.settings])
 
     def places_of(self, only: np.ndarray) -> np.ndarray:
         """Return the position in the group of each candidate of `only`, or ELSEWHERE."""
@@ -62,7 +60,7 @@ class Group:
 
     def part(self, places: np.ndarray) -> Group:
         """Return the group that consists of the candidates at these positions."""
-        settings = tuple(map(self.settings.__getitem__, places.tolist()))
+        settings = tuple(self.settings[place] for place in places)
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
@@ -134,8 +132,10 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
     methods, lacking = NEEDS.get(request.response, ((), ""))
     if data.task == "survival" and methods:
         methods, lacking = (CURVES,), "no curves of survival"
-    if methods and not any(map(partial(hasattr, family.make(0)), methods)):
-        return f"{family.name} gives {lacking}."
+    if methods:
+        model = family.make(0)
+        if not any(hasattr(model, method) for method in methods):
+            return f"{family.name} gives {lacking}."
     return None
 
 
@@ -188,7 +188,7 @@ def key_of(params: Mapping[str, Any]) -> str:
 
 def _group(family: Family, numbers: Sequence[int]) -> Group:
     candidates = np.array(numbers)
-    settings = tuple(map(family.settings.__getitem__, numbers))
+    settings = tuple(family.settings[number] for number in numbers)
     if not family.is_piped:
         return Group(candidates, settings)
     from sklearn.pipeline import Pipeline
