@@ -26,66 +26,57 @@ def brute(differences):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_p_value_counts_all_signs(seed):
+def test_signed_rank_p_value_counts_all_signs(seed):
     """With ties and zeros, which SciPy's exact mode does not know."""
     differences = np.random.default_rng(seed).integers(-3, 4, 9).astype(float)
     assert signed_rank(differences).p_value == pytest.approx(brute(differences))
 
 
-def test_scipy_agrees_without_ties():
-    """W and its exact p-value."""
+def test_signed_rank_agrees_with_scipy():
+    """Exact without ties; beyond `EXACT` normal by Pratt's rule, with ties and zeros."""
     differences = RNG.normal(0.3, 1, 23)
-    theirs = wilcoxon(differences, method="exact")
-    found = signed_rank(differences)
+    found, theirs = signed_rank(differences), wilcoxon(differences, method="exact")
     assert min(found.positive, found.negative) == theirs.statistic
     assert found.p_value == pytest.approx(theirs.pvalue)
-
-
-def test_many_differences_are_normal():
-    """Beyond `EXACT`, with ties and zeros, as SciPy's normal mode by Pratt's rule."""
     differences = RNG.integers(-5, 7, module.EXACT + 40).astype(float)
     theirs = wilcoxon(differences, zero_method="pratt", method="approx", correction=False)
     assert signed_rank(differences).p_value == pytest.approx(theirs.pvalue, rel=1e-3)
 
 
-def test_demsars_wilcoxon():
+def test_signed_rank_has_the_sums_of_demsar():
     """Demšar (2006), section 3.1.3: R+ = 93, R− = 12, where each side has half of the zeros' 3."""
     found = signed_rank(C45[:, 1] - C45[:, 0])
     assert (found.positive + 1.5, found.negative + 1.5, found.n_zero) == (93, 12, 2)
 
 
-def test_the_shift_is_that_of_r():
-    """R 4.2.2: wilcox.test(x, conf.int=TRUE, conf.level=…)."""
+def test_median_shift_has_the_numbers_of_r():
+    """R 4.2.2: wilcox.test(x, conf.int=TRUE, conf.level=…); five differences keep 15/16 only."""
     assert signed_rank(X).p_value == pytest.approx(0.4609, abs=5e-5)
-    found = median_shift(X, 0.95)
-    assert found.value == pytest.approx(0.5625)
-    assert found.ends == pytest.approx((-0.85, 2.10))
-    assert median_shift(X, 0.90).ends == pytest.approx((-0.575, 1.675))
-    assert median_shift(X[:6], 0.95).ends == pytest.approx((-1.4, 3.1))
-
-
-def test_too_few_differences_have_no_interval():
-    """Of five, all Walsh averages together cover with 15/16 only."""
+    assert median_shift(X, 0.95).value == pytest.approx(0.5625)
+    for n, level, ends in (
+        (8, 0.95, (-0.85, 2.10)), (8, 0.90, (-0.575, 1.675)), (6, 0.95, (-1.4, 3.1)),
+        (5, 0.93, (-1.4, 2.2)),
+    ):  # fmt: skip
+        assert median_shift(X[:n], level).ends == pytest.approx(ends)
     assert median_shift(X[:5], 0.95).ends is None
-    assert median_shift(X[:5], 0.93).ends == pytest.approx((-1.4, 2.2))
 
 
-def test_large_samples_meet_the_exact_ones(monkeypatch):
-    """Where the exact distribution ends, the normal one gives nearly the same ends."""
+def test_median_shift_of_many_differences_is_normal(monkeypatch):
     differences = RNG.normal(0.1, 1, 150)
     exact = median_shift(differences, 0.95).ends
     monkeypatch.setattr(module, "EXACT", 100)
     assert median_shift(differences, 0.95).ends == pytest.approx(exact, abs=0.005)
 
 
-def test_equal_columns_have_no_direction():
-    """All zero: p = 1, no correlation, and a shift of 0."""
+def test_signed_rank_of_equal_columns():
+    """No direction, and all of the weight in the region."""
     found = signed_rank(np.zeros(8))
     assert (found.p_value, found.correlation, found.n_zero) == (1.0, None, 8)
     assert median_shift(np.zeros(8), 0.95).ends == (0.0, 0.0)
+    assert drawn(np.zeros(6), 0.0) == (0.0, 1.0, 0.0)
 
 
-def test_rounding_beside_the_scale_is_zero():
+def test_signed_rank_takes_rounding_for_zero():
     """Differences of values near 1e6 that are their last bits; the unit changes nothing."""
     noise = np.array([1e-9, -2e-9, 3.0, 1.0])
     assert signed_rank(noise, 1e6).n_zero == 2
@@ -100,7 +91,7 @@ def drawn(differences, rope, seed=0, **options):
     return tuple(dirichlet_signed_rank([np.asarray(differences)], rope, seed, **options)[0])
 
 
-def test_the_shares_are_the_double_sum():
+def test_dirichlet_shares_are_the_double_sum():
     """For given weights, indicator by indicator, with ties at the ends of the region."""
     z = np.array([-0.03, -0.02, 0.0, 0.01, 0.02, 0.05, 0.0])
     drawn = module._Weights(np.random.default_rng(0), 20, 6, module.PRIOR)
@@ -124,7 +115,7 @@ BAYCOMP = {  # better, equivalent, worse of the first method, 400,000 draws
 
 
 @pytest.mark.parametrize(("column", "rope"), list(BAYCOMP))
-def test_baycomp_agrees(column, rope):
+def test_dirichlet_signed_rank_agrees_with_baycomp(column, rope):
     """By baycomp 1.0.3: SignedRankTest.probs(C45[:, 0], C45[:, column], rope, nsamples=400000).
 
     The end of a region is no difference of the table: baycomp leaves those to rounding.
@@ -134,27 +125,17 @@ def test_baycomp_agrees(column, rope):
     assert found == pytest.approx(BAYCOMP[column, rope], abs=0.008)  # four errors of 50,000 draws
 
 
-def test_it_is_exact_in_distribution():
+def test_dirichlet_signed_rank_of_one_difference():
     """One difference and the prior's 0: better where 1 − w₀² > 1/2, and w₀ is Beta(s, 1)."""
     found = drawn([-1.0], 0.0, draws=400_000)
     assert found[0] == pytest.approx(np.sqrt(0.5) ** module.PRIOR, abs=0.003)
     assert found[2] == 0
 
 
-def test_draws_in_parts_are_as_many(monkeypatch):
+def test_dirichlet_draws_in_parts_are_as_many(monkeypatch):
     """Weights that do not fit at once are drawn in parts."""
     monkeypatch.setattr(module, "AT_ONCE", 100)
     found = drawn(C45[:, 1] - C45[:, 0], 0.01, draws=2000)
     assert sum(found) == pytest.approx(1)
     assert found[2] == pytest.approx(0.672, abs=0.05)
-
-
-def test_the_order_of_data_sets_does_not_count():
-    """The same draws for the same differences, whatever their order."""
-    differences = C45[:, 1] - C45[:, 0]
-    assert drawn(differences, 0.01) == drawn(differences[::-1], 0.01)
-
-
-def test_equal_columns_are_practically_the_same():
-    """All of the weight lies in the region."""
-    assert drawn(np.zeros(6), 0.0) == (0.0, 1.0, 0.0)
+    assert drawn(C45[::-1, 1] - C45[::-1, 0], 0.01, draws=2000) == found  # in any order

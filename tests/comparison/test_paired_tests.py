@@ -9,7 +9,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import Refusal
+
+X, Y = tr.datasets.make_difficult(60, random_state=0)
 
 # Rscript -e 'options(digits=15); a <- c(.12,.10,.14,.08,.16,.11,.13,.09,.15,.12)
 #   b <- c(.15,.13,.14,.12,.18,.10,.17,.13,.16,.14); d <- a-b; se <- sqrt(var(d)*(1/10+10/90))
@@ -18,38 +20,26 @@ A = np.array([0.12, 0.10, 0.14, 0.08, 0.16, 0.11, 0.13, 0.09, 0.15, 0.12])
 B = np.array([0.15, 0.13, 0.14, 0.12, 0.18, 0.10, 0.17, 0.13, 0.16, 0.14])
 
 
-def test_the_numbers_of_r() -> None:
-    """Mean, error, t and p of ten differences of splits of 90 and 10 rows."""
+def test_nadeau_bengio_has_the_numbers_of_r() -> None:
+    """Mean, error, t and p of ten differences; at the level 1 − p the interval ends at 0."""
     found = tr.compare(A, B, n_train=90, n_test=10)
     assert found.difference == pytest.approx(-0.022, rel=1e-12)
     assert found.std_error == pytest.approx(0.00804616310676963, rel=1e-12)
     assert found.statistic == pytest.approx(-2.73422247449723, rel=1e-12)
     assert found.p_value == pytest.approx(0.0230646041488309, rel=1e-11)
     assert (found.df, found.n_pairs) == (9, 10)
-
-
-def test_the_interval_is_the_test_turned_about() -> None:
-    """At the level 1 − p the interval of the difference ends at 0."""
-    p = tr.compare(A, B, n_train=90, n_test=10).p_value
-    interval = tr.compare(A, B, n_train=90, n_test=10, confidence_level=1 - p).interval
+    level = 1 - found.p_value
+    interval = tr.compare(A, B, n_train=90, n_test=10, confidence_level=level).interval
     assert interval.high == pytest.approx(0, abs=1e-9)
     assert interval.method == "corrected-t"
+    assert "ρ = n_test/(n_train + n_test) = 0.1" in found.assumed[0]
 
 
-def test_it_is_the_interval_of_an_estimate() -> None:
+def test_nadeau_bengio_is_the_corrected_t_of_an_estimate() -> None:
     """Against a rule without any loss it is the corrected t of repeated cross-validation."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    est = tr.estimate_risk(KNeighborsClassifier(), X, y, cv="4x3-fold", interval="corrected-t")
+    est = tr.estimate_risk(GaussianNB(), X, Y, cv="4x3-fold", interval="corrected-t")
     found = tr.compare(est.split_risks, np.zeros(12), n_train=40, n_test=20)
     assert found.std_error == pytest.approx(est.std_error, rel=1e-12)
-
-
-def test_the_correlation_matters() -> None:
-    """More training rows per test row make the same differences surer, and it is said."""
-    wide = tr.compare(A, B, n_train=50, n_test=50)
-    narrow = tr.compare(A, B, n_train=99, n_test=1)
-    assert wide.std_error == pytest.approx(narrow.std_error * np.sqrt(1.1 / (0.1 + 1 / 99)))
-    assert "ρ = n_test/(n_train + n_test) = 0.5" in wide.assumed[0]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +51,7 @@ def test_the_correlation_matters() -> None:
         ("sharp", (5, 2), {}, "spread is 0"),
     ],
 )
-def test_equal_differences_tell_nothing_of_their_error(test, shape, sizes, note) -> None:
+def test_compare_of_equal_differences_has_no_error(test, shape, sizes, note) -> None:
     """Without spread over splits or halves: None in the place of what needs it, and a note."""
     found = tr.compare(np.full(shape, 0.3), np.full(shape, 0.1), test=test, **sizes)
     assert found.difference == pytest.approx(0.2)
@@ -70,7 +60,7 @@ def test_equal_differences_tell_nothing_of_their_error(test, shape, sizes, note)
     assert note in found.notes[0]
 
 
-def test_its_size_is_kept_under_overlap() -> None:
+def test_nadeau_bengio_keeps_its_size_under_overlap() -> None:
     """Of two equal rules on random splits it rejects in about 5 %, where a plain t does in 40 %."""
     rng = np.random.default_rng(0)
     rejected = np.zeros(2)
@@ -87,7 +77,7 @@ def test_its_size_is_kept_under_overlap() -> None:
 
 @pytest.mark.parametrize("unit", [1e-13, 1e9])
 @pytest.mark.parametrize("test", ["nadeau-bengio", "5x2"])
-def test_the_unit_of_the_losses_does_not_count(unit, test) -> None:
+def test_compare_ignores_the_unit_of_losses(unit, test) -> None:
     """The same statistic; and differences that are rounding alone are no spread in any unit."""
     sizes = {"n_train": 90, "n_test": 90 if test == "5x2" else 10, "test": test}
     usual, other = (tr.compare(u * A, u * B, **sizes) for u in (1.0, unit))
@@ -95,8 +85,6 @@ def test_the_unit_of_the_losses_does_not_count(unit, test) -> None:
     alike = tr.compare(unit * A, unit * A * (1 + np.arange(10) * 1e-16), **sizes)
     assert alike.p_value is None
 
-
-X, Y = tr.datasets.make_difficult(40, random_state=0)
 
 # pip install sharp-cv==0.1.0; python -c 'from sharp_cv import *; print(sharp_test(D),
 #   sharp_confint(D), sharp_confint(D, level=.8))'
@@ -129,7 +117,7 @@ OF_SHARP_CV = (
 
 
 @pytest.mark.parametrize(("halves", "test", "ends"), OF_SHARP_CV)
-def test_the_numbers_of_sharp_cv(halves, test, ends):
+def test_sharp_has_the_numbers_of_sharp_cv(halves, test, ends):
     """Statistic, p-value and intervals at 95 and 80 %; only the difference counts."""
     b = np.random.default_rng(0).random((len(halves), 2))
     found = tr.compare(np.array(halves) + b, b, test="sharp")
@@ -142,42 +130,23 @@ def test_the_numbers_of_sharp_cv(halves, test, ends):
     assert f"z = {found.statistic:.3f}" in str(found)
 
 
-def test_halves_of_estimates():
+def test_sharp_takes_the_halves_of_estimates():
     """The risks in the halves of every repetition are those that the plan drew."""
     method = tr.methods.PairedHalves(3, pairs=4)
-    a, b = (tr.estimate_risk(m, X, Y, cv=method) for m in (GaussianNB(), KNN))
+    a, b = (tr.estimate_risk(m, X, Y, cv=method) for m in (GaussianNB(), KNeighborsClassifier(1)))
     d = (a.split_risks - b.split_risks)[3:].reshape(8, 3).mean(axis=1).reshape(4, 2)
     found = tr.compare(a, b, test="sharp")
     assert found.statistic == pytest.approx(tr.compare(d, np.zeros((4, 2)), test="sharp").statistic)
-    assert found.n_pairs == 4
-    assert found.scoring == "zero-one"
+    assert (found.n_pairs, found.scoring) == (4, "zero-one")
 
 
-KNN = KNeighborsClassifier(1)
-
-
-def test_where_nothing_is_rejected_there_is_no_interval():
-    """|z| of J repetitions is below √(2J): no finite end at 99 % for two, and a note says so."""
+def test_sharp_without_an_interval_says_why():
+    """|z| of J repetitions is below √(2J): no finite end at 99 % for two."""
     halves = [[0.1, 0.2], [0.3, 0.1]]
     found = tr.compare(halves, np.zeros((2, 2)), test="sharp", confidence_level=0.99)
     assert found.interval is None
     assert "no difference is rejected" in found.notes[0]
     assert found.p_value is not None
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "options", "error", "message"),
-    [
-        (np.zeros(5), np.zeros(5), {}, Refusal, r"a has shape \(5,\)"),
-        (np.zeros((5, 2)), np.zeros((4, 2)), {}, Refusal, r"b \(4, 2\)"),
-        (np.zeros((1, 2)), np.ones((1, 2)), {}, Refusal, "two repetitions"),
-        (np.zeros((5, 2)), np.ones((5, 2)), {"n_train": 9}, UnknownName, "leave out folds"),
-    ],
-)
-def test_other_shapes_are_refused(a, b, options, error, message):
-    """What is no pair of halves per repetition."""
-    with pytest.raises(error, match=message):
-        tr.compare(a, b, test="sharp", **options)
 
 
 # Rscript -e 'options(digits=15); a <- c(.12,.10,.14,.08,.16,.11,.13,.09,.15,.12)
@@ -200,27 +169,20 @@ def test_bayes_has_the_numbers_of_r() -> None:
     assert found.rope == 0.01
 
 
-def test_without_a_region_it_is_half_of_the_t_test() -> None:
+def test_bayes_without_a_region_is_half_of_the_t_test() -> None:
     """At rope 0 P(worse) is half the p-value of Nadeau and Bengio, and nothing is equivalent."""
     found = bayes(rope=0)
     p = tr.compare(A, B, n_train=90, n_test=10).p_value
     assert found.worse == pytest.approx(p / 2, rel=1e-10)
     assert found.equivalent == pytest.approx(0, abs=1e-15)
-
-
-def test_turned_about_better_is_worse() -> None:
-    """With b against a it has the same numbers the other way."""
     turned = tr.compare(B, A, test="bayes", n_train=90, n_test=10)
-    assert turned.better == pytest.approx(bayes().worse, rel=1e-9)
-    assert turned.worse == pytest.approx(bayes().better, rel=1e-12)
+    assert (turned.better, turned.worse) == pytest.approx((bayes().worse, bayes().better), rel=1e-9)
 
 
-def test_the_interval_is_of_the_posterior() -> None:
+def test_bayes_interval_holds_the_posterior() -> None:
     """Within its own interval taken as the region lies 95 % of the posterior."""
     found = bayes()
     half = found.interval.width / 2
-    centred = tr.compare(A - B.mean(), A - A.mean(), test="bayes", n_train=90, n_test=10)
-    assert centred.interval is None  # equal differences have no spread
     shifted = tr.compare(A - found.difference, B, test="bayes", n_train=90, n_test=10, rope=half)
     assert shifted.equivalent == pytest.approx(0.95, abs=1e-9)
 
@@ -251,75 +213,59 @@ def test_mcnemar_has_the_numbers_of_r(counts, exact, chi2, p) -> None:
     assert (found.details["a alone wrong"], found.details["b alone wrong"]) == counts[1:3]
 
 
-def test_equal_counts_are_no_difference() -> None:
-    """As many errors of either alone: p = 1, not more."""
+def test_mcnemar_of_equal_counts() -> None:
+    """As many errors of either alone: p = 1, not more; no row on which they differ: a note."""
     assert tr.compare(*losses(3, 4, 4, 3), test="mcnemar").p_value == 1
     assert tr.compare(*losses(3, 1, 0, 3), test="mcnemar").p_value == 1
-
-
-def test_rules_that_err_alike_have_no_p_value() -> None:
-    """Without a row on which they differ nothing is said: None and a note."""
     found = tr.compare(*losses(3, 0, 0, 5), test="mcnemar")
     assert (found.difference, found.p_value) == (0, None)
     assert "nothing tells them apart" in found.notes[0]
 
 
-def test_estimates_of_one_hold_out() -> None:
-    """Losses, rows and difference come from the estimates; nothing is assumed of training sets."""
-    X, y = tr.datasets.make_difficult(90, random_state=0)
-    a, b = (
-        tr.estimate_risk(model, X, y, cv="holdout")
-        for model in (GaussianNB(), KNeighborsClassifier(1))
-    )
+@pytest.mark.parametrize(("cv", "n", "assumed"), [("holdout", 20, 1), ("10-fold", 60, 2)])
+def test_mcnemar_of_estimates(cv, n, assumed) -> None:
+    """After cross-validation the rules are taken as fixed, and it is said."""
+    a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, Y, cv=cv) for k in (1, 9))
     found = tr.compare(a, b, test="mcnemar")
     assert found.difference == pytest.approx(a.value - b.value, abs=1e-15)
-    assert (found.n_pairs, found.scoring) == (30, "zero-one")
-    assert len(found.assumed) == 1
+    assert (found.n_pairs, found.scoring) == (n, "zero-one")
+    assert ["taken as fixed" in one for one in found.assumed] == [False, True][:assumed]
 
 
-def test_after_cross_validation_the_rules_are_assumed_fixed() -> None:
-    """The variation over training sets is not in the p-value, and it is said."""
-    X, y = tr.datasets.make_difficult(60, random_state=0)
-    a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, y) for k in (1, 9))
-    assert "taken as fixed" in tr.compare(a, b, test="mcnemar").assumed[1]
+GROUPED = {"groups": np.arange(60) // 2}
 
 
 @pytest.mark.parametrize(
-    ("method", "options", "message"),
+    ("test", "cv", "options", "message"),
     [
-        ("2x5-fold", {}, "tests rows repeatedly"),
-        ("5-fold", {"groups": np.arange(60) // 2}, "one group depend"),
-        ("5-fold", {"groups": np.arange(60) // 2, "interval": "bbc"}, "one group depend"),
-        ("5-fold", {"scoring": "brier"}, "must be 0 or 1"),
-        ("5-fold", {"sample_weight": np.arange(1.0, 61)}, "weights"),
+        ("mcnemar", "2x5-fold", {}, "tests rows repeatedly"),
+        ("mcnemar", "5-fold", GROUPED, "one group depend"),
+        ("mcnemar", "5-fold", {**GROUPED, "interval": "bbc"}, "one group depend"),
+        ("mcnemar", "5-fold", {"scoring": "brier"}, "must be 0 or 1"),
+        ("mcnemar", "5-fold", {"sample_weight": np.arange(1.0, 61)}, "weights"),
+        ("5x2", "10-fold", {}, "use cv='5x2-fold'"),
     ],
 )
-def test_rows_that_are_no_trials_are_refused(method, options, message) -> None:
-    """Repeated tests, groups, weights and other losses, each with its reason."""
-    X, y = tr.datasets.make_difficult(60, random_state=0)
+def test_compare_refuses_estimates_that_a_test_cannot_take(test, cv, options, message) -> None:
     a, b = (
-        tr.estimate_risk(model, X, y, cv=method, **options)
+        tr.estimate_risk(model, X, Y, cv=cv, **options)
         for model in (GaussianNB(), GaussianNB(var_smoothing=0.1))
     )
     with pytest.raises(Refusal, match=message):
-        tr.compare(a, b, test="mcnemar")
+        tr.compare(a, b, test=test)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [({"groups": np.arange(60) // 4}, "group"), ({"sample_weight": np.arange(1.0, 61)}, "weights")],
+    ("options", "message"), [(GROUPED, "group"), ({"sample_weight": np.arange(1.0, 61)}, "weights")]
 )
-def test_a_rule_without_errors_hides_no_groups_or_weights(options, message) -> None:
+def test_mcnemar_sees_groups_and_weights_of_a_rule_without_errors(options, message) -> None:
     """The first rule has the mean 0 with any weights, and the rows still depend."""
-    X, y = tr.datasets.make_difficult(60, random_state=0)
-    X[:, 0] = 10 * y
+    x = np.column_stack([10 * Y, X[:, 1:]])
     models = GaussianNB(), DecisionTreeClassifier(max_depth=1, max_features=1, random_state=0)
-    a, b = (tr.estimate_risk(model, X, y, cv="5-fold", **options) for model in models)
+    a, b = (tr.estimate_risk(model, x, Y, cv="5-fold", **options) for model in models)
     assert a.value == 0
     with pytest.raises(Refusal, match=message):
         tr.compare(a, b, test="mcnemar")
-    stored = tr.RiskEstimate.from_json(a.to_json())
-    assert (stored.n_groups, stored.weighted) == (a.n_groups, a.weighted)
 
 
 # Rscript -e 'options(digits=15); p <- matrix(c(.02,.05,-.01,.03,.04,0,.06,.02,.01,.03),5,
@@ -340,37 +286,17 @@ def test_five_by_two_has_the_numbers_of_r() -> None:
     assert found.df == 5
 
 
-def test_estimates_by_5x2_fold() -> None:
+def test_five_by_two_of_estimates() -> None:
     """Odd numbers of rows have halves that differ by one; rows by folds give the same."""
-    X, y = tr.datasets.make_difficult(61, random_state=0)
+    x, y = X[:59], Y[:59]
     rng = np.random.default_rng(0)
-    folds = np.array([rng.permutation(61) % 2 for _ in range(5)])
+    folds = np.array([rng.permutation(59) % 2 for _ in range(5)])
+    models = KNeighborsClassifier(1), KNeighborsClassifier(9)
     method = tr.methods.KFold(folds=folds, average="fold")
-    a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, y, cv=method) for k in (1, 9))
+    a, b = (tr.estimate_risk(model, x, y, cv=method) for model in models)
     found = tr.compare(a, b, test="5x2")
     assert found.difference == pytest.approx(a.value - b.value, abs=1e-15)
-    rows = [np.zeros((5, 61)), np.zeros((5, 61))]
-    for r in range(5):
-        given = tr.methods.KFold(folds=folds[r])
-        for kind, k in enumerate((1, 9)):
-            est = tr.estimate_risk(KNeighborsClassifier(k), X, y, cv=given)
-            rows[kind][r] = est.losses
+    each = [tr.methods.KFold(folds=one) for one in folds]
+    rows = [np.array([tr.estimate_risk(m, x, y, cv=one).losses for one in each]) for m in models]
     again = tr.compare(*rows, test="5x2", folds=folds)
     assert again.p_value == pytest.approx(found.p_value, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("n", "sizes"), [(8, (50, 50)), (10, (90, 10)), (10, ([50, 51] * 5, [50, 50] * 5))]
-)
-def test_other_splits_are_refused(n, sizes) -> None:
-    """Four repetitions, ten folds, or parts that are not each other's training set."""
-    with pytest.raises(Refusal, match=r"five repetitions of twofold"):
-        tr.compare(P[:n], P[:n] / 2, test="5x2", n_train=sizes[0], n_test=sizes[1])
-
-
-def test_ten_folds_of_an_estimate_are_refused() -> None:
-    """Ten splits of one repetition are not five of two."""
-    X, y = tr.datasets.make_difficult(60, random_state=0)
-    a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, y) for k in (1, 9))
-    with pytest.raises(Refusal, match="use cv='5x2-fold'"):
-        tr.compare(a, b, test="5x2")

@@ -24,14 +24,14 @@ RNG = np.random.default_rng(0)
     ("k", "q05", "q10"),
     [(2, 1.960, 1.645), (3, 2.343, 2.052), (5, 2.728, 2.459), (10, 3.164, 2.920)],
 )
-def test_nemenyis_values(k, q05, q10):
+def test_critical_difference_has_nemenyis_values(k, q05, q10):
     """Demšar (2006), table 5a."""
     for level, q in ((0.95, q05), (0.90, q10)):
         assert critical_difference(7, k, level) / rank_errors(7, k) == pytest.approx(q, abs=1e-3)
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_scipy_agrees(ties):
+def test_friedman_agrees_with_scipy(ties):
     """SciPy's χ² is corrected for ties, too."""
     values = RNG.integers(0, 4, (9, 5)).astype(float) if ties else RNG.normal(size=(9, 5))
     ranks = ranked(values)
@@ -43,26 +43,20 @@ def test_scipy_agrees(ties):
     assert (found.chi_square == pytest.approx(found.chi_square_as_printed)) is not ties
 
 
-def test_rounding_is_a_tie():
-    """Means of the same numbers in another order are the same value."""
+def test_ranked_ties_values_up_to_rounding():
     assert ranked(np.array([[0.1 + 0.2, 0.3, 0.5]])).tolist() == [[1.5, 1.5, 3.0]]
 
 
-def test_ties_everywhere_tell_nothing():
-    """No spread of ranks: the p-values are 1, and nothing divides by zero."""
+def test_friedman_without_spread_of_ranks():
+    """All methods tied: nothing divides by zero; one order everywhere: all orders are counted."""
     found = friedman(np.full((5, 3), 2.0))
     assert (found.chi_square, found.f, found.p_value, found.chi_p_value) == (0, 0, 1, 1)
-
-
-@pytest.mark.parametrize("row", [(1.0, 2.0, 3.0), (1.5, 1.5, 3.0)])
-def test_where_all_rank_alike_the_p_value_is_exact(row):
-    """F is infinite; all orders within rows are counted."""
-    ranks = np.array([row] * 4)
-    found = friedman(ranks)
-    assert found.f == inf
-    orders = list(dict.fromkeys(permutations(row)))
-    alike = [all(one == rows[0] for one in rows) for rows in product(orders, repeat=4)]
-    assert found.p_value == pytest.approx(np.mean(alike))
+    for row in ((1.0, 2.0, 3.0), (1.5, 1.5, 3.0)):
+        found = friedman(np.array([row] * 4))
+        assert found.f == inf
+        orders = list(dict.fromkeys(permutations(row)))
+        alike = [all(one == rows[0] for one in rows) for rows in product(orders, repeat=4)]
+        assert found.p_value == pytest.approx(np.mean(alike))
 
 
 def test_holm_steps_down():

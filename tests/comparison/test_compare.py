@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.comparison.paired_tests import registry
-from truerisk.comparison.pairing import pair
 from truerisk.core.errors import BadArgument, BadData, FitFailedWarning, Refusal, UnknownName
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
@@ -24,7 +22,7 @@ TWICE = {"scoring": "auc", "cv": "2x5-fold"}
 REVERSED = tr.methods.ReversedKFold(3)
 
 
-def test_estimates_carry_what_is_needed() -> None:
+def test_compare_takes_splits_from_estimates() -> None:
     """Split risks and sizes of the estimates are those of the same folds given with the losses."""
     folds = np.arange(60) % 7  # of unequal sizes
     a, b = (estimate(k, cv=tr.methods.KFold(folds=folds)) for k in (1, 9))
@@ -35,7 +33,7 @@ def test_estimates_carry_what_is_needed() -> None:
         assert getattr(found, name) == pytest.approx(getattr(same, name), rel=1e-12)
 
 
-def test_losses_per_split_are_their_means() -> None:
+def test_compare_averages_losses_per_split() -> None:
     """Lists of losses per split, of unequal lengths too, give the risks and sizes of the splits."""
     rng = np.random.default_rng(0)
     a, b = ([rng.random(m) for m in (10, 11, 12)] for _ in range(2))
@@ -47,7 +45,7 @@ def test_losses_per_split_are_their_means() -> None:
     assert stacked.n_pairs == 3
 
 
-def test_repeated_folds() -> None:
+def test_compare_takes_repeated_folds() -> None:
     """A fold number per row and repetition: as many pairs as folds in all."""
     rng = np.random.default_rng(0)
     folds = np.array([rng.permutation(40) % 4 for _ in range(3)])
@@ -56,21 +54,6 @@ def test_repeated_folds() -> None:
     d = [(a - b)[r, folds[r] == k].mean() for r in range(3) for k in range(4)]
     assert found.difference == pytest.approx(np.mean(d), rel=1e-12)
     assert found.std_error == pytest.approx(np.std(d, ddof=1) * np.sqrt(1 / 12 + 1 / 3))
-
-
-def test_learners_of_an_assessment_are_paired() -> None:
-    """The honest risks of an assessment are on the same outer splits and compare."""
-    learners = {"knn": KNeighborsClassifier(), "bayes": GaussianNB()}
-    a = tr.assess(learners, X, Y, cv=["5-fold"], outer="5-fold")
-    found = tr.compare(a.risks["knn"], a.risks["bayes"], test="bayes")
-    assert found.difference == pytest.approx(a.risks["knn"].value - a.risks["bayes"].value)
-
-
-def test_stored_estimates_compare() -> None:
-    """What comes back from JSON compares as what was stored."""
-    a, b = estimate(1), estimate(9)
-    again = [tr.RiskEstimate.from_json(e.to_json()) for e in (a, b)]
-    assert tr.compare(*again) == tr.compare(a, b)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +69,12 @@ def test_stored_estimates_compare() -> None:
         ({"cv": "complete"}, {"cv": "complete"}, "no losses of single rows|which sizes"),
     ],
 )
-def test_estimates_that_do_not_pair_are_refused(a, b, message) -> None:
-    """Other splits, data, losses, areas, and splits without a formula; each with its reason."""
+def test_compare_refuses_estimates_that_do_not_pair(a, b, message) -> None:
     with pytest.raises(Refusal, match=message):
         tr.compare(estimate(1, **a), estimate(9, **b))
 
 
-def test_a_failed_estimate_is_refused() -> None:
+def test_compare_refuses_a_failed_estimate() -> None:
     """An estimate without a value has nothing to compare."""
     engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning):
@@ -101,7 +83,9 @@ def test_a_failed_estimate_is_refused() -> None:
         tr.compare(failed, estimate(9))
 
 
-ONES = np.ones(10)
+ONES, HALVES, NINE = np.ones(10), np.ones((5, 2)), np.arange(10) % 9
+SIZES, EQUAL = {"n_train": 90, "n_test": 10}, {"n_train": 50, "n_test": 50}
+ODD = {"n_train": [50, 51] * 5, "n_test": 50}
 
 
 @pytest.mark.parametrize(
@@ -111,9 +95,9 @@ ONES = np.ones(10)
         ([[1, 2], [1]], [[1], [1, 2]], {"n_train": 9}, Refusal, "pair only on the same rows"),
         (ONES, ONES, {}, Refusal, "sizes of the splits are not known"),
         (ONES, ONES, {"n_test": 5}, Refusal, "number of training rows"),
-        (np.ones((5, 2)), np.ones((5, 2)), {}, Refusal, "number of training rows"),
+        (HALVES, HALVES, {}, Refusal, "number of training rows"),
         (np.arange(10) % 2, ONES, {"n_train": 8, "n_test": 2}, Refusal, "look like losses of rows"),
-        (np.ones((5, 2)), np.ones((5, 2)), {"n_train": 8, "n_test": 3}, BadData, "contradicts"),
+        (HALVES, HALVES, {"n_train": 8, "n_test": 3}, BadData, "contradicts"),
         (ONES, ONES, {"n_train": 8.5, "n_test": 2}, BadData, "n_train is a number of rows"),
         (ONES, ONES, {"n_train": [8, 8], "n_test": 2}, BadData, "each of 10 splits"),
         (ONES, ONES, {"n_train": 0, "n_test": 2}, BadData, "n_train is a number of rows"),
@@ -126,59 +110,51 @@ ONES = np.ones(10)
         (["x"], ONES, {"n_train": 1, "n_test": 1}, BadData, "a is no array of losses"),
         (np.ones((2, 2, 2)), ONES, {"n_train": 1}, BadData, "losses per split and row"),
         (ONES[:1], ONES[:1], {"n_train": 9, "n_test": 2}, Refusal, "one split has no spread"),
+        (ONES, ONES, {"n_train": "90", "n_test": 10}, BadData, "n_train is a number of rows"),
+        (ONES, ONES, {"folds": [0.5, 0.5, *range(8)]}, BadData, "not whole, or missing"),
+        (ONES, ONES, {"folds": [0, np.nan, *range(8)]}, BadData, "not whole, or missing"),
+        (ONES, ONES, {"folds": NINE, "test": "paired-cv"}, Refusal, "losses alone"),
+        (ONES, ONES, {"folds": NINE, "score": "auc"}, UnknownName, "not of losses"),
+        (ONES[:5], ONES[:5], {"test": "sharp"}, Refusal, r"a has shape \(5,\)"),
+        (HALVES, HALVES[:4], {"test": "sharp"}, Refusal, r"b \(4, 2\)"),
+        (HALVES[:1], HALVES[:1], {"test": "sharp"}, Refusal, "two repetitions"),
+        (HALVES, HALVES, {"n_train": 9, "test": "sharp"}, UnknownName, "leave out folds"),
+        (ONES[:8], ONES[:8], {**EQUAL, "test": "5x2"}, Refusal, "five repetitions of twofold"),
+        (ONES, ONES, {**SIZES, "test": "5x2"}, Refusal, "five repetitions of twofold"),
+        (ONES, ONES, {**ODD, "test": "5x2"}, Refusal, "five repetitions of twofold"),
+        (ONES, ONES, {**SIZES, "test": "t-test"}, UnknownName, "there is no test 't-test'"),
+        (ONES, ONES, {**SIZES, "test": "nadeau"}, UnknownName, "did you mean 'nadeau-bengio'"),
+        (ONES, ONES, {**SIZES, "rope": 0.02}, UnknownName, "belongs to test='bayes'"),
+        *[(ONES, ONES, {**SIZES, "test": "bayes", "rope": rope}, BadArgument, f"rope={rope!r}")
+          for rope in (-0.1, float("nan"), "wide")],
+        (ONES, ONES, {**SIZES, "confidence_level": 95}, BadArgument, "between 0 and 1"),
+        (ONES, ONES, {**SIZES, "confidence_level": "95"}, BadArgument, "confidence_level='95'"),
+        (estimate(), ONES, {}, UnknownName, "not one of each"),
+        (estimate(), estimate(9), {"n_train": 54}, UnknownName, "estimates carry their splits"),
     ],
-)
-def test_arrays_that_do_not_pair_are_refused(a, b, options, error, message) -> None:
-    """Unequal lengths, unknown sizes, contradictions; each with what to give."""
+)  # fmt: skip
+def test_compare_refuses_losses_that_do_not_pair(a, b, options, error, message) -> None:
     with pytest.raises(error, match=message):
         tr.compare(a, b, **options)
 
 
-def test_estimates_and_arrays_do_not_mix() -> None:
-    """One of each is refused, and so are sizes beside estimates."""
-    with pytest.raises(UnknownName, match="not one of each"):
-        tr.compare(estimate(), ONES)
-    with pytest.raises(UnknownName, match="estimates carry their splits"):
-        tr.compare(estimate(1), estimate(9), n_train=54)
-
-
 @pytest.mark.parametrize("unit", [1e-7, 1.0])
-def test_folds_that_count_alike_are_no_rows_in_any_unit(unit) -> None:
+def test_compare_takes_no_rows_of_folds_that_count_alike(unit) -> None:
     """Unequal folds that are averaged as folds: the mean of the rows is another number."""
-    rng = np.random.default_rng(0)
-    x, y = X, unit * rng.normal(size=len(X))
-    folds = np.minimum(np.arange(len(X)) // 7, 5)
-    method = tr.methods.KFold(folds=folds, average="fold")
-    one, other = (tr.estimate_risk(Ridge(a), x, y, cv=method) for a in (1.0, 100.0))
-    assert "folds of unequal size count alike" in pair(one, other).why_no_rows
+    y = unit * np.random.default_rng(0).normal(size=len(X))
+    method = tr.methods.KFold(folds=np.minimum(np.arange(len(X)) // 7, 5), average="fold")
+    one, other = (tr.estimate_risk(Ridge(a), X, y, cv=method) for a in (1.0, 100.0))
+    with pytest.raises(Refusal, match="folds of unequal size count alike"):
+        tr.compare(one, other, test="mcnemar")
 
 
-@pytest.mark.parametrize("folds", [[0, 0, 1, np.nan], [0.5, 0.5, 1.5, 1.5]])
-def test_folds_are_numbered(folds):
-    """A missing fold is no fold, nor is a half one."""
-    with pytest.raises(BadData, match="not whole, or missing"):
-        tr.compare([0, 1, 0, 1], [0, 0, 1, 1], folds=np.array(folds))
-
-
-def test_sizes_are_numbers():
-    """A text is not."""
-    with pytest.raises(BadData, match="n_train is a number of rows"):
-        tr.compare([0.1, 0.2], [0.2, 0.3], n_train="90", n_test=10)
-
-
-def test_series_of_other_rows_are_refused():
+def test_compare_refuses_series_of_other_rows():
     """By their index: position would pair the losses of different rows."""
-    import pandas as pd
-
     one = pd.Series([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
-    folds = np.arange(6) % 3
-    other = (1 - one).iloc[::-1]
+    other, folds = (1 - one).iloc[::-1], np.arange(6) % 3
     with pytest.raises(BadArgument, match="entry 0 is row 0 of a, and 5 of b"):
         tr.compare(one, other, folds=folds)
     tr.compare(one, other.loc[one.index], folds=folds)
-
-
-# ---------------- `compare` takes a word, and refuses what no test answers to
 
 
 A, B = np.random.default_rng(0).random((2, 10))
@@ -187,54 +163,21 @@ A, B = np.random.default_rng(0).random((2, 10))
 def given(word):
     """What a test takes: risks of splits, losses of rows, risks in halves, or estimates."""
     if word == "paired-cv":
-        X, y = tr.datasets.make_simple(40, random_state=0)
-        models = KNeighborsClassifier(1), KNeighborsClassifier(9)
-        return [tr.estimate_risk(model, X, y, cv=tr.methods.Pairs()) for model in models], {}
+        return [estimate(k, cv=tr.methods.Pairs()) for k in (1, 9)], {}
     if word == "mcnemar":
         return (A > 0.5, B > 0.5), {}
     if word == "sharp":
         return (A.reshape(5, 2), B.reshape(5, 2)), {}
-    return (A, B), {"n_train": 50, "n_test": 50}
+    return (A, B), EQUAL
 
 
-@pytest.mark.parametrize("word", registry)
-def test_every_word_names_its_result(word) -> None:
+@pytest.mark.parametrize("word", ["paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar", "5x2"])
+def test_compare_names_the_test_in_its_result(word) -> None:
     """The result carries the word of its test and a difference a − b."""
     pair, sizes = given(word)
     found = tr.compare(*pair, test=word, **sizes)
     assert found.test == word
     values = [getattr(one, "value", one) for one in pair]
     difference = np.mean(np.subtract(*np.array(values, dtype=float)))
-    assert found.difference == pytest.approx(difference)
-    assert found.value == found.difference
+    assert (found.difference, found.value) == pytest.approx((difference, difference))
     assert found.assumed
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "t-test"}, "there is no test 't-test'"),
-        ({"test": "nadeau"}, "did you mean 'nadeau-bengio'"),
-        ({"rope": 0.02}, "belongs to test='bayes'"),
-    ],
-)
-def test_unknown_wishes_are_refused(options, message) -> None:
-    """Unknown tests, regions and levels; a region that the test would ignore."""
-    with pytest.raises(UnknownName, match=message):
-        tr.compare(A, B, n_train=50, n_test=50, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "bayes", "rope": -0.1}, "rope=-0.1"),
-        ({"test": "bayes", "rope": float("nan")}, "rope=nan"),
-        ({"test": "bayes", "rope": "wide"}, "rope='wide'"),
-        ({"confidence_level": 95}, "between 0 and 1"),
-        ({"confidence_level": "95"}, "confidence_level='95'"),
-    ],
-)
-def test_wishes_of_a_wrong_size_are_refused(options, message) -> None:
-    """Regions of equivalence that are none, levels that are percentages."""
-    with pytest.raises(BadArgument, match=message):
-        tr.compare(A, B, n_train=50, n_test=50, **options)

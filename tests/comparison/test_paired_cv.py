@@ -7,11 +7,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 from scipy.stats import t as student
+from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
@@ -66,7 +68,7 @@ def squared(said, y):
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("groups", [None, GROUPS])
 @pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_it_is_the_formula(task, groups, weights):
+def test_paired_cv_is_the_formula(task, groups, weights):
     """D ± t √(c (V + 2h²)), u of the differences; a group's rows are added up, weights count."""
     classes = task == "classes"
     y = Y if classes else X[:, 0] + X[:, 1] ** 2 + 0.3 * np.sin(7.0 * np.arange(N))
@@ -90,22 +92,21 @@ def test_it_is_the_formula(task, groups, weights):
     assert found.worse == pytest.approx(student.sf((0.01 - mean) / error, df))
 
 
-def test_the_other_way_round_is_the_negative():
+def test_paired_cv_turned_about_is_the_negative():
     """Interval and probabilities turn about with the sign; minus is compare."""
     a, b = estimates(*MODELS)
     one, other = tr.compare(a, b), tr.compare(b, a)
-    assert one.value == -other.value
-    assert one.interval.low == pytest.approx(-other.interval.high)
+    assert (a - b) == one
+    assert (one.value, one.interval.low) == pytest.approx((-other.value, -other.interval.high))
     assert (one.better, one.worse) == pytest.approx((other.worse, other.better))
     assert one.probability == pytest.approx(other.probability)
-    assert (a - b) == one
 
 
 SCORES_OF_SETS = ("auc", "f1", "mcc", "balanced-accuracy")
 
 
 @pytest.mark.parametrize("loss", [*SCORES_OF_SETS, "brier", "log", "cost"])
-def test_every_score_has_a_difference(loss):
+def test_paired_cv_compares_every_score(loss):
     """The value is the difference of the values, and what rows do to it adds up to it."""
     asked = tr.losses.Cost([[0, 1], [3, 0]]) if loss == "cost" else loss
     a, b = estimates(*MODELS, scoring=asked)
@@ -117,58 +118,40 @@ def test_every_score_has_a_difference(loss):
     assert found.greater_is_better == a.greater_is_better == (loss in SCORES_OF_SETS)
 
 
-def test_areas_vary_as_the_formula_of_delong_says():
+def test_paired_cv_of_areas_is_close_to_delong():
     """Without the factor, of two fixed rankings: close to DeLong's error of paired areas."""
-    rng = np.random.default_rng(0)
-    n = 400
-    y = np.arange(n) % 2
-    signal = y + rng.normal(size=n)
-    table = np.column_stack([signal + rng.normal(size=n), signal + 0.7 * rng.normal(size=n)])
-    risks = [
-        tr.estimate_risk(LinearDiscriminantAnalysis(), table[:, [j]], y, cv=PAIRS_5, scoring="auc")
-        for j in range(2)
-    ]
-    from truerisk.comparison.paired import Spread
-
+    rng, y = np.random.default_rng(0), np.arange(400) % 2
+    signal = y + rng.normal(size=400)
+    table = np.column_stack([signal + rng.normal(size=400), signal + 0.7 * rng.normal(size=400)])
+    options = {"cv": tr.methods.Pairs("5-fold"), "scoring": "auc"}
+    a, b = (
+        tr.estimate_risk(make_pipeline(column, LinearDiscriminantAnalysis()), table, y, **options)
+        for column in (ColumnTransformer([("one", "passthrough", [j])]) for j in range(2))
+    )
     curves = [tr.RocCurve.of(y, table[:, j]) for j in range(2)]
     delong = curves[0].minus(curves[1])
-    mean = risks[0].loss_value - risks[1].loss_value
-    spread = Spread.of(risks[0].influences, risks[1].influences, mean)
-    assert np.sqrt(spread.plain) == pytest.approx(delong.std_error, rel=0.1)
+    independent = (a - b).details["error of independent rows"]
+    assert independent == pytest.approx(delong.std_error, rel=0.1)
 
 
-PAIRS_5 = tr.methods.Pairs("5-fold")
-
-
-def test_learners_that_answer_alike_are_not_surely_alike():
+@pytest.mark.parametrize("cv", [PAIRS, "4-fold"])
+def test_paired_cv_of_equal_answers_is_not_surely_zero(cv):
     """Labels: as if one more row each way told them apart; of other losses nothing is known."""
     alike = KNeighborsClassifier(5), KNeighborsClassifier(5)
-    found = tr.compare(*estimates(*alike))
-    half = student.ppf(0.975, N / 1.6 - 1) * np.sqrt(1.6 * 2) / N
-    assert (found.value, found.interval.high) == pytest.approx((0.0, half))
-    for loss in ("brier", "auc", "average-precision"):
-        one, other = estimates(*alike, scoring=loss)
-        none = one - other
-        assert (none.interval, none.p_value, none.probability) == (None, None, None)
-        (note,) = none.notes
-        assert note.startswith(
-            "no row tells the two apart: every row has the same loss under both, or "
-        )
-        assert note.endswith("Without a spread there is no interval and no p-value.")
-
-
-@pytest.mark.parametrize("method", ["4-fold", "pairs"])
-def test_errors_that_are_alike_have_an_interval_about_0(method):
-    """Without pairs, too, where splits that all differ by 0 have no spread."""
-    one, other = estimates(KNeighborsClassifier(5), KNeighborsClassifier(5), cv=method)
+    one, other = estimates(*alike, cv=cv)
     found = one - other
     factor = found.details["factor"]
     half = student.ppf(0.975, N / factor - 1) * np.sqrt(factor * 2) / N
     assert (found.interval.low, found.interval.high) == pytest.approx((-half, half))
-    assert found.p_value == 1
+    assert (found.value, found.p_value) == (0, 1)
+    for loss in ("brier", "auc", "average-precision"):
+        one, other = estimates(*alike, scoring=loss)
+        none = one - other
+        assert (none.interval, none.p_value, none.probability) == (None, None, None)
+        assert none.notes[0].startswith("no row tells the two apart")
 
 
-def test_without_pairs_the_factor_is_that_of_one_drawing():
+def test_paired_cv_without_pairs_takes_the_factor_of_one_drawing():
     """Splits that are no pairs are compared by their differences, unless it is asked for."""
     a, b = estimates(*MODELS, cv="6-fold")
     assert tr.compare(a, b).test == "nadeau-bengio"
@@ -176,6 +159,10 @@ def test_without_pairs_the_factor_is_that_of_one_drawing():
     found = tr.compare(a, b, test="paired-cv")
     assert found.details["factor"] == 1.8
     assert "no models without a further fold" in found.assumed[0]
+    twice = estimates(*MODELS, cv="2x3-fold")
+    with pytest.raises(Refusal, match="tests rows repeatedly"):
+        tr.compare(*twice, test="paired-cv")
+    assert (twice[0] - twice[1]).test == "bayes"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +173,7 @@ def test_without_pairs_the_factor_is_that_of_one_drawing():
         ({"cv": "2x5-fold", "sample_weight": WEIGHTS}, "bayes"),
     ],
 )
-def test_the_value_is_the_difference_of_the_values(options, test):
+def test_minus_is_the_difference_of_the_values(options, test):
     """Also where splits weigh rows otherwise: unequal folds, and weights."""
     a, b = estimates(GaussianNB(), GaussianNB(var_smoothing=1.0), **options)
     found = a - b
@@ -199,7 +186,7 @@ def test_the_value_is_the_difference_of_the_values(options, test):
         assert "weighs all rows" in found.notes[0]
 
 
-def search(model, grid=None, **options):
+def search(model, grid=None, X=X, **options):
     given = {"cv": "5-fold", "scoring": ["zero-one", "auc"], **options}
     return tr.HonestSearchCV(model, grid, **given).fit(X, Y)
 
@@ -210,24 +197,22 @@ def searches():
     return search(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}), search(GaussianNB())
 
 
-def test_searches_are_compared_by_their_honest_risks(searches):
-    """As the estimates of the whole procedures; a score by its name; the usual tests as well."""
+def test_compare_of_searches_takes_their_honest_risks(searches):
+    """As the estimates of the whole procedures; a score by its name."""
     a, b = searches
     assert tr.compare(a, b) == tr.compare(a.risk_, b.risk_) == a.risk_ - b.risk_
     auc = tr.compare(a, b, score="auc")
     assert auc == tr.compare(a.scores_["auc"], b.scores_["auc"])
     assert auc.value == pytest.approx(a.scores_["auc"].value - b.scores_["auc"].value)
-    for test in ("nadeau-bengio", "bayes", "mcnemar"):
-        usual = tr.compare(a, b, test=test)  # folds of 9 and 10 rows count alike there
-        assert usual.value == pytest.approx(tr.compare(a, b).value, abs=0.01)
+    with pytest.raises(TypeError):
+        _ = a.risk_ - 0.1
 
 
 @pytest.mark.parametrize(
     ("other", "options", "error", "message"),
     [
         (lambda: search(GaussianNB(), random_state=1), {}, Refusal, "different splits"),
-        (lambda: search(GaussianNB(), cv="4-fold"), {}, Refusal, "different splits"),
-        (lambda: search(GaussianNB(), scoring="brier"), {}, Refusal, "losses differ"),
+        (lambda: search(GaussianNB(), X=X + 1), {}, Refusal, "of different data"),
         (lambda: search(GaussianNB(), outer=None), {}, MissingResult, "no risk_"),
         (lambda: tr.HonestSearchCV(GaussianNB()), {}, MissingResult, "before it is fitted"),
         (lambda: GridSearchCV(GaussianNB(), {}), {}, BadArgument, "GridSearchCV keeps no losses"),
@@ -236,48 +221,23 @@ def test_searches_are_compared_by_their_honest_risks(searches):
         (lambda: search(GaussianNB()), {"test": "sharp"}, Refusal, "needs repeated halves"),
     ],
 )
-def test_searches_that_do_not_pair_are_refused(searches, other, options, error, message):
-    """Other splits, losses, scores, and what holds no honest risk; the difference is named."""
+def test_compare_refuses_searches_that_do_not_pair(searches, other, options, error, message):
     with pytest.raises(error, match=message):
         tr.compare(searches[0], other(), **options)
 
 
-def test_other_rows_are_refused(searches):
-    """A search on other rows has another fingerprint."""
-    other = tr.HonestSearchCV(GaussianNB(), cv="5-fold").fit(X[::-1] + 1, Y)
-    with pytest.raises(Refusal, match="of different data"):
-        tr.compare(searches[0], other)
-    with pytest.raises(Refusal, match="of different data"):
-        _ = searches[0].risk_ - other.risk_
-    with pytest.raises(TypeError):
-        _ = searches[0].risk_ - 0.1
-
-
-def test_what_a_file_holds_is_compared_by_splits(searches):
+def test_compare_of_stored_estimates_goes_by_splits(searches):
     """Influences are not written: the pairs are refused there, and the splits still compare."""
-    again = [tr.RiskEstimate.from_json(one.risk_.to_json()) for one in searches]
+    usual = [one.risk_ for one in searches]
+    again = [tr.RiskEstimate.from_json(one.to_json()) for one in usual]
     with pytest.raises(Refusal, match="read from a file"):
         tr.compare(*again, test="paired-cv")
-    assert tr.compare(*again).test == "nadeau-bengio"
+    by_splits = tr.compare(*usual, test="nadeau-bengio")
+    assert tr.compare(*again) == by_splits
+    assert by_splits.value == pytest.approx(tr.compare(*usual).value, abs=0.01)  # 9 or 10 rows
 
 
-def test_rows_that_are_tested_repeatedly_are_refused():
-    """Several drawings of the folds have no such rule; splits compare them."""
-    a, b = estimates(*MODELS, cv="2x3-fold")
-    with pytest.raises(Refusal, match="tests rows repeatedly"):
-        tr.compare(a, b, test="paired-cv")
-    assert (a - b).test == "bayes"
-
-
-def test_losses_alone_do_not_say_how_they_move():
-    """Arrays have no models without a further fold; a score is none of theirs."""
-    with pytest.raises(Refusal, match="losses alone"):
-        tr.compare(np.zeros(9), np.ones(9), folds=np.arange(9) % 3, test="paired-cv")
-    with pytest.raises(UnknownName, match="not of losses"):
-        tr.compare(np.zeros(9), np.ones(9), folds=np.arange(9) % 3, score="auc")
-
-
-def test_what_no_formula_knows_has_a_value_alone():
+def test_minus_without_a_formula_has_a_value_alone():
     """A score of scikit-learn that tells no influences: no interval, and the reason."""
     a, b = estimates(*MODELS, cv="4-fold", scoring="jaccard")
     found = a - b
@@ -287,20 +247,14 @@ def test_what_no_formula_knows_has_a_value_alone():
 
 
 @pytest.mark.parametrize("loss", ["auc", "f1"])
-def test_compare_takes_paired_cv_by_itself_for_scores_without_row_losses(loss):
+def test_compare_takes_paired_cv_for_scores_without_row_losses(loss):
     """Of estimates and of searches by outer folds; what a file does not hold is told."""
-    X, y = tr.datasets.make_difficult(80, random_state=0)
-    a, b = (tr.estimate_risk(m, X, y, scoring=loss) for m in (GaussianNB(), KNeighborsClassifier()))
+    models = GaussianNB(), KNeighborsClassifier()
+    a, b = estimates(*models, cv="5-fold", scoring=loss)
     assert tr.compare(a, b).test == "paired-cv"
     assert tr.compare(a, b).interval == tr.compare(a, b, test="paired-cv").interval
-    searches = [
-        tr.HonestSearchCV(m, grid, scoring=loss, outer="5-fold").fit(X, y)
-        for m, grid in (
-            (GaussianNB(), {"var_smoothing": [1e-9, 1.0]}),
-            (KNeighborsClassifier(), {"n_neighbors": [3, 9]}),
-        )
-    ]
-    assert tr.compare(*searches).test == "paired-cv"
+    outer = [search(model, scoring=loss, outer="5-fold") for model in models]
+    assert tr.compare(*outer).test == "paired-cv"
     stored = [tr.RiskEstimate.from_json(risk.to_json()) for risk in (a, b)]
     with pytest.raises(Refusal, match="read from a file") as refused:
         tr.compare(*stored)
