@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold as SklearnKFold
 from sklearn.model_selection import StratifiedKFold
+from tests.support.plans import drawn, sets_of
 
 import truerisk as tr
-from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.data.data import Data
+from truerisk.extend import Data
 from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
 from truerisk.methods.words import listed_splits
 
@@ -26,29 +26,24 @@ from truerisk.methods.words import listed_splits
         ("reversed", ReversedKFold, 10, 1),
     ],
 )
-def test_folds_in_words(given, kind, k, repeats) -> None:
-    """Any K, repeated, reversed; the method's own word leads back to it."""
+def test_as_method_reads_folds_in_words_and_back(given, kind, k, repeats):
     method = as_method(given)
-    assert type(method) is kind
-    assert (method.k, method.repeats) == (k, repeats)
+    assert (type(method), method.k, method.repeats) == (kind, k, repeats)
     assert as_method(method.word) == method
 
 
 @pytest.mark.parametrize(
     ("task", "theirs"), [("classification", StratifiedKFold(4)), ("regression", SklearnKFold(4))]
 )
-def test_number_means_the_folds_of_scikit_learn(task, theirs) -> None:
+def test_as_method_reads_a_number_as_the_folds_of_scikit_learn(task, theirs):
     """Not shuffled, and stratified where y holds classes; whole numbers may be values."""
-    y = np.repeat([0, 1, 2], [10, 5, 5])
-    data = Data.check(np.zeros((20, 1)), y, task=task)
-    plan = as_method(4).plan(data, Streams(3))
-    found = [plan.test_rows(q)[0].tolist() for q in range(plan.n_questions)]
-    assert found == [test.tolist() for _, test in theirs.split(data.X, y)]
+    data = Data.check(np.zeros((20, 1)), np.repeat([0, 1, 2], [10, 5, 5]), task=task)
+    found = [test for _, test in sets_of(drawn(as_method(4), data, seed=3))]
+    assert found == [test.tolist() for _, test in theirs.split(data.X, data.y)]
     assert as_method(as_method(4).word).splitter == 4
 
 
-def test_listed_splits_tells_several_from_a_list_of_pairs() -> None:
-    """A list of words is several; pairs of row numbers are one, as in scikit-learn."""
+def test_listed_splits_tells_several_from_a_list_of_pairs():
     pairs = [([0, 1], [2]), ([2], [0, 1])]
     assert listed_splits(["5-fold", 3]) == ["5-fold", 3]
     assert listed_splits(pairs) == [pairs]
@@ -56,15 +51,15 @@ def test_listed_splits_tells_several_from_a_list_of_pairs() -> None:
 
 
 @pytest.mark.parametrize("word", [w.replace("K", "4") for w in tr.methods.names()])
-def test_every_word_is_a_method_of_that_word(word) -> None:
-    """Each word of the table gives the method that calls itself so."""
+def test_as_method_gives_the_method_that_calls_itself_so(word):
     assert as_method(word).word.startswith(word)
 
 
-def test_objects_pass() -> None:
-    """Methods stay, splitters and lists are wrapped."""
-    method = KFold(3)
+def test_as_method_keeps_methods_and_wraps_splitters_and_lists():
+    method = KFold(np.int64(3), repeats=np.int32(2), stratify=np.bool_(True))
     assert as_method(method) is method
+    assert method.word == "2x3-fold"
+    assert tr.methods.Holdout(np.float32(0.25)).test_share == 0.25
     assert isinstance(as_method(SklearnKFold(3)), Splitter)
     assert isinstance(as_method([([0], [1])]), GivenSplits)
 
@@ -75,9 +70,12 @@ def test_objects_pass() -> None:
         ("holdot", UnknownName, "did you mean 'holdout'"),
         ("10fold", UnknownName, "did you mean '10-fold'"),
         ("5-flod", UnknownName, "did you mean '5-fold'"),
+        ("block-5", UnknownName, "no method 'block-5'"),
         ("K-fold", UnknownName, "put a number for K"),
+        ("forward-K", UnknownName, "put a number for K: cv='forward-5'"),
+        ("blocks-K", UnknownName, "blocks-5"),
         ("1-fold", BadData, "K >= 2"),
-        ("0x3-fold", BadData, "repeats=0"),
+        ("0x3-fold", BadData, "repeats=0: .*at least one"),
         (0, BadArgument, "0 is no number of folds"),
         ("1 unshuffled folds", BadArgument, "1 is no number of folds"),
         (1, BadArgument, "1 is no number of folds: give two at least"),
@@ -88,70 +86,42 @@ def test_objects_pass() -> None:
         (["10-fold"], BadArgument, "lists several ways to split"),
     ],
 )
-def test_what_is_no_method_is_refused(given, error, message) -> None:
-    """An unknown word gets the nearest one; anything else is told what is wanted."""
+def test_as_method_refuses_with_what_is_wanted(given, error, message):
     with pytest.raises(error, match=message):
         as_method(given)
 
 
-ARGUMENTS = [
-    ("KFold", "k", "10"),
-    ("KFold", "k", 2.0),
-    ("KFold", "repeats", None),
-    ("KFold", "repeats", 10**12),
-    ("KFold", "stratify", "no"),
-    ("ReversedKFold", "k", [5]),
-    ("BootstrapBiasCorrected", "repeats", 1.5),
-    ("NestedInterval", "k", "10"),
-    ("NestedInterval", "repeats", "50"),
-    ("NestedInterval", "stratify", 1),
-    ("Bootstrap", "replicates", "x"),
-    ("Bootstrap", "replicates", True),
-    ("Bootstrap", "stratify", "no"),
-    ("Holdout", "test_share", "x"),
-    ("Holdout", "test_share", 30),
-    ("MonteCarlo", "splits_drawn", "x"),
-    ("MonteCarlo", "test_share", None),
-    ("ThreeWay", "validation_share", "x"),
-    ("ThreeWay", "test_share", float("nan")),
-    ("PairedHalves", "pairs", 1.5),
-    ("PairedHalves", "splits_drawn", "x"),
-    ("PairedHalves", "test_share", 0.5),
-    ("Complete", "m", "x"),
-    ("Complete", "m", [5]),
-    ("Complete", "m", float("inf")),
-    ("Cp", "sigma2", "1"),
-    ("AIC", "per_row", "no"),
-    ("EBIC", "gamma", None),
-    ("EBIC", "per_row", "no"),
-    ("BayesianError", "gamma", "x"),
-    ("BayesianError", "gamma", [[0.5]]),
-    ("BayesianError", "standardize", "no"),
-    ("BayesianError", "prior", 3),
-    ("Bolstered", "points", "x"),
-    ("Bolstered", "points", float("inf")),
-    ("Bolstered", "standardize", 0),
-    ("BolsteredBySampling", "points", None),
-    ("Swapping", "n0", "10"),
-    ("Swapping", "n0", True),
-    ("Splitter", "splitter", "x"),
-    ("Splitter", "splitter", True),
-    ("GivenSplits", "pairs", None),
-    ("GivenSplits", "pairs", "x"),
-]
+WRONG_ARGUMENTS = {
+    "KFold": {"k": ["10", 2.0], "repeats": [None, 10**12], "stratify": ["no"], "average": ["mean"]},
+    "ReversedKFold": {"k": [[5]]},
+    "BootstrapBiasCorrected": {"repeats": [1.5]},
+    "NestedInterval": {"k": ["10"], "repeats": ["50"], "stratify": [1]},
+    "Bootstrap": {"replicates": ["x", True], "stratify": ["no"]},
+    "Holdout": {"test_share": ["x", 30]},
+    "MonteCarlo": {"splits_drawn": ["x"], "test_share": [None]},
+    "ThreeWay": {"validation_share": ["x"], "test_share": [float("nan")]},
+    "PairedHalves": {"pairs": [1.5], "splits_drawn": ["x"], "test_share": [0.5]},
+    "Complete": {"m": ["x", [5], float("inf")]},
+    "Cp": {"sigma2": ["1"]},
+    "AIC": {"per_row": ["no"]},
+    "EBIC": {"gamma": [None], "per_row": ["no"]},
+    "BayesianError": {"gamma": ["x", [[0.5]]], "standardize": ["no"], "prior": [3]},
+    "Bolstered": {"points": ["x", float("inf")], "standardize": [0]},
+    "BolsteredBySampling": {"points": [None]},
+    "Swapping": {"n0": ["10", True]},
+    "Splitter": {"splitter": ["x", True]},
+    "GivenSplits": {"pairs": [None, "x"]},
+}
 
 
-@pytest.mark.parametrize(("method", "name", "given"), ARGUMENTS)
-def test_an_argument_of_a_wrong_kind_is_named(method, name, given) -> None:
-    """It is refused where it is written, with its name and what came: ValueError and TypeError."""
-    with pytest.raises(BadArgument, match=f"^{name}=") as refused:
+@pytest.mark.parametrize(
+    ("method", "name", "given"),
+    [(m, name, one) for m, of in WRONG_ARGUMENTS.items() for name in of for one in of[name]],
+)
+def test_method_names_an_argument_of_a_wrong_kind(method, name, given):
+    """It is refused where it is written, as ValueError and as TypeError."""
+    error = UnknownName if name == "average" else BadArgument
+    with pytest.raises(error, match=f"^{name}=") as refused:
         getattr(tr.methods, method)(**{name: given})
     assert isinstance(refused.value, ValueError)
-    assert isinstance(refused.value, TypeError)
-
-
-def test_numpy_numbers_are_arguments() -> None:
-    """Whole numbers, shares and truth values may be NumPy's."""
-    method = KFold(np.int64(5), repeats=np.int32(2), stratify=np.bool_(True))
-    assert method.word == "2x5-fold"
-    assert tr.methods.Holdout(np.float32(0.25)).test_share == 0.25
+    assert isinstance(refused.value, TypeError) == (name != "average")
