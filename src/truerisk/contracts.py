@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.plan.answers import Answers, Ask, Response
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from truerisk.core.family import Family
 
 
-@dataclass(frozen=True)
+@frozen
 class Streams:
     """Independent random streams of one seed, by name; a new stream never changes another one."""
 
@@ -71,7 +72,7 @@ def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
     return rule.choose(values_of(tested) if ranks is None else ranks, none)
 
 
-@dataclass(frozen=True)
+@frozen
 class Terms:
     """Arguments of a method other than data and loss.
 
@@ -216,7 +217,7 @@ class Method(ABC):
         return
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """The requested type of the answers: the response that the loss needs.
 
@@ -269,7 +270,7 @@ class Shelf(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Fits:
     """Number of fits that a store made unnecessary, and number of fits that were added to it."""
 
@@ -307,7 +308,7 @@ class Keeper(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@frozen
 class RunOptions:
     """Options of an engine: the executor, and the seed for models without one.
 

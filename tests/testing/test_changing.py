@@ -11,7 +11,7 @@ from truerisk.data.data import Data
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.testing.brute_force import decoded
-from truerisk.testing.cases import altered, frozen, permuted_data, permuted_plan, renamed
+from truerisk.testing.cases import altered, frozen_data, permuted_data, permuted_plan, renamed
 from truerisk.testing.strategies import data_sets, plans
 
 
@@ -43,7 +43,7 @@ def test_frozen_data_cannot_be_written_to():
     """The copy is read-only and the original is not."""
     data = Data.check(np.eye(3), [0, 1, 1], task="classification")
     with pytest.raises(ValueError, match="read-only"):
-        frozen(data).X[0] = 1
+        frozen_data(data).X[0] = 1
     data.X[0] = 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +19,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import check_level
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import percent, signed
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a
 from truerisk.core.registry import check_known, is_present
 from truerisk.core.tables import frame_of_rows
@@ -68,7 +69,7 @@ NO_CALIBRATION = "there is no calibration: it needs classes and a model with pro
 NO_BOXES = "no learner was tested on random splits: assess with outer='monte-carlo'."
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Assessment(Bounded, Record):
     """Tuned learners compared on the same splits.
 

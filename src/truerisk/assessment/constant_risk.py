@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
@@ -26,7 +25,7 @@ RULES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Constant:
     """The smallest risk of an answer that ignores the features, and the rule in words.
 

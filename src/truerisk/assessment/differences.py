@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from truerisk.core.frozen import frozen
 from truerisk.results.comparison import Comparison
 from truerisk.results.records import Count
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Beside(Comparison):
     """A learner minus the best one; earlier files have no more than its `mean` and the error."""
 

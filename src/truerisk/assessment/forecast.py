@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from truerisk.assessment.learning_curves import PlannedCurve, planned_curves
@@ -13,12 +12,13 @@ from truerisk.assessment.pace import pace_of
 from truerisk.assessment.schedule import Schedule
 from truerisk.core.family import tunes_inside
 from truerisk.core.formats import named
+from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import Problem
 
 MANY = 20_000  # fits that deserve a word before they are made
 
 
-@dataclass(frozen=True)
+@frozen
 class Forecast:
     """Fits and seconds expected for one learner."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from truerisk.contracts import Keeper, Request
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
 from truerisk.core.formats import named
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage
 from truerisk.core.registry import check_known
 from truerisk.diagnostics.learner_by_size import LearnerBySize, measure, testing, usual_sizes
@@ -27,7 +28,7 @@ from truerisk.results.learning_curve import LearningCurve
 CHEAP, EVERY = "cheap", "all"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PlannedCurve:
     """The sizes at which a learner will be measured, and how many fits that takes."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 
 from truerisk.contracts import Keeper
 from truerisk.core.errors import FitFailed, NoEngine, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import Problem
 from truerisk.estimation.run import Computed, is_in_time
 from truerisk.methods.parts.procedure import by_fit
@@ -17,7 +17,7 @@ from truerisk.plan.answers import Answers, Response
 NEITHER = "the model gives neither probabilities nor decision values."
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OutOfFold:
     """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
 

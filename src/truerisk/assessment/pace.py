@@ -15,11 +15,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from truerisk.contracts import Engine, Request
+from truerisk.core.frozen import frozen
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.doors import steps_shared_by
 from truerisk.engines.running.executors import workers_of
@@ -40,7 +41,7 @@ Timing = Callable[[int], float]
 """Seconds that so many fits take."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Pace:
     """Seconds that an engine spends once, and seconds that it spends on each fit."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -12,6 +12,7 @@ from truerisk.assessment.out_of_fold import refits
 from truerisk.contracts import Keeper, Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import tunes_inside
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import Count
 from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem
@@ -32,7 +33,7 @@ def word_by_size(n_rows: int) -> str:
     return USUAL_FOLDS if n_rows <= MOST_IN_FOLDS else "holdout"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Schedule:
     """The methods that compare settings, the first of which tunes, and the one that tests."""
 

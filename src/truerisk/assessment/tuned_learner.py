@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from operator import attrgetter
 from time import perf_counter
@@ -19,6 +19,7 @@ from truerisk.contracts import Keeper, Terms
 from truerisk.core import formats
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family, tunes_inside
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import Count as Progress
 from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
 from truerisk.estimation.problem import Problem, draw_plan
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from truerisk.results.roc import RocCurve
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TunedLearner(Record):
     """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
 

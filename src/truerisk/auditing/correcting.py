@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, procedure_of
@@ -38,7 +39,7 @@ from truerisk.search.claim import Claim, ScoreScale
 from truerisk.search.repeat import repeated, tested_in_pairs
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Corrected:
     """What an audit can justify: the `honest` risk, or `why` there is none.
 
@@ -54,7 +55,7 @@ class Corrected:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Wanted:
     """What an audit is asked; `order` is what its caller knows of the order of the rows.
 
@@ -177,7 +178,7 @@ ONE_CHOICE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ChosenWithout(Method):
     """The splits of `outer`, each asked of the setting that `losses` choose without its test rows.
 

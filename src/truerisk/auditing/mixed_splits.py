@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.contracts import Method
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import column_names
 from truerisk.data.times import dates_in
@@ -25,7 +26,7 @@ Kind = Literal["time", "space", "groups"]
 MOST_PARTS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Mixed:
     """Splits that test rows by models which saw what belongs to them.
 
@@ -107,7 +108,7 @@ ERRORS = 3.0  # neighbours are alike beyond so many standard errors
 LOOKED_AT = 50  # unsorted first rows spare a look at the others
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OrderOfRows:
     """One time for each row, and where it was found; `are_times`: by kind or by name.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from truerisk.auditing.mixed_splits import Kind
 from truerisk.core import formats, tables
 from truerisk.core.formats import unsigned
+from truerisk.core.frozen import frozen
 from truerisk.results.bounds import HonestNumber, numbers_of
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Bounded, Interval, OnScale, Reported, Scale
@@ -30,7 +31,7 @@ TOO_GOOD = {
 Number = Annotated[float, FINITE]
 
 
-@dataclass(frozen=True)
+@frozen
 class Stated(OnScale, Record):
     """A number that a search states by its own scores: without rows there is no interval.
 
@@ -62,7 +63,7 @@ class Stated(OnScale, Record):
         return self.named(self.scoring)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Audit(Bounded, Record):
     """The result of `tr.audit`, on the scale of the score of the search.
 

@@ -7,7 +7,7 @@ search says; that they do is checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil
 
@@ -16,6 +16,7 @@ import numpy as np
 from truerisk.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage, tell
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
@@ -39,7 +40,7 @@ EXACT = 1e-7  # relative; what other orders of summation may change
 ALONG_A_PATH = 0.02  # of scores between solutions that stopped at different iterations
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Replayed:
     """Losses of all candidates on the rows that were tested, on the scale of the claim.
 

@@ -21,10 +21,11 @@ rows explains nothing, because future rows have other numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from truerisk.core.frozen import frozen
 
 FEWEST_ROWS = 30
 ALL_ROWS = slice(None)
@@ -41,7 +42,7 @@ DISTINCT = 0.95
 ROUNDING = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Outcome:
     """Outcomes of the rows: class codes, or standardized ranks with one column per target."""
 
@@ -135,7 +136,7 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- rows in order
 
 
-@dataclass(frozen=True)
+@frozen
 class Order:
     """Correlation of y at lag one, before and after subtracting what columns explain.
 

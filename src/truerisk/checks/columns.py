@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import as_array
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.data.columns import kinds_of_columns
 from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_arrays, column_names, n_columns, n_rows
@@ -18,7 +18,7 @@ from truerisk.results.finding import Finding
 LARGEST = 20_000_000  # largest number of cells that are searched
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ColumnView:
     """Columns of a table: the numeric ones as one matrix, and all as codes of their values."""
 

@@ -18,11 +18,10 @@ have a gap and y agrees before it far more than behind it (by .25 and four stand
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from truerisk.checks.agreement import FEWEST_ROWS, Outcome
+from truerisk.core.frozen import frozen
 
 NEIGHBOURS = 12
 PAIRS = 800_000  # largest number of distances that are computed
@@ -39,7 +38,7 @@ SMALLEST_COMBINATION = 16
 NEAREST_SHARE = 4
 
 
-@dataclass(frozen=True)
+@frozen
 class Copies:
     """Share of rows that have a gap, and the agreement of outcomes on both sides of it.
 
@@ -84,7 +83,7 @@ class Copies:
         return bool(self.size > 0 and clear)
 
 
-@dataclass(frozen=True)
+@frozen
 class Scale:
     """Scale of each column.
 

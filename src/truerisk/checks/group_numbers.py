@@ -16,11 +16,10 @@ must have values with an excess.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from truerisk.checks.agreement import Outcome
+from truerisk.core.frozen import frozen
 
 FEWEST_VALUES = 5  # fewest values of a column with a name like that of a group number
 # fewest values of other columns; small scales and short lists are features
@@ -42,7 +41,7 @@ FEW_ROWS = 12
 LARGEST = 5.0  # largest size of a group, in units of the median size, that counts as ordinary
 
 
-@dataclass(frozen=True)
+@frozen
 class GroupNumber:
     """Agreement of y within the values of a column, and between neighbouring values."""
 

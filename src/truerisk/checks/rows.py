@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from truerisk.checks.group_numbers import (
     group_number,
 )
 from truerisk.core.formats import clean, listed
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_at, column_names, n_columns
 from truerisk.losses.loss import Events, Loss
@@ -82,7 +83,7 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
 # ---------------------------------------------------------------- the table
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Columns:
     """Columns of a table in some of its rows, each as a row of `numbers` and a row of `codes`.
 

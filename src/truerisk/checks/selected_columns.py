@@ -21,12 +21,12 @@ effects make Q larger, so the false alarm rate is at most `LEVEL`, up to the app
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from truerisk.checks.columns import ColumnView
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.results.finding import Finding
 
@@ -36,7 +36,7 @@ FEWEST = 5  # fewest columns that are tested
 MOST = 1000  # largest number of columns that are tested, evenly spaced
 
 
-@dataclass(frozen=True)
+@frozen
 class Spread:
     """Spread of the columns' z's: observed, expected, and the p-value of so small a spread."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import signature
 from pathlib import PurePath
 from typing import Any
@@ -13,10 +13,11 @@ import click
 from truerisk.cli.options import with_options
 from truerisk.cli.output import in_options, listed, say
 from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Source:
     """What a command works on; `name` is that of the file, without its folders.
 

@@ -20,10 +20,10 @@ table over μ₀ and log τ serves all σ₀ and all ν.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.results.records import Share
 
 FEWEST_SETS, FEWEST_SPLITS = 3, 3
@@ -36,7 +36,7 @@ NOTHING = 1e-7  # of the posterior may lie beyond the grid
 FLOOR = 1e-6  # of the scale of a data set whose differences are all the same
 
 
-@dataclass(frozen=True)
+@frozen
 class Hierarchical:
     """What another data set of the kind would show.
 
@@ -53,7 +53,7 @@ class Hierarchical:
     next_worse: Share
 
 
-@dataclass(frozen=True)
+@frozen
 class _Likelihood:
     """The Student t of δ of one data set."""
 

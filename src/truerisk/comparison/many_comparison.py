@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import asdict, astuple, field, fields
 from typing import Annotated, Any, ClassVar
 
 from truerisk.comparison.hierarchical import Hierarchical
@@ -12,6 +12,7 @@ from truerisk.comparison.ranks import Friedman
 from truerisk.comparison.scores import RankTerms
 from truerisk.core import formats, tables
 from truerisk.core.errors import UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of, frame_of_rows
 from truerisk.core.version import __version__
 from truerisk.results.records import FINITE, Column, Count, Record
@@ -19,7 +20,7 @@ from truerisk.results.records import FINITE, Column, Count, Record
 Number = Annotated[float, FINITE]
 
 
-@dataclass(frozen=True)
+@frozen
 class ManyComparison(Record):
     """Methods compared over data sets by their values, the table of `data_sets` × `methods`.
 

@@ -20,7 +20,7 @@ distribution itself, so the only error is that of the number of draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from math import sqrt
@@ -32,6 +32,7 @@ from truerisk.comparison.hierarchical import Hierarchical, hierarchical
 from truerisk.comparison.ranks import holm, rank_errors
 from truerisk.comparison.scores import RankTable, RankTerms
 from truerisk.contracts import Streams
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage, tell
 from truerisk.results.interval import TIE, Interval
 from truerisk.results.records import FINITE, Count, Share
@@ -39,7 +40,7 @@ from truerisk.results.records import FINITE, Count, Share
 EXACT = 200
 
 
-@dataclass(frozen=True)
+@frozen
 class SignedRank:
     """W of the positive and of the negative differences, and the two-sided p-value.
 
@@ -53,7 +54,7 @@ class SignedRank:
     correlation: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Shift:
     """The Hodges–Lehmann estimate, and the ends of its interval where the level can be kept."""
 
@@ -210,7 +211,7 @@ def _with_sums(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return weights, sums
 
 
-@dataclass(frozen=True)
+@frozen
 class MethodPair:
     """Method a and method b: `wins` counts the data sets on which a is better.
 

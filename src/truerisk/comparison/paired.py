@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ import numpy as np
 from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
 from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unlike
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.intervals.calibrated import ONCE, Law
 from truerisk.intervals.form import variances_of_means
 from truerisk.intervals.instability import instability_of_pairs
@@ -213,7 +214,7 @@ ALIKE = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Spread:
     """How a difference of two cross-validated values varies: what its interval is made of.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isfinite
 from typing import ClassVar
 
@@ -13,12 +13,13 @@ from numpy.polynomial import Polynomial
 from truerisk.comparison.pairing import PairedLosses, PairedOn
 from truerisk.core.arguments import check_level
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
 from truerisk.results.comparison import Comparison, check_rope
 from truerisk.results.interval import ROPE, Interval, normal_quantile
 
 
-@dataclass(frozen=True)
+@frozen
 class Tolerance:
     """What a test is told besides the pairs: half the region of equivalence, and a level."""
 
@@ -225,7 +226,7 @@ MODEL = (
 ALIKE = "both halves have the same difference every time: their spread is 0."
 
 
-@dataclass(frozen=True)
+@frozen
 class Halves:
     r"""J differences in one half and J in the other, mean and sums of squares.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.results.evaluation import Influences
 from truerisk.results.results import RiskEstimate
 
@@ -22,7 +22,7 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PairedLosses:
     """Losses of two rules, a and b, on the same rows of the same splits.
 

@@ -12,12 +12,12 @@ runs over the sizes of all groups of ties.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import factorial, inf, sqrt
 from typing import Annotated
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import tied_groups
 from truerisk.results.records import FINITE, Count, Share
 
@@ -37,7 +37,7 @@ def ranked(values: np.ndarray) -> np.ndarray:
     return ranks
 
 
-@dataclass(frozen=True)
+@frozen
 class Friedman:
     """Whether the methods rank alike: `p_value` is that of F, `chi_p_value` that of χ².
 

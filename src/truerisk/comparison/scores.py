@@ -8,7 +8,6 @@ method has no value are held by a stated rule of the `RankTerms`, and never in s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.formats import first_few
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.results.comparison import check_rope
 from truerisk.results.interval import ROPE
@@ -28,7 +28,7 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Scores:
     """Values `(data sets, methods)`, NaN where there is none.
 
@@ -218,7 +218,7 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class RankTerms:
     """`better` is "lower" or "higher"; `control` is the method that all others are held against."""
 
@@ -257,7 +257,7 @@ class RankTerms:
 MOST_NAMED = 5
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RankTable:
     """The table that takes part; `for_ranks` is finite but for methods that rank last."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import check_count, is_distribution, shown
 from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, said_by, warn
+from truerisk.core.frozen import frozen
 
 
 def drawn_settings(
@@ -72,7 +72,7 @@ def _part(
     return {name: drawn[name] if name in drawn else lists[name] for name in part}
 
 
-@dataclass(frozen=True)
+@frozen
 class _Drawn:
     """A distribution, or a function of a random generator, with the name of its parameter."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from inspect import isfunction, unwrap
 from itertools import chain, product
@@ -17,6 +17,7 @@ import numpy as np
 from truerisk.core.arguments import is_distribution, refuse_class, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.registry import check_present, closest
 
@@ -27,7 +28,7 @@ MOST_SHOWN = 30  # largest number of parameters that a message lists
 TaskWord = Literal["classification", "regression", "survival", "other"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Family:
     """An estimator with its ordered hyperparameter settings (`step__param` names in pipelines).
 

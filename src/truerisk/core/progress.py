@@ -13,10 +13,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import wraps
 from typing import Literal, ParamSpec, TypeVar
 
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 
 SWITCH = "TRUERISK_PROGRESS"
@@ -25,7 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True)
+@frozen
 class Progress:
     """Progress event: `done` of `total` fits (or other units) of the current stage are finished."""
 

@@ -11,7 +11,6 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import MissingBranch, UnknownName
+from truerisk.core.frozen import frozen
 
 Found = TypeVar("Found")
 
@@ -81,7 +81,7 @@ def lazy(
     return used, lambda: sorted(words)
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """Entry of a registry: the place of an object (`module:attribute`) and a description."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import MissingExtra, visible
+from truerisk.core.frozen import frozen
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -38,7 +38,7 @@ def _is_number(cell: str) -> bool:
     return not cell or cell == "–" or cell[0].isdigit() or (cell[0] in "+-" and cell[1:2].isdigit())
 
 
-@dataclass(frozen=True)
+@frozen
 class Block:
     """Table that shows a result or a part of it; control characters in names are escaped."""
 

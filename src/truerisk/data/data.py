@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.family import TaskWord as TaskWord
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.rows import (
     RowSums,
@@ -41,7 +42,7 @@ class SameRows:
     """Identity of the rows of X: engines cache results that depend on X alone under this object."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Data:
     """X and y as given, y also as integer codes, and further arrays with one entry per row.
 

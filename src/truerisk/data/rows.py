@@ -33,7 +33,6 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -41,6 +40,7 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.kernels import available, native
 
@@ -75,7 +75,7 @@ def column_names(table: Any) -> list[str] | None:
 MOST_AXES = 3  # largest number of coordinates
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TableView:
     """X with its number of rows and its column names, for looking up columns by name."""
 
@@ -284,7 +284,7 @@ def _sparse_rows(table: Any) -> np.ndarray:
 BYTES = 1 << 18  # size of a block of rows: it fits in the second-level cache
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RowSums:
     """Checksum of each row, and a flag: True if all cells are finite, False if not or unknown."""
 

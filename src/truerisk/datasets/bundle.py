@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import Brief
+from truerisk.core.frozen import frozen
 
 if TYPE_CHECKING:
     from truerisk.readers.roles import TaskWord
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Bundle(Brief):
     """X and y, their names, what the data are and where they are from.
 
@@ -42,7 +42,7 @@ class Origin(Protocol):
     def bundle(self) -> Bundle: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Bundled:
     """One function of `sklearn.datasets`, called when the data are asked for."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import atan, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.arguments import check_count, check_number, generator_of
 from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed
 
@@ -22,7 +22,7 @@ WEEK = np.array([0.8, 1.0, 1.0, 0.9, 0.6, -1.8, -2.5])
 NAMES = ("day", "weekday", "temperature")
 
 
-@dataclass(frozen=True)
+@frozen
 class DailyLoadProblem:
     r"""y = week + temperature + level, one row a day.
 
@@ -95,7 +95,7 @@ MOST_ROWS = 5000  # whose covariance is factored
 FAR = 1e6
 
 
-@dataclass(frozen=True)
+@frozen
 class FieldProblem:
     r"""Signal :math:`s = \sqrt{.4}\, a + \sqrt{.2}\, b + \sqrt{.4}\, u`, of fields over a square.
 

@@ -10,7 +10,6 @@ import hashlib
 import io
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
+from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def digest_of(X: NDArray[np.float64], y: NDArray[Any]) -> str:
     return hashlib.sha256(b"".join(values.tobytes() for values in both)).hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class DocumentData:
     """Files, the SHA-256 of the X and y in them, and how these are read from their bytes.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.core.arguments import check_count, check_flag, generator_of, is_number, shown
 from truerisk.core.errors import BadArgument
+from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
@@ -21,7 +22,7 @@ _TEST_ROWS = 100_000
 _CHUNK_ROWS = 10_000
 
 
-@dataclass(frozen=True)
+@frozen
 class FourClassProblem:
     """Classes 0 to 3, equally likely and normal: 15 features that tell them apart, and noise.
 

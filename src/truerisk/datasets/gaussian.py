@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.core.arguments import check_count, generator_of, is_count, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
@@ -25,7 +26,7 @@ _TEST_ROWS = 100_000
 _CHUNK_ROWS = 10_000
 
 
-@dataclass(frozen=True)
+@frozen
 class TrueRisk:
     """A risk measured on fresh rows, with the standard error of that measurement."""
 
@@ -34,7 +35,7 @@ class TrueRisk:
     n_test: int
 
 
-@dataclass(frozen=True)
+@frozen
 class GaussianProblem:
     """Classes 0 and 1, equally likely, X ~ N(mean, covariance) given the class.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from truerisk.core.arguments import check_count, check_number, generator_of
 from truerisk.core.errors import BadData
+from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import (
     GaussianProblem,
@@ -108,7 +109,7 @@ make_sparse_gaussian = sparse_gaussian()
 _TEST_ROWS = 100_000
 
 
-@dataclass(frozen=True)
+@frozen
 class KearnsProblem:
     r"""X uniform on [0, 1]; Y is the label of its interval, wrong with probability `noise`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from truerisk.core.errors import (
     warn,
 )
 from truerisk.core.formats import named
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
@@ -37,7 +38,7 @@ from truerisk.results.learning_curve import FEWEST_SIZES, LearningCurve
 from truerisk.results.results import RiskEstimate
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LearnerBySize:
     """A problem, the splits that test it, and how its settings are compared inside, if at all."""
 

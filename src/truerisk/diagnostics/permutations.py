@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.contracts import Streams, Terms
 from truerisk.core import formats, tables
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen, tell
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import run_batches, workers_of
@@ -24,7 +25,7 @@ SHIFTS = "shifts in time"
 FEWEST_TIMES = 200  # of 100 that remember .9, p < .05 in 8 of 100 without a relation
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Orders:
     """Orders of the labels: row i is given the label of row `of(number)[i]`.
 
@@ -133,7 +134,7 @@ BATCHES = 4  # batches that each worker gets
 STEPS = 100  # how often progress is shown in this process
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Repeated:
     """The test of a choice and a fit, for each of the orders of the labels."""
 
@@ -192,7 +193,7 @@ def _risks(procedure: Repeated, numbers: np.ndarray) -> list[float]:
         return [procedure.risk(int(j)) for j in numbers]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PermutationTest(Record):
     """Whether a procedure learns anything: its risk beside those with permuted labels.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +11,7 @@ import numpy as np
 from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of, text_table
 from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
@@ -33,7 +33,7 @@ OF_GROUPS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RiskOverTime(Record):
     """Means in stretches of time of about equally many times, and their trend.
 

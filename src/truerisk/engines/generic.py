@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.running.doors import copies
 from truerisk.engines.running.fitting import asker_of
@@ -18,7 +19,7 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.plan import EXTRAS, Plan
 
 
-@dataclass(frozen=True)
+@frozen
 class Generic(Engine):
     """Engine that fits each candidate on each training set; all other engines must equal it.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import CURVES, Family
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
@@ -29,7 +29,7 @@ NEEDS = {  # for each response: methods of which the model needs one, and what i
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Group:
     """Candidates that one pass answers together, because they differ in the pass parameters only.
 

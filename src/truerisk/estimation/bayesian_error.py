@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import clean, risk, sureness
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, pairwise
@@ -21,7 +22,7 @@ from truerisk.results.interval import Interval
 from truerisk.results.records import Shown
 
 
-@dataclass(frozen=True)
+@frozen
 class RulePosterior(Shown):
     """Posterior distribution of the error of a linear rule.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.formats import params_text
+from truerisk.core.frozen import frozen
 from truerisk.methods.words import as_method, usual_word
 from truerisk.results.records import Count, Share
 
@@ -33,7 +34,7 @@ def n_parts(rows: Any, methods: Iterable[Any]) -> int:
     return max(as_method(usual if word is None else word).n_parts for word in methods)
 
 
-@dataclass(frozen=True)
+@frozen
 class OuterFold:
     """One outer split: the setting chosen on its training set and the risk on its test set.
 
@@ -57,7 +58,7 @@ class OuterFold:
         return iter(asdict(self))
 
 
-@dataclass(frozen=True)
+@frozen
 class Stability:
     """Agreement of the outer splits with the setting chosen on all rows.
 

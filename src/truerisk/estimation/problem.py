@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from operator import attrgetter
 from types import ModuleType
@@ -19,6 +19,7 @@ from truerisk.core.arguments import check_flag, check_level, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
 from truerisk.core.formats import of_class
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.core.version import __version__
 from truerisk.data.data import Data, take_named_columns
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from truerisk.methods.parts.procedure import Procedure
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Problem:
     """All inputs of a computation, checked.
 
@@ -283,7 +284,7 @@ def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
     return replace(problem, interval=word, scores=scores, calibrated=False)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Score:
     """A further loss evaluated on the same fits, with the name of its interval or None."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from truerisk.checks.leak_warnings import (
 )
 from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
 from truerisk.core.errors import NoEngine
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import connections_kept
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from truerisk.results.evaluation import PairedLosses
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Computed(Evaluation):
     """An evaluation and how it was computed.
 
@@ -163,7 +164,7 @@ def with_note(computed: Computed, note: str) -> Computed:
     return replace(computed, tested=tested, procedure=procedure)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PairedAnswers:
     """Answers of several candidates that a method reduces to risks, one row per candidate."""
 

@@ -7,7 +7,7 @@ sample chooses a candidate, and the rows that it missed test the choice. No mode
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from truerisk.contracts import Rule
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.row_marks import summed_by
 from truerisk.intervals.form import (
     NO_SPREAD,
@@ -32,7 +33,7 @@ SEED = 20180501  # seed of the samples if no generator is given
 CELLS = 1 << 22  # cells in a block of replicates, about 32 MB
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Corrected:
     """The risk of a choice: `value` of "choose, then test elsewhere", `selected` of the winner.
 

@@ -19,11 +19,12 @@ drawing of the folds to the next is averaged out of both the value and s².
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
@@ -69,7 +70,7 @@ CALIBRATED = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Law:
     """The factor as a function of the instability u: stable − `delay` + slope u √(K/10), K folds.
 
@@ -96,7 +97,7 @@ DRAWINGS = Law(5.0, 2.0)  # for u from several drawings of the folds
 PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # for u from models without a further fold
 
 
-@dataclass(frozen=True)
+@frozen
 class Enlarged:
     """The variance of a cross-validated mean; `std_error` is the usual one of independent units.
 

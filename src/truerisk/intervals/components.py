@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.places import grid_cells, usual_side
 from truerisk.statistics.long_run import exceeds, least_factor, mean_of_chi
 
@@ -16,7 +16,7 @@ MOST_PLACES = 500  # if there are more places, they are gathered into cells
 STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])  # from the strongest correlation to none
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SpatialComponents:
     r"""Weights of places whose sums estimate the variance of a mean, and a critical value.
 

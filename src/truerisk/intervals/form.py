@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from numbers import Real
@@ -15,6 +15,7 @@ import numpy as np
 from truerisk.contracts import Terms
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals.instability import instabilities, instability_of_pairs
@@ -60,7 +61,7 @@ MUELLER_WATSON = (
 AT_ONCE = 1 << 15  # number of cells that stay in a cache
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Evidence:
     """The values of all candidates; `groups` are the groups of the tested rows, or None."""
 
@@ -136,7 +137,7 @@ class Evidence:
 HUGE = 1e12  # the relative difference between the two is about a / b
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class RowEvidence(Evidence):
     """Values that are means of losses of held-out rows.
 

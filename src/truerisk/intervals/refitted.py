@@ -7,11 +7,11 @@ those on bootstrap samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.intervals.classical import NADEAU_BENGIO
 from truerisk.intervals.form import (
     NO_SPREAD,
@@ -25,7 +25,7 @@ from truerisk.intervals.form import (
 from truerisk.results.interval import Basis
 
 
-@dataclass(frozen=True)
+@frozen
 class NestedErrors:
     """The error of the mean, as estimated by nested cross-validation.
 
@@ -39,21 +39,21 @@ class NestedErrors:
     n: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PairEvidence(Evidence):
     """Evidence from fits without each pair of folds, for every candidate."""
 
     pairs: Sequence[NestedErrors]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class HalfEvidence(Evidence):
     """Mean risks `halves[c, pair, side]` in disjoint halves of the rows."""
 
     halves: np.ndarray
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class SampleEvidence(Evidence):
     """Err₁, the `risks` on rows that bootstrap samples missed, with its standard error or None."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.kernels import native
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Solutions:
     """The minimiser at every λ.
 

@@ -10,10 +10,11 @@ in units of each target's `scale`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from truerisk.core.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ CLEARLY = 10.0  # times its own rounding: a direction that is less may be nothin
 SPREAD = 4.0  # rounding of size s in a matrix of order m moves a form by about s/√m: so many times
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Spectrum:
     """A decomposition: `vectors` (the basis), `values` d, `right` r (one column per target).
 
@@ -63,7 +64,7 @@ class Spectrum:
         return EPS * (asked * self.noise * solved + times * self.noise_right)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Turned:
     """Rows in the basis of a spectrum, made when some are asked for: few stay in the cache.
 

@@ -10,7 +10,6 @@ Scores of one class: the positive one, by default the greater of two labels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.core.plain_values import plain
 from truerisk.data.data import Data, TaskWord
 from truerisk.plan.answers import Response
@@ -59,7 +59,7 @@ they are wide (`python -m benchmarks.unseen --events`, docs/checks.md).
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Events:
     """Number of the rows that a score rests on, and a name for them: "rows of class 'ill'".
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.formats import clean, of_class
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_from
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
@@ -151,7 +151,7 @@ def _clipped_log(word: str) -> Loss:
         ) from error
 
 
-@dataclass(frozen=True)
+@frozen
 class Scoring:
     """A member of `scoring=`: it becomes a loss once there is a y to try it on.
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.confusion_scores import OfOneClass
 from truerisk.losses.loss import ENOUGH, Events
 from truerisk.plan.answers import Response
 
 
-@dataclass(frozen=True)
+@frozen
 class _Side:
     """One class against the rest: its share of the score, its rows, each candidate's scores."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from math import inf
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal, UnknownName, is_failure
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.data.data import Data
 from truerisk.losses.loss import Events, Loss, class_named
@@ -304,7 +304,7 @@ WANT_A_CLASS = frozenset(
 """The words of scikit-learn that rate one of two classes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PositiveScorer:
     """scikit-learn's scorer of a word, where 1 stands for the positive class and 0 for the other.
 

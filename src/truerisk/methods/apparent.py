@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.contracts import Method, Streams, Terms
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
@@ -15,7 +15,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
 
-@dataclass(frozen=True)
+@frozen
 class Apparent(Method):
     """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
 

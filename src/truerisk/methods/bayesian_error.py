@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import as_array, check_flag, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
@@ -38,7 +39,7 @@ _LEAST_RANK = -1e300  # below every log of an error; the rank of rules whose err
 _SURE = "the rule is constant, or a class has no spread: the error is exact and has no interval"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RuleRisks:
     """Risks of the rules of one block; `logs` are the logarithms of their posterior means.
 
@@ -89,7 +90,7 @@ def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
     return RisksByColumn(values, ranks, _Placed(blocks, answers).tested_at)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Placed:
     """The assignment of rules to candidates."""
 
@@ -127,7 +128,7 @@ MANY = 0.5
 MUCH = 0.25  # share of the scatter
 
 
-@dataclass(frozen=True)
+@frozen
 class BayesianError(Method):
     r"""The posterior mean of a linear rule's error if the classes are normal (BEE).
 
@@ -320,7 +321,7 @@ class BayesianError(Method):
         return notes
 
 
-@dataclass(frozen=True)
+@frozen
 class ImproperBayesianError(BayesianError):
     """`BayesianError(prior="improper")`, with a name of its own."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Terms
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals import NO_SPREAD
 from truerisk.intervals.bootstrapped_choice import corrected_in_any_order
@@ -23,7 +24,7 @@ from truerisk.results.interval import Basis
 NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one setting"
 
 
-@dataclass(frozen=True)
+@frozen
 class BootstrapBiasCorrected(KFold):
     r"""K-fold cross-validation whose `procedure` is the risk of the setting that it chooses.
 

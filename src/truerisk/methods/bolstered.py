@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import as_array, check_count, check_flag
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
@@ -54,7 +55,7 @@ def kernel_width(rows: np.ndarray) -> float:
 UNSURE = "no formula is stated for the standard error of a bolstered error."
 
 
-@dataclass(frozen=True)
+@frozen
 class BolsteredBySampling(Method):
     r"""Bolstered resubstitution by sampling, for any classifier and any number of classes.
 
@@ -158,7 +159,7 @@ def _numbers(data: Data) -> np.ndarray:
     return X
 
 
-@dataclass(frozen=True)
+@frozen
 class Bolstered(Method):
     r"""Bolstered resubstitution (Braga-Neto and Dougherty 2004).
 

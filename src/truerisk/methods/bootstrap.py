@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.form import dependence, if_independent
@@ -31,7 +32,7 @@ OUT = 0.632  # approximately 1 − 1/e, as it is printed
 UNSURE = "no formula is known for the standard error of this estimate."
 
 
-@dataclass(frozen=True)
+@frozen
 class Bootstrap(Method):
     r"""Estimates from models fitted on B = `replicates` samples of n rows, drawn with replacement.
 
@@ -327,7 +328,7 @@ class Bootstrap(Method):
             )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Part:
     """One candidate's value, its table, and the weights of its row losses."""
 

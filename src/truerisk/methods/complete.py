@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
@@ -35,7 +35,7 @@ def refuse_what_draws_cannot_serve(word: str, data: Data, loss: Loss) -> None:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Complete(Method):
     r"""The risk over *all* training sets of m rows, tested on the rows left out.
 
@@ -94,7 +94,7 @@ class Complete(Method):
         return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)
 
 
-@dataclass(frozen=True)
+@frozen
 class ExactOutOfBag(Method):
     r"""Leave-one-out bootstrap without random error: the limit for many replicates.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data, TaskWord
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log, Squared
@@ -77,7 +77,7 @@ UNSURE = "no formula is stated for the standard error of a criterion."
 INSTEAD = "use a method that holds rows out, such as '10-fold'"
 
 
-@dataclass(frozen=True)
+@frozen
 class Criterion(Method):
     """A criterion computed from one fit on all rows, its predictions and its degrees of freedom."""
 
@@ -150,7 +150,7 @@ class Criterion(Method):
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Seen:
     """Every candidate's predictions of its training rows, with its degrees of freedom."""
 
@@ -213,7 +213,7 @@ class SquaredCriterion(Criterion):
         return Squared()
 
 
-@dataclass(frozen=True)
+@frozen
 class Cp(SquaredCriterion):
     r"""Mallows' Cp per row: an estimate of the squared risk at the same x's with fresh labels.
 
@@ -271,7 +271,7 @@ class Cp(SquaredCriterion):
         return float(rss[largest] / left[largest]), whence
 
 
-@dataclass(frozen=True)
+@frozen
 class GCV(SquaredCriterion):
     r"""Generalised cross-validation: squared training risk over the squared share of freedom left.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import Procedure, winners_of, with_winners
@@ -20,7 +20,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target
 
 
-@dataclass(frozen=True)
+@frozen
 class External(Procedure):
     """The risk of a finished model on external rows: a hold-out that contains the whole table.
 

@@ -5,7 +5,6 @@ The spread of the risks in disjoint halves of the rows does not require losses o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
@@ -43,7 +43,7 @@ def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) 
     return tested_by_average(answers, data, loss, terms, None, usual="beta" if counts else None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Holdout(Method):
     """One split: fit on `1 - test_share` of the rows, test on the rest.
 
@@ -76,7 +76,7 @@ class Holdout(Method):
         return tested_by_one_split(answers, data, loss, terms)
 
 
-@dataclass(frozen=True)
+@frozen
 class MonteCarlo(Averaged):
     """Monte-Carlo cross-validation: hold-out repeated over `splits_drawn` random splits.
 
@@ -114,7 +114,7 @@ class MonteCarlo(Averaged):
         return loss.averaged(self.average)
 
 
-@dataclass(frozen=True)
+@frozen
 class ThreeWay(Method):
     """Train, validation and test parts, drawn at random.
 
@@ -176,7 +176,7 @@ class ThreeWay(Method):
         return tested_by_one_split(answers, data, loss, terms)
 
 
-@dataclass(frozen=True)
+@frozen
 class PairedHalves(Method):
     r"""Monte-Carlo cross-validation whose interval comes from disjoint halves of the rows.
 

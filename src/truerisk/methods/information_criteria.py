@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_flag, check_number
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
@@ -23,7 +24,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 
 
-@dataclass(frozen=True)
+@frozen
 class LikelihoodCriterion(Criterion):
     """Minus twice the log-likelihood plus a penalty for k parameters, as R reports it.
 
@@ -77,7 +78,7 @@ class LikelihoodCriterion(Criterion):
         return without_saturated(seen, values, notes)
 
 
-@dataclass(frozen=True)
+@frozen
 class AIC(LikelihoodCriterion):
     r"""Akaike's criterion, :math:`-2\log L + 2k`.
 
@@ -100,7 +101,7 @@ class AIC(LikelihoodCriterion):
         return 2 * k
 
 
-@dataclass(frozen=True)
+@frozen
 class AICc(LikelihoodCriterion):
     r"""AIC corrected for small samples, :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)`.
 
@@ -125,7 +126,7 @@ class AICc(LikelihoodCriterion):
         return 2 * k + 2 * k * (k + 1) / left
 
 
-@dataclass(frozen=True)
+@frozen
 class BIC(LikelihoodCriterion):
     r"""Schwarz' criterion, :math:`-2\log L + k \log n`.
 
@@ -151,7 +152,7 @@ def _boundless(seen: Seen) -> str:
     return "no value: the fit is exact, so the likelihood has no bound"
 
 
-@dataclass(frozen=True)
+@frozen
 class EBIC(BIC):
     r"""The extended BIC of Chen and Chen, :math:`-2\log L + k\log n + 2\gamma_e \log\binom{P}{D}`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
@@ -25,7 +26,7 @@ from truerisk.splitting.folds import fold_numbers
 NESTED_REPEATS = 10  # minimum repeats of nested cross-validation that replaces K-fold
 
 
-@dataclass(frozen=True)
+@frozen
 class KFold(Averaged):
     """K-fold cross-validation: each fold is tested by the model fitted on the other folds.
 
@@ -92,7 +93,7 @@ class KFold(Averaged):
         return loss.averaged(self.average)
 
 
-@dataclass(frozen=True)
+@frozen
 class ReversedKFold(KFold):
     """Reversed cross-validation (Wallman, §3.6): train on one fold, test on the K−1 others.
 
@@ -127,7 +128,7 @@ class ReversedKFold(KFold):
         return tested_by_average(answers, data, loss, terms, self.average, unsure=why)
 
 
-@dataclass(frozen=True)
+@frozen
 class LeaveOneOut(Averaged):
     """Cross-validation with one fold per row: nearly unbiased, n fits, often a high variance.
 

@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
@@ -33,7 +34,7 @@ from truerisk.splitting.folds import fold_numbers
 POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PairSpread:
     """Summaries of the answers to `leave_pairs_out`, one entry per candidate.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import (
@@ -28,7 +29,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Tested, values_of
 
 
-@dataclass(frozen=True)
+@frozen
 class Nested(Procedure):
     """The risk of the whole procedure "choose a setting by `inner`, then fit" (Wallman, §3.4).
 

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals.choice import calibrated_word, with_interval
 from truerisk.losses.loss import Average, Loss, check_average
@@ -32,7 +33,7 @@ from truerisk.results.evaluation import Evaluation, RisksToRead, Tested
 from truerisk.results.interval import Basis
 
 
-@dataclass(frozen=True)
+@frozen
 class Pairs(Procedure):
     r"""The risk of "choose a setting, then fit", from one set of K folds.
 

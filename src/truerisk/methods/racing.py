@@ -17,6 +17,7 @@ import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, RowLoss, check_average
 from truerisk.methods.pairs import Pairs
@@ -85,7 +86,7 @@ def raced(
     return parts[0], np.array([race.alive for race in running])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Seen:
     """The losses of rows that a race sees, and the weights of the rows in the risk."""
 
@@ -149,7 +150,7 @@ def _by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     return np.add.reduceat(amounts[..., order], starts, axis=-1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Racing(Method):
     r"""K-fold cross-validation that drops hopeless settings early (a race; Kuhn, 2014).
 
@@ -286,7 +287,7 @@ class Racing(Method):
         return Seen(data, loss, plan, average_weights(data, plan, average)[0])
 
 
-@dataclass(frozen=True)
+@frozen
 class RacedPairs(Pairs):
     """The risk of "race, then fit": the race is repeated in every outer training set of the pairs.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
 from truerisk.methods.parts.averages import tested_by_average
@@ -27,7 +28,7 @@ SHARED_MEMBERS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class OutOfBag(Method):
     r"""Each training row is tested by the members of the ensemble that were fitted without it.
 
@@ -95,7 +96,7 @@ WARNING = (
 FIRST_ORDER = "no formula is stated for the standard error: it would leave the approximation out."
 
 
-@dataclass(frozen=True)
+@frozen
 class ApproximateLeaveOneOut(Method):
     r"""Approximate leave-one-out (ALO) from one fit: each row is removed by one Newton step.
 

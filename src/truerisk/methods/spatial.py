@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from truerisk.contracts import Streams
 from truerisk.core.arguments import check_count, check_flag, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
@@ -80,7 +80,7 @@ def told_of_classes(plan: Plan, data: Data) -> Plan:
     return plan
 
 
-@dataclass(frozen=True)
+@frozen
 class Blocks(InSpace):
     """K folds of whole blocks: each fold is tested by the model fitted on the rows of the others.
 
@@ -126,7 +126,7 @@ class Blocks(InSpace):
         return told_of_classes(leave_out(data.n_rows, [folds]), data)
 
 
-@dataclass(frozen=True)
+@frozen
 class Buffered(InSpace):
     """Each block is tested by the model fitted on all rows further than `radius` from it.
 

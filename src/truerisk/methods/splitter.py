@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from truerisk.contracts import Streams
 from truerisk.core.arguments import as_array, is_count, shown
 from truerisk.core.errors import BadArgument, BadData, is_failure, said_by
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
@@ -23,7 +23,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Splitter(Averaged):
     """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed.
 
@@ -97,7 +97,7 @@ class Splitter(Averaged):
         return loss.averaged(self.average)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class GivenSplits(Averaged):
     """Cross-validation with given (train, test) pairs of row numbers.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
 from truerisk.methods.parts.averages import Averaged
@@ -23,7 +23,7 @@ from truerisk.splitting.samples import draw_order, subsamples
 MOST_DRAWS = 10
 
 
-@dataclass(frozen=True)
+@frozen
 class Subsampled(Averaged):
     """The test sets of another method, tested by fits on `n_train` of its training rows.
 

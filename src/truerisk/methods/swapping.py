@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_number
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
@@ -24,7 +25,7 @@ from truerisk.results.interval import Scale
 UNSURE = "no formula is known for the standard error of the swapping criterion."
 
 
-@dataclass(frozen=True)
+@frozen
 class Swapping(Method):
     r"""Covariance penalty of a classifier for two classes, an estimate of its conditional risk.
 

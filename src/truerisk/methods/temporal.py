@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_count, is_number, shown
 from truerisk.core.errors import BadArgument
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.ahead import ahead_notes
@@ -70,7 +71,7 @@ class InTime(Averaged):
         return [replace(one, notes=(*notes, *one.notes)) for one in tested]
 
 
-@dataclass(frozen=True)
+@frozen
 class Forward(InTime):
     r"""K forecasts: each model is fitted on rows before an origin and tested on rows after it.
 
@@ -126,7 +127,7 @@ class Forward(InTime):
         return split_plan(data.n_rows, splits)
 
 
-@dataclass(frozen=True)
+@frozen
 class Purged(InTime):
     """K time periods, each tested by the model of all rows that are far enough away from it.
 

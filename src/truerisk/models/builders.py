@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
 from truerisk.core.errors import MissingExtra
+from truerisk.core.frozen import frozen
 
 TaskWord = Literal["classification", "regression", "survival"]
 Levels = Literal["indicators", "codes", "objects"]
@@ -17,7 +17,7 @@ _SEED = 0  # trees break ties at random: the same data must give the same tree
 _MANY_ITERATIONS = 5_000
 
 
-@dataclass(frozen=True)
+@frozen
 class Size:
     """What a grid depends on; `n_classes` is 0 where there are none.
 
@@ -49,7 +49,7 @@ class Size:
 Builder = Callable[[TaskWord, Size], tuple[Any, Grid]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Learner:
     """For which tasks it is, whether it wants standardised numbers, and how it is built.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.kernels.logistic import Solutions, logistic_path
 
 SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
@@ -18,7 +18,7 @@ SAME = 1e-9  # λ's of this relative difference are one
 RATIO, RATIO_FEW_ROWS = 1e-4, 1e-2
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PathPlaces:
     """The path, and for each `at` asked: its λ, coefficients (f, p), intercepts (f,), converged.
 

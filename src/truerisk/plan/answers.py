@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import Plan
@@ -39,7 +40,7 @@ def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) 
     return np.full((n_candidates, total, *told_of_a_row(response, data)), np.nan)
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """Error of one candidate's model in one fit."""
 
@@ -48,7 +49,7 @@ class Failure:
     sentence: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Answers:
     """Predictions of all candidates for one plan.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
+
 ALL = -1  # the base of a row set that starts from all rows
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Blocks:
     """Lists of row numbers, ascending within a block.
 
@@ -33,7 +34,7 @@ class Blocks:
         return self.offsets[1:] - self.offsets[:-1]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RowSets:
     """Row sets over the pool of blocks: `base[s]` (a block, or ALL) minus the listed blocks."""
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerisk.core.errors import BadData
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
 from truerisk.plan.blocks import ALL, Blocks, RowSets, among, covered, offsets_of, spread
 
@@ -45,7 +46,7 @@ PLACES = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int3
 """The arrays that assign each question of a plan to its part, repetition, fold and unit."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Plan:
     """Fits and the questions that they answer.
 

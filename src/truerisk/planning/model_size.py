@@ -12,12 +12,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile as normal_quantile
 
 FURTHEST, NODES = 9.0, 20_001  # standard deviations to either side, and points of the quadrature
@@ -133,7 +133,7 @@ def _least(enough: Callable[[int], bool], low: int) -> int:
 # ---------------------------------------------------------------- a linear predictor
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LinearPredictor:
     """The log odds that a calibrated model gives to people: values and how much of them each is."""
 

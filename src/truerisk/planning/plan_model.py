@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from truerisk.core import tables
 from truerisk.core.arguments import check_count, check_level, check_number, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_known
 from truerisk.planning import model_size
 from truerisk.results.records import Count, Record, Share, Size
@@ -32,7 +32,7 @@ LARGEST = 1e50  # of a mean, a rate or a time; the reciprocal is the least size
 Purpose = Literal["development", "validation"]
 
 
-@dataclass(frozen=True)
+@frozen
 class SizeCriterion:
     """What shall hold, and from how many rows on it does."""
 
@@ -40,7 +40,7 @@ class SizeCriterion:
     n: Count
 
 
-@dataclass(frozen=True)
+@frozen
 class RowsNeeded(Record):
     """How many rows a prediction model needs, by each criterion and by all of them: `n`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
 from truerisk.results.error_posterior import MOST as MOST_ROWS
 from truerisk.results.error_posterior import ErrorPosterior
@@ -35,7 +36,7 @@ MEASURES = ("ub", "above_half", "q2", "err")
 HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
 
 
-@dataclass(frozen=True)
+@frozen
 class Split:
     """Rows shared between tuning and testing, and what is to be expected of the test.
 
@@ -58,7 +59,7 @@ class Split:
         return self.error
 
 
-@dataclass(frozen=True)
+@frozen
 class SamplePlan(Record):
     """How many test rows an interval needs, and how n rows are shared.
 

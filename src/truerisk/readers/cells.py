@@ -8,7 +8,6 @@ numbers were read as such: only the other cells are words. What a word means is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, cast
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import first_few
+from truerisk.core.frozen import frozen
 from truerisk.readers.delimited_text import Sheet
 
 _LONGEST = 40
@@ -60,7 +60,7 @@ OfWords = Sequence[float | None] | NDArray[np.float64]
 _ROWS_AT_A_TIME = 4_000
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tally:
     """The distinct words as they first appear, how many rows have each, and the first of these."""
 
@@ -130,7 +130,7 @@ class Listed:
         return np.array(of_words, dtype=np.float64)[self._codes]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Laid:
     """A column of a sheet, in which the compiled reader has laid the plain numbers."""
 

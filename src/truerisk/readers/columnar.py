@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.readers.cells import Cells, Tally, counted, quoted
 from truerisk.readers.grid import Columns, named, too_many_cells
 
@@ -171,7 +172,7 @@ _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 _MOSTLY = 0.9
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Column:
     """One feature: its cells, what number its words are, and what to say of it.
 

@@ -10,7 +10,6 @@ import os
 import stat
 import zipfile
 from codecs import getincrementaldecoder
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData, first_line
+from truerisk.core.frozen import frozen
 from truerisk.kernels import available
 from truerisk.readers.cells import quoted
 from truerisk.readers.delimited_text import PADDING, Pieces, padded, survey
@@ -42,7 +42,7 @@ _FOREIGN = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Text:
     """A file's text as UTF-8, in an array as the compiled reader takes it; decoded where asked.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.core.frozen import frozen
 from truerisk.kernels import available, native
 
 PADDING = 16
@@ -32,7 +33,7 @@ def padded(content: bytes | bytearray) -> NDArray[np.uint8]:
     return np.frombuffer(bytearray(content) + bytes(PADDING), dtype=np.uint8)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Pieces:
     """A text cut at ends of lines, in or out of quotes, and what was counted in each piece.
 
@@ -73,7 +74,7 @@ def first_row(content: NDArray[np.uint8], delimiter: str, longest: int) -> tuple
     return (end, lines) if rows == 1 else None
 
 
-@dataclass(frozen=True)
+@frozen
 class Layout:
     """Where the values of each column go: beside the table, into it, or nowhere.
 
@@ -98,7 +99,7 @@ class Layout:
         return places
 
 
-@dataclass(frozen=True)
+@frozen
 class Text:
     """What to read of a text and how: `rows` are the pieces, as start, stop, rows and lines."""
 
@@ -109,7 +110,7 @@ class Text:
     rows: Sequence[tuple[int, int, int, int]]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Sheet:
     """The cells of a text: numbers in `table` and `aside`, and words, which wait for their values.
 

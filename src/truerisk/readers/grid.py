@@ -6,9 +6,10 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from truerisk.core.errors import BadData
+from truerisk.core.frozen import frozen
 from truerisk.kernels import why_not
 from truerisk.readers.cells import Cells, Laid, counted, quoted
 from truerisk.readers.content import Text
@@ -20,7 +21,7 @@ _SAMPLED_ROWS = 50
 _LARGE = 20 * 2**20
 
 
-@dataclass(frozen=True)
+@frozen
 class Columns:
     """Names and cells of the columns of any file; `text` are those that the file says are text.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.data.targets import MOST_INTEGER_CLASSES
 from truerisk.readers.cells import Cells, Tally, cells_of, counted, listed, quoted
@@ -31,7 +32,7 @@ _LONGEST_LABEL = 100
 _SHOWN_CLASSES = 6
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TargetColumn:
     """y, what kind of task it makes, and one sentence on how that was decided."""
 
@@ -143,7 +144,7 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
     return [word == label for word in came.bare]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Cells:
     """The target's cells, by their distinct words without the spaces around them."""
 
@@ -297,7 +298,7 @@ SAYS = {"groups": "group", "time": "time", "block": "place"}
 """What a cell of such a column says of its row."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Beside:
     """The names of such columns, without the spaces around them."""
 

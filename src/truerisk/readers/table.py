@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, Brief
+from truerisk.core.frozen import frozen
 from truerisk.data.times import dates_in
 from truerisk.readers.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.readers.columnar import Column, Kind, numbers_rows, read_column
@@ -37,7 +38,7 @@ class NoFeatures(BadData):
         self.left_out = left_out
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Table(Brief):
     """Features and target of a file.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite, log10
 from typing import Any
 
@@ -11,6 +10,7 @@ from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.arguments import is_number
 from truerisk.core.formats import clean, number
+from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure, FigureTable, Key, known, thinned
 from truerisk.report.svg import (
     N_SHADES,
@@ -35,7 +35,7 @@ GRID_TOP, GRID_LEFT, MOST = 26, 74, 24
 WIDE_ENOUGH = 40  # units of a cell that holds its number
 
 
-@dataclass(frozen=True)
+@frozen
 class Axis:
     """Where the settings stand: on the values of the one number that varies, or in grid order."""
 
@@ -221,7 +221,7 @@ def _cell(curve: RiskCurve, candidate: int) -> str:
     return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
 
 
-@dataclass(frozen=True)
+@frozen
 class SettingGrid:
     """A full grid of two parameters; `at[row, column]` is the number of the setting."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from markupsafe import Markup
 
+from truerisk.core.frozen import frozen
 from truerisk.report.svg import Drawing
 
 MOST_ROWS = 60  # rows of a table on the page; the JSON has all
 MOST_POINTS = 400  # points of a line
 
 
-@dataclass(frozen=True)
+@frozen
 class FigureTable:
     """Cells under their heads; columns of numbers stand to the right."""
 
@@ -38,7 +38,7 @@ class FigureTable:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Key:
     """An entry of a legend: a small drawing of the mark and its meaning."""
 
@@ -47,7 +47,7 @@ class Key:
     kind: str = "point"
 
 
-@dataclass(frozen=True)
+@frozen
 class Figure:
     """What the page shows under one heading."""
 

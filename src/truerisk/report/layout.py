@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -16,12 +15,13 @@ from typing import Any
 
 from truerisk.core.errors import xml_text
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure
 
 HERE = Path(__file__).parent
 
 
-@dataclass(frozen=True)
+@frozen
 class Section:
     """A heading and its figures."""
 
@@ -35,7 +35,7 @@ CLOSING = Section("methods", "What was done"), Section("repeat", "How to repeat 
 """The last sections of a page; their templates fill them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Headline:
     """One of the large numbers on top."""
 
@@ -53,7 +53,7 @@ BARE: Mapping[str, Any] = {
 """What a page has none of unless its values say otherwise."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Page:
     """What stands on a page: the values that fill its template."""
 

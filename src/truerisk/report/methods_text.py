@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.core.formats import clean, listed, number, percent
+from truerisk.core.frozen import frozen
 from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import value_of
 from truerisk.results.interval import Interval, WithInterval
@@ -28,7 +28,7 @@ REFERENCES = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Repeat:
     """What makes the same numbers again."""
 

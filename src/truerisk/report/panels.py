@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import five_numbers
 from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.svg import (
@@ -38,7 +38,7 @@ DASHES = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
 AROUND = f"Bands and whiskers: {REACH:g} standard errors to either side."
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Line:
     """A line or points of any other result, with the fields of a `Series` of an experiment."""
 
@@ -51,7 +51,7 @@ class Line:
     size: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Lines:
     """Lines over one pair of axes, with the fields of a `Panel` of an experiment."""
 

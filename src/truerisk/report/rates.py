@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.formats import clean, number
+from truerisk.core.frozen import frozen
 from truerisk.report.figure import (
     MOST_CORNERS,
     MOST_POINTS,
@@ -29,7 +30,7 @@ N_SHOWN = 13  # thresholds in the table
 POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
 
 
-@dataclass(frozen=True)
+@frozen
 class Rates:
     """A ROC curve ready to be drawn, with the `calls` at `MOST_POINTS` thresholds for a slider.
 

@@ -12,10 +12,11 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import Interval
 
 
-@dataclass(frozen=True)
+@frozen
 class PixelScale:
     """Values from `low` to `high` on pixels from `start` to `end`; logarithmic where asked."""
 
@@ -115,7 +116,7 @@ def _place(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-@dataclass(frozen=True)
+@frozen
 class Mark:
     """A shape at values of both scales; `label` is shown where the reader points at it."""
 
@@ -128,7 +129,7 @@ class Mark:
     size: float = 4
 
 
-@dataclass(frozen=True)
+@frozen
 class Axis:
     """What is measured, and its ticks, where they are not left to the scale, with their names."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from truerisk.core.formats import clean, number
+from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.rates import roc_drawing
 from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, round_ticks
@@ -104,7 +104,7 @@ OTHERWISE = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Words:
     """What a calibration curve is of."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from truerisk.core.formats import clean, number
+from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure, FigureTable, known
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (
@@ -23,7 +24,7 @@ from truerisk.validation.measures import HEAD, N_HONEST, Measured
 from truerisk.validation.validation import PARTS, Validation
 
 
-@dataclass(frozen=True)
+@frozen
 class PagePart:
     """A part of the validation on the page: figures, tables with their captions, sentences.
 

@@ -19,11 +19,12 @@ than one of them, and the set must not contradict the paired test that is printe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from truerisk.core.arguments import check_level
+from truerisk.core.frozen import frozen
 from truerisk.results.evaluation import FOLDS, PairedLosses
 
 # λ relative to the standard error of a difference, so that a single row hardly changes a weight
@@ -67,7 +68,7 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     return may_be
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Noise:
     """The noise of a mean difference, as in the test "paired-cv"."""
 
@@ -89,7 +90,7 @@ class _Noise:
         return bool(mean > stdtrit(m / self.factor - 1, self.level) * error)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Rivals:
     """Parts of the risks, and the candidates' weights computed without each row or group."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from truerisk.core import formats
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.results.interval import Reported, Scale
 
@@ -19,7 +19,7 @@ ALIKE = {"auc": "roc_auc", "roc_auc": "auc"}
 """The two names of one score, in this package and in scikit-learn."""
 
 
-@dataclass(frozen=True)
+@frozen
 class HonestNumber:
     """An honest number, with the name that messages use for it.
 

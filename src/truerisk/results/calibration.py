@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import BadData, first_line
+from truerisk.core.frozen import frozen
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import normal_quantile
 from truerisk.results.records import Column, Range, Record, Share
@@ -22,7 +22,7 @@ DEPENDENT = "No intervals: weighted or grouped rows, and rows in order, are no i
 Bins = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Calibration(Record):
     r"""Mean predicted probability and observed share of events in bins with about equal counts.
 

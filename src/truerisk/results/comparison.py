@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Protocol
 
 from truerisk.core import formats, tables
 from truerisk.core.arguments import check_number
+from truerisk.core.frozen import frozen
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import ERROR, Interval, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
@@ -30,7 +31,7 @@ class Equivalence(Protocol):
     def confidence_level(self) -> float: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison(Record):
     """Comparison of two rules: `difference` is a minus b, on the scale of `scoring`.
 

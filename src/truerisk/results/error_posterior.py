@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple, overload
 
@@ -12,6 +11,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.arguments import as_array, check_level, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
 from truerisk.results.records import Shown
@@ -36,7 +36,7 @@ class Measures(NamedTuple):
     err: float
 
 
-@dataclass(frozen=True)
+@frozen
 class ErrorPosterior(Shown):
     r"""Posterior of the true error, given `errors` in `n` independent *test* rows.
 

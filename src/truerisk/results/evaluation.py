@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.plan.answers import Answers, Response
 from truerisk.plan.plan import Plan
@@ -35,7 +36,7 @@ class LazyInterval(Protocol):
 Target = Literal["Err", "Err_XY", "CER", "training"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tested:
     """One risk with everything that belongs to it, before its name and provenance are added.
 
@@ -69,7 +70,7 @@ class Tested:
         return self.interval if self.later is None else self.later.interval()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RisksByColumn(Sequence[Tested]):
     """Risks of many candidates, of which usually only two columns and a few entries are read.
 
@@ -142,7 +143,7 @@ def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
     return np.array([np.nan if error is None else error for error in errors])
 
 
-@dataclass(frozen=True)
+@frozen
 class OuterSplit:
     """The result of one outer split: the candidate that won inside, and its risk outside."""
 
@@ -155,7 +156,7 @@ class OuterSplit:
     n_test: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Winners:
     """The candidate tested in every question of a procedure's last pass, and its inner risk.
 
@@ -168,7 +169,7 @@ class Winners:
     compared: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Evaluation:
     """The result of a method: a risk per candidate and, if it tunes, the risk of the procedure.
 
@@ -200,7 +201,7 @@ def compact(losses: np.ndarray) -> np.ndarray:
 AT_ONCE = 1 << 15  # losses of models without a further fold, of which there are K - 1 per row
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Shaken:
     """Losses of rows that were tested by models without their own fold and a further one.
 
@@ -239,7 +240,7 @@ class Shaken:
         return Shaken(self.rows, self.other, self.losses - other.losses)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Influences:
     """The losses whose weighted mean is a value, one for each row, if rows were tested once.
 
@@ -268,7 +269,7 @@ class Influences:
 FOLDS = 1.8
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PairedLosses:
     """Losses `losses[c, j]` of candidate c on row j, whose `shares` in the risk sum to 1.
 
@@ -306,7 +307,7 @@ class Comparable(Protocol):
 OF_ROWS: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class AnsweredRows:
     """Answers to one plan for every candidate, or for one `candidate`, together with the truth.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import FindingWarning, UnknownName, warn
+from truerisk.core.frozen import frozen
 
 Severity = Literal["serious", "warning", "note"]
 
@@ -68,7 +68,7 @@ RENAMED: Mapping[str, str] = {
 """Codes of earlier versions, which stored results may contain, and their present names."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """One thing that is wrong or worth knowing, and what to do about it."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from math import inf
 from typing import Any, Self, overload
@@ -17,6 +17,7 @@ import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.formats import clean, risk
+from truerisk.core.frozen import frozen
 from truerisk.results.door import load_part
 from truerisk.results.records import Share, Shown
 
@@ -76,7 +77,7 @@ def quantile_of_t(level: float, degrees: float) -> float:
     return normal_quantile(level) if degrees == inf else float(stdtrit(degrees, (1 + level) / 2))
 
 
-@dataclass(frozen=True)
+@frozen
 class Interval:
     """The interval from `low` to `high`, computed by `method`, at `confidence_level`."""
 
@@ -128,7 +129,7 @@ def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
-@dataclass(frozen=True)
+@frozen
 class Breakdown(Mapping[str, float], Shown):
     """A mapping that prints as a table of one line.
 
@@ -193,7 +194,7 @@ class WithInterval:
         return {name: self.value, f"{name}.low": low, f"{name}.high": high}
 
 
-@dataclass(frozen=True)
+@frozen
 class Reported(WithInterval):
     """A value with its interval only; `better` is "larger" or "lower"."""
 
@@ -202,7 +203,7 @@ class Reported(WithInterval):
     better: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Scale:
     """The scale of a requested number: the risk itself for a loss, the score for a score.
 

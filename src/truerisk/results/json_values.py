@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from math import inf, isfinite, nan
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from truerisk.core.arguments import check_count, path_of, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.results.records import LARGEST_COUNT, MAX_BYTES
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ def schema_of(content: Any) -> str:
     return schema.partition("/")[0]
 
 
-@dataclass(frozen=True)
+@frozen
 class JsonValue:
     """A value and its place in the document."""
 

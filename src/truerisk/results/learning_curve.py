@@ -14,7 +14,7 @@ truncated normals: exact except for the sums over c and b, and without random nu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -23,6 +23,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnScale, Scale
@@ -44,7 +45,7 @@ N_PLACES = 16  # number of sizes at which the law is evaluated for a figure
 FURTHEST = 4.0
 
 
-@dataclass(frozen=True)
+@frozen
 class ExpectedRisk(OnScale):
     """The expected risk of a learner that is trained on `n_train` rows.
 
@@ -62,7 +63,7 @@ class ExpectedRisk(OnScale):
         return f"with {self.n_train:g} rows expect {formats.risk(self.value)} {self.interval}"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LearningCurve(Record):
     """Risks at several numbers of training rows, and the law a + b n^−c that losses follow.
 
@@ -232,7 +233,7 @@ NUGGET = 0.2  # share added to each variance, because the law is an approximatio
 UNLIKELY = 0.01  # the law is refused if a fit this bad has a smaller probability
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PowerLaw:
     """The law behind the losses `values` at `sizes`, ascending, with this `covariance` of errors.
 

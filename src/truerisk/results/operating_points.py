@@ -6,7 +6,6 @@ The area under its ROC curve is a U-statistic, with DeLong's variance; ties coun
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,13 +13,14 @@ import numpy as np
 from truerisk.core import formats
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import tied
 from truerisk.results.records import Record, Size
 
 RATES = ("sensitivity", "specificity", "precision")
 
 
-@dataclass(frozen=True)
+@frozen
 class OperatingPoint(Record):
     """Results of "positive if score ≥ threshold" on scored rows, and why the threshold was chosen.
 
@@ -77,7 +77,7 @@ class OperatingPoint(Record):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Sweep:
     """Every threshold that separates rows, in falling order, and the counts at each.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -18,6 +18,7 @@ import numpy as np
 
 from truerisk.core import plain_values, tables
 from truerisk.core.errors import Brief, xml_text
+from truerisk.core.frozen import frozen
 from truerisk.results.door import load_from_above, load_part
 
 MAX_BYTES = 64 * 2**20
@@ -28,7 +29,7 @@ Reading takes up to half a second and 30 MiB of memory for each MiB of text.
 LARGEST_COUNT = 2**53
 
 
-@dataclass(frozen=True)
+@frozen
 class Range:
     """The numbers from `low` to `high`."""
 
@@ -40,7 +41,7 @@ class Range:
         return f"{self.low:g} at least{most}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Column:
     """An array or tuple with the same length as other columns of this `name`; "" for any length.
 

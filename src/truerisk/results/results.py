@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from math import inf
 from numbers import Integral
@@ -14,6 +14,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.core.tables import frame_of, frame_of_rows
 from truerisk.results import sentences
@@ -50,7 +51,7 @@ CHOICE_LEFT_OUT = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RiskEstimate(OnScale, Bounded, Record):
     """An estimate of how good a model is on new rows, with its uncertainty and its origin.
 
@@ -234,7 +235,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         return {**numbers, "n_fits": self.n_fits, "seconds": self.seconds}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class DressedRisks(Sequence[RiskEstimate]):
     """The estimates of all candidates, each assembled when it is read.
 
@@ -264,7 +265,7 @@ class DressedRisks(Sequence[RiskEstimate]):
         return dress(self.tested[candidate], common, self.candidates[candidate])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RiskCurve(Bounded, Record):
     """The risks or scores of all candidates, and the chosen candidate.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.core import formats, plain_values, tables
 from truerisk.core.arguments import as_array, check_level, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
+from truerisk.core.frozen import frozen
 from truerisk.data.rows import is_missing
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
@@ -34,7 +35,7 @@ READ = (
 Rates = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RocCurve(Record):
     r"""True against false positive rate for every threshold, and the area under the curve.
 
@@ -207,7 +208,7 @@ class RocCurve(Record):
         return [tables.Block("ROC", ["", ""], rows)]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PrecisionRecall:
     """Precision and recall at every threshold with positive calls, in falling order.
 
@@ -248,7 +249,7 @@ class PrecisionRecall:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class AreaDifference:
     """AUC of the first curve minus AUC of the second on the same rows, by DeLong et al. (1988)."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy as np
 from truerisk.core.arguments import as_array, check_count, generator_of, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import tied
 from truerisk.results.records import Shown
 from truerisk.results.results import RiskCurve
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RiskMixture:
     """A distribution of risks: `values` with `weights` that sum to 1.
 
@@ -38,7 +39,7 @@ class RiskMixture:
         return f"{number(self.mean)}{error}"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SelectionBias(Shown):
     r"""The same choice repeated many times: how often each candidate wins, and by which risks.
 

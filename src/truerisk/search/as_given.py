@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.family import Family
 from truerisk.core.formats import clean, number, params_text, signed, unsigned
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem
 from truerisk.results.evaluation import Evaluation
@@ -19,7 +19,7 @@ from truerisk.results.results import RiskCurve, RiskEstimate
 _NOTHING = 1e-12
 
 
-@dataclass(frozen=True)
+@frozen
 class Paired:
     """Mean paired difference with its standard error over `n_units` rows, or groups of rows.
 
@@ -76,7 +76,7 @@ SHARES = {  # parameters for which 1 is a count and 1.0 is a share
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class AsGiven:
     """The given setting compared with the tuned model; `gain` is the mean loss that tuning saves.
 

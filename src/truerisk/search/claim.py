@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from typing import Any
 
@@ -21,6 +21,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a, is_exactly, usual_score
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, class_named
@@ -40,7 +41,7 @@ USED_UP = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Claim:
     """A fitted search in the form that the audit needs, whatever its class.
 
@@ -207,7 +208,7 @@ def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
     return len(rows) / (np.count_nonzero(sizes) * sizes[codes])
 
 
-@dataclass(frozen=True)
+@frozen
 class ByWord:
     """scikit-learn's scorer of a name as a search uses it: the positive class is the label 1."""
 
@@ -233,7 +234,7 @@ _BY_ROWS: dict[str, tuple[str, Factor]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ScoreScale:
     """The conversion of a search's score to a risk, for computations: risk = perfect − score.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
 from truerisk.core.family import refuse_no_tags
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_honest_search
 from truerisk.results.finding import Finding
 from truerisk.search.claim import Claim
@@ -172,7 +172,7 @@ def _last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
     return np.flatnonzero(last), cv, notes
 
 
-@dataclass(frozen=True)
+@frozen
 class Subsampled:
     """The splits of a halving round: each side is reduced to that round's share of the rows."""
 
@@ -355,7 +355,7 @@ def _splitter(search: Any) -> Any:
     return OnRows(5 if search.cv is None else search.cv, rows, search.estimator)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OnRows:
     """The splits of some of the rows, as numbers of all rows."""
 

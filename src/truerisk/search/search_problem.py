@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +13,7 @@ from truerisk.contracts import Method
 from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import usual_score
 from truerisk.data.data import Data, TaskWord, take_named_columns
 from truerisk.engines.generic import Generic
@@ -83,7 +84,7 @@ def problem_of(
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Routed:
     """The arguments of `fit`, sorted into the table, row attributes and fit parameters.
 

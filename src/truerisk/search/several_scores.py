@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import is_failure
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import named
 from truerisk.losses.scorer_losses import perfect_rule
@@ -56,7 +57,7 @@ class _Remembered:
         return {"function": self.function, "last": None}
 
 
-@dataclass(frozen=True)
+@frozen
 class _OneOf:
     """One score of a function that returns several."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ from truerisk.contracts import Fits
 from truerisk.core.arguments import store_of
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.engines.running.executors import workers_of
 from truerisk.estimation.problem import Problem
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class StoredSearch:
     """The open store of a search; engines store their fits through the `keeper`."""
 

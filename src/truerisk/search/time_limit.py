@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from truerisk.contracts import Keeper, Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import Listener, Progress, counting, listen, listener
 from truerisk.estimation.problem import Problem, draw_plan
 from truerisk.estimation.run import Computed, tuning_problem, with_note
@@ -29,7 +30,7 @@ SHARE = 10  # settings that start together may take 1/10 of the remaining time
 GROWTH = 2  # each batch is at most twice as large as the previous one
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tried:
     """The settings that were rated, and their known answers, pass by pass."""
 
@@ -83,7 +84,7 @@ def try_in_time(
     return course.run()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Pass:
     """Fits that all settings need: their plan, and their pass number in the computation."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from truerisk.contracts import Request
 from truerisk.core.errors import BadArgument, MissingResult
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data, without_columns
 from truerisk.engines.running.answering import answers_of
 from truerisk.losses.loss import IN_TIME, Loss
@@ -205,7 +206,7 @@ class Missing(Generic[Result]):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class LossScorer:
     """A scorer of (model, X, y) like scikit-learn's, which returns the loss as a score."""
 

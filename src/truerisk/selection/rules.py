@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Rule
 from truerisk.core.arguments import is_number, refuse_class, shown
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
 from truerisk.results.interval import tied
 
@@ -34,7 +34,7 @@ def smallest(values: np.ndarray) -> float:
     return float(np.nanmin(values))
 
 
-@dataclass(frozen=True)
+@frozen
 class Minimum(Rule):
     """Rule that chooses the candidate with the smallest risk; ties go to the first in grid order.
 
@@ -51,7 +51,7 @@ class Minimum(Rule):
         return int(np.flatnonzero(tied(values, least))[0])
 
 
-@dataclass(frozen=True)
+@frozen
 class OneStandardError(Rule):
     """Rule that chooses the simplest candidate with risk ≤ smallest risk + its standard error.
 

@@ -20,10 +20,11 @@ That is the error of a mean whose standard error is made of a few sums, each nor
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import exp, lgamma, sqrt
 
 import numpy as np
+
+from truerisk.core.frozen import frozen
 
 FIRST = 5  # lags that count, whether they are surely correlated or not
 ABOVE = 1.0  # standard errors that are added to autocorrelations
@@ -36,7 +37,7 @@ MOST = 0.999  # an autocorrelation
 """Calibrated by `python -m benchmarks.calibration.order` (docs/time-measured.md)."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """An upper bound of ω, and lag and coefficient of the seasons."""
 
@@ -125,7 +126,7 @@ MOST_COSINES = 100
 STEPS = 64  # of the factors among which the number of cosines is chosen
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LongRun:
     r"""The standard error of a mean of `n` values.
 

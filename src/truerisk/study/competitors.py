@@ -10,7 +10,7 @@ that every competitor has found there which has found any; one that has found no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.comparison.scores import RankTerms, Scores
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 
 QUANTITIES = {
@@ -33,7 +34,7 @@ OF_SCORES = {"truth": "truth_is_score", "value": "value_is_score"}
 Replications = Mapping[int, Mapping[str, Any]]  # replicate -> row
 
 
-@dataclass(frozen=True)
+@frozen
 class Replicates:
     """A row for every replicate that was found, and the cells that were asked for."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from truerisk.core.errors import StudyIncomplete
+from truerisk.core.frozen import frozen
 from truerisk.engines.workers.scheduler import Batches
 from truerisk.study.schema import Fate, State
 from truerisk.study.store import Cell
@@ -25,7 +26,7 @@ LARGEST = 2_000
 SLACK = 120.0  # seconds beyond its tasks' limits after which a batch counts as lost
 
 
-@dataclass(frozen=True)
+@frozen
 class Rules:
     """How a run behaves.
 

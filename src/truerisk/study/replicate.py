@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,6 +21,7 @@ from truerisk.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.formats import without_folders
+from truerisk.core.frozen import frozen
 from truerisk.core.plain_values import plain
 from truerisk.core.registry import check_known
 from truerisk.estimation.problem import pose
@@ -38,7 +39,7 @@ _OF_TRUTH = ("problem", "size", "learner", "scoring", "n_test", "seed")
 _truths: dict[str, Truth] = {}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Drawn:
     """Rows to learn from, and rows that only the truth is measured on (None without any)."""
 

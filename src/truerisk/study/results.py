@@ -14,7 +14,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
@@ -24,6 +24,7 @@ import numpy as np
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
 from truerisk.core.formats import number, seconds
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
 from truerisk.core.tables import Block, frame_of_rows, text_table
 from truerisk.results.door import load_from_above
@@ -97,7 +98,7 @@ class CellSummary(TypedDict):
     seconds: Size | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class StudyResults(Record):
     """The results of a study; `cells` has one entry per problem, size, learner and method.
 

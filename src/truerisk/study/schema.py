@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
 from truerisk.core.errors import BadStore
+from truerisk.core.frozen import frozen
 
 APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
 VERSION = 2
@@ -114,7 +114,7 @@ class State(IntEnum):
     SUSPECT = 4  # its worker ended; it will be tried again, last and alone
 
 
-@dataclass(frozen=True)
+@frozen
 class Fate:
     """How a task ended; `text`, `npy` and `cost` are its result, `error` why there is none."""
 

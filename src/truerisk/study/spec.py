@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn
 
 from truerisk.core.arguments import path_of, refuse_old_names
 from truerisk.core.errors import BadData, TrueRiskError
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, check_present, closest
 from truerisk.intervals import as_form
 from truerisk.losses.loss_words import may_be_word
@@ -43,7 +44,7 @@ def known_learners() -> Any:
     return learners
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """A problem, a learner or a method: its name in results, and what was written about it."""
 
@@ -51,7 +52,7 @@ class Entry:
     content: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Spec:
     """A checked specification. `text` is what was written, TOML or JSON."""
 
@@ -141,7 +142,7 @@ _OF_LEARNERS = {"word", "name", "set", "grid"}
 _OF_METHODS = {"word", "name", "interval"}  # all else are options of the method itself
 
 
-@dataclass(frozen=True)
+@frozen
 class _Reader:
     text: str
     content: dict[str, Any]

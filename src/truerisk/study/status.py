@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.core.progress_line import duration
 from truerisk.results.records import Count, Record, Size
 from truerisk.study.lock import Lock, described
@@ -20,7 +20,7 @@ ENTRIES_OF_ERROR: Mapping[str, type] = {"cell": Mapping, "number": int, "error":
 WANTED: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: "text"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Status(Record):
     """The tasks of a study, counted; `errors` are a few of those that have no result."""
 

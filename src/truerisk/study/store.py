@@ -13,7 +13,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadStore, StudyIncomplete
+from truerisk.core.frozen import frozen
 from truerisk.study.lock import Lock
 from truerisk.study.schema import NUMBERS, Fate, State, create, examine, is_empty, migrate
 from truerisk.study.values import canonical, hash_of, key_of, unpack
@@ -30,7 +30,7 @@ RUN = ("started", "seen", "ended", "pid", "host", "workers", "running", "version
 CACHE = -64_000  # kibibytes of pages, negative as SQLite wants it
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Cell:
     """Replicates that differ by their number alone; `content` is all that determines them."""
 
@@ -40,7 +40,7 @@ class Cell:
     wanted: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Tally:
     """How many tasks of a cell are in which state, and the seconds of the done ones."""
 
@@ -51,7 +51,7 @@ class Tally:
     seconds: float
 
 
-@dataclass(frozen=True)
+@frozen
 class DriverRun:
     """One run of the driver; `ended` is None while it lasts and after a crash."""
 

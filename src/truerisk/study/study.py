@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -23,6 +22,7 @@ from truerisk.core.arguments import (
     store_of,
 )
 from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
@@ -189,7 +189,7 @@ def _stored(path: Path, allow_import: bool) -> Spec:
 SCHEMA = "truerisk.study-cell/2"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FixedTable:
     """A problem that is a table: replicates are rows drawn from it without replacement."""
 

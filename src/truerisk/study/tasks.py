@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
 from truerisk.core.errors import is_failure
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen
 from truerisk.study.schema import Fate, State
 from truerisk.study.values import pack
@@ -23,7 +24,7 @@ COST = "seconds"  # under this name a result says what it cost; it is no part of
 LONGEST_TRACE = 20_000
 
 
-@dataclass(frozen=True)
+@frozen
 class Limits:
     """What a task may take, in seconds and in megabytes beyond what its process held before."""
 
@@ -34,7 +35,7 @@ class Limits:
         return self.seconds is not None or self.megabytes is not None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Order:
     """What is the same for all batches of a run; the arrays may be read only.
 
@@ -54,7 +55,7 @@ class Order:
         return views
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Batch:
     """Replicates of one cell."""
 

@@ -11,12 +11,12 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import BadStore
+from truerisk.core.frozen import frozen
 
 
 def canonical(content: Any) -> str:
@@ -60,7 +60,7 @@ def digest_of(array: np.ndarray) -> str:
 ARRAYS = "arrays"  # under this name the text lists the arrays, in the order of their bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class Packed:
     """One result, ready for the store."""
 

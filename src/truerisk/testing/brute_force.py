@@ -7,7 +7,7 @@ nor with what a Plan says of itself to engines.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
@@ -23,7 +24,7 @@ from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
 
 
-@dataclass(frozen=True)
+@frozen
 class Decoded:
     """A plan in plain lists: rows as often as they occur, in ascending order."""
 

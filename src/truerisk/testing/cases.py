@@ -10,13 +10,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from truerisk.contracts import Engine, Method, Request, RunOptions, Streams, Terms
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.plain_values import plain
 from truerisk.data.data import Data
 from truerisk.data.rows import digest
@@ -41,7 +42,7 @@ from truerisk.testing.toy_learners import (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Case:
     """A family, data and a loss."""
 
@@ -240,7 +241,7 @@ def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
     return replace(plan, extra=replace(flips, code=code))
 
 
-def frozen(data: Data) -> Data:
+def frozen_data(data: Data) -> Data:
     """The same data in arrays that cannot be written to."""
     return replace(
         data,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import FitFailed, TrueRiskError
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.plan.answers import Answers, code_type
 from truerisk.plan.extras.linear_rules import LinearRules
@@ -29,7 +30,7 @@ SEED = 3
 NEAR: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
 
 
-@dataclass(frozen=True)
+@frozen
 class Effort:
     """How many data sets and plans are drawn, and whether a failing one is made small."""
 
@@ -37,7 +38,7 @@ class Effort:
     shrink: bool = True
 
 
-@dataclass(frozen=True)
+@frozen
 class Draw:
     """What hypothesis draws for one check: data for a family, a plan for the data, a request."""
 
@@ -202,7 +203,7 @@ def _shape(s: Situation) -> tuple[int, ...]:
     return (asked, *(s.data.y.shape[1:] if s.request.response == "value" else ()))
 
 
-@dataclass(frozen=True)
+@frozen
 class Check:
     """One fact about a method or an engine; calling it raises an error where the fact is not so.
 

@@ -20,7 +20,7 @@ from truerisk.plan.extras.model_facts import ModelFacts, freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force
-from truerisk.testing.cases import frozen
+from truerisk.testing.cases import frozen_data
 from truerisk.testing.comparing import (
     Check,
     Draw,
@@ -255,7 +255,7 @@ def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> Non
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
     """Neither X nor y nor the class codes are written to."""
     for s in willing_on(engine, family):
-        before = frozen(s.data)
+        before = frozen_data(s.data)
         run_on(engine, s)
         for name in ("X", "y", "classes", "codes"):
             old, new = getattr(before, name), getattr(s.data, name)
@@ -265,7 +265,7 @@ def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # 
 def check_takes_read_only_arrays(engine: Engine, family: Family) -> None:
     """Data in memory that cannot be written to get the same answers."""
     for s in willing_on(engine, family):
-        locked = replace(s, data=frozen(s.data))
+        locked = replace(s, data=frozen_data(s.data))
         require_same(run_on(engine, s), run_on(engine, locked), "read-only data and others")
 
 

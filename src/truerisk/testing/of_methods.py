@@ -7,7 +7,7 @@ import pickle
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any, get_args
@@ -16,6 +16,7 @@ import numpy as np
 
 from truerisk.contracts import Method, Streams
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.engines.workers.processes import reusable_workers
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target
@@ -31,7 +32,7 @@ from truerisk.testing.cases import (
     contents_of,
     estimates,
     evaluate,
-    frozen,
+    frozen_data,
     perfect_cases,
     permuted_data,
     permuted_plan,
@@ -103,7 +104,7 @@ def check_method(method: Method, case: Case | None = None) -> None:
     raise_failures(f"method '{method.word}'", method_checks(method, case))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Trial:
     """A method on its case; what it says there is computed once, for all checks that compare."""
 
@@ -259,7 +260,7 @@ def _perfect(method: Method, cases: list[Case]) -> bool:
 
 def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
     """Neither X nor y nor the class codes are written to."""
-    before = frozen(trial.case.data)
+    before = frozen_data(trial.case.data)
     trial.evaluate()
     for name in ("X", "y", "classes", "codes"):
         old, new = getattr(before, name), getattr(trial.case.data, name)
@@ -269,7 +270,7 @@ def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
 
 def check_takes_read_only_arrays(trial: Trial) -> None:
     """Data in memory that cannot be written to give the same result."""
-    locked = replace(trial.case, data=frozen(trial.case.data))
+    locked = replace(trial.case, data=frozen_data(trial.case.data))
     _require_same(trial.contents, contents_of(trial.evaluate(locked)), "read-only data")
 
 

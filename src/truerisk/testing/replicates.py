@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.contracts import Method
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data, TaskWord
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.problems import make_simple
@@ -40,7 +40,7 @@ class KnownProblem(ABC):
         """Risk of a fitted model; `std_error` is 0 where the risk is exact."""
 
 
-@dataclass(frozen=True)
+@frozen
 class TwoGaussians(KnownProblem):
     """Two Gaussian classes, each row's class a fair coin; zero-one loss.
 
@@ -70,7 +70,7 @@ class TwoGaussians(KnownProblem):
         return self.gaussians.true_risk(model, n_test=FRESH_ROWS)
 
 
-@dataclass(frozen=True)
+@frozen
 class PureNoise(KnownProblem):
     r"""Class 1 with probability `share`, whatever the features say; zero-one loss.
 
@@ -103,7 +103,7 @@ class PureNoise(KnownProblem):
         return TrueRisk(self.share + slope * float(ones.mean()), error, len(X))
 
 
-@dataclass(frozen=True)
+@frozen
 class NoisyLine(KnownProblem):
     r"""y = Xβ + ε with X ~ N(0, I) and ε ~ N(0, σ²); squared loss.
 
@@ -160,7 +160,7 @@ problems: tuple[KnownProblem, ...] = (two_gaussians, pure_noise, noisy_line)
 Direction = Literal["optimistic", "pessimistic", "none"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Replicates:
     """The estimate on every draw, and the true risk of the model fitted on all its rows."""
 

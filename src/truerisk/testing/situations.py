@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
@@ -19,7 +19,7 @@ from truerisk.testing.cases import quiet
 from truerisk.testing.toy_learners import NearestMean
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Situation:
     """All that an engine is given."""
 

@@ -7,13 +7,14 @@ the share of events as a smooth function of the probability.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import Block
 from truerisk.results.interval import quantile_of_t
 from truerisk.results.records import FINITE, Column, Points, Record, Share
@@ -31,7 +32,7 @@ from truerisk.validation.measures import Measured, MeasuredPart
 from truerisk.validation.outcomes import Outcomes
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Recalibration:
     r"""`logit P(y = 1) = a + b logit p` (Cox, 1958): b the slope, a the intercept.
 
@@ -139,7 +140,7 @@ LOST = ", since it reaches 0 or 1 within the range of the probabilities"
 SHOWN = 0.01, 0.99  # quantiles of the probabilities between which the curve is shown
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CalibrationFit:
     r"""`logit P(y = 1) = s(logit p)`, s a restricted cubic spline (Harrell, 2015; Austin, 2019).
 
@@ -235,7 +236,7 @@ def _or_reason(kind: type[Fit], outcomes: Outcomes) -> Fit | str:
 Fit = TypeVar("Fit", Recalibration, CalibrationFit)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CalibrationCurve(Record):
     """The smoothed share of events, or mean of y, at `predicted`, with a band point by point.
 
@@ -287,7 +288,7 @@ class CalibrationCurve(Record):
         return [Block("Calibration curve", list(columns), rows)]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SmoothCalibration(MeasuredPart):
     """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
 

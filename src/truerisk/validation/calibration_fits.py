@@ -7,13 +7,14 @@ cubic spline is a curve of a few knots, straight beyond the outer ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
 
+from truerisk.core.frozen import frozen
 
-@dataclass(frozen=True, eq=False)
+
+@frozen(eq=False)
 class LineFit:
     """Coefficients, and `influences[i]`, what row i adds to their error.
 
@@ -30,7 +31,7 @@ class LineFit:
         return np.asarray(summed.T @ summed * n / max(n - 1, 1))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LeastSquaresFit(LineFit):
     r"""The minimum of `Σ w_i (y_i − η_i)²`, `η = offset + columns · coef`.
 
@@ -69,7 +70,7 @@ MOST_STEPS = 50
 CLOSE = 1e-10  # of the largest step on the scale of the linear predictor
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LogisticFit(LineFit):
     r"""The maximum of `Σ w_i (y_i η_i − log(1 + e^{η_i}))`, `η = offset + columns · coef`.
 
@@ -128,7 +129,7 @@ def _derivatives(
     return weights * (y - p), columns.T @ (columns * spread[:, None])
 
 
-@dataclass(frozen=True)
+@frozen
 class Link:
     """Where line and curve are straight: `of` leads there from what was given, `back` from there.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from truerisk.core import formats, tables
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import quantile_of_t
 from truerisk.results.records import Points, Record, Share
 from truerisk.results.roc import RocCurve
@@ -24,7 +25,7 @@ NO_INTERVAL = (
 AMONG_MEASURES = "the area is the AUC, whose interval stands among the measures."
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Discrimination(MeasuredPart):
     """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out answers.
 
@@ -79,7 +80,7 @@ MOST_SHOWN = 10  # thresholds that are all shown
 MOST_RUNS = 4  # of neighbouring thresholds that a sentence names
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class NetBenefit(Record):
     r"""`NB(t) = TP/n − FP/n · t/(1 − t)`, those with p ≥ t treated (Vickers and Elkin, 2006).
 

@@ -22,13 +22,14 @@ spread of the predictions is compared between folds: see `uneven_spread`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.methods.parts.procedure import by_fit
 from truerisk.results.interval import Interval, quantile_of_t
 from truerisk.validation.calibration_fits import IDENTITY, Link
@@ -61,7 +62,7 @@ def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
     return replace(run, answered=answered, winners=settings, pair_answers=None)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelLine:
     """Numbers of held-out rows by models of one setting, and the intervals that follow from them.
 

@@ -26,10 +26,10 @@ Kish L (1965). Survey Sampling. Wiley, New York.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile
 from truerisk.validation.calibration_fits import sums_by_member
 from truerisk.validation.many_levels import level_of_each, simultaneous_quantile
@@ -69,7 +69,7 @@ def gain_interval(
     return low, high
 
 
-@dataclass(frozen=True)
+@frozen
 class _Side:
     """Rows with p < t, which everybody's treatment adds, or with p ≥ t, which nobody's drops.
 

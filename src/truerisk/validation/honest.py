@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from truerisk.contracts import Request, Streams, Terms
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import Problem, Score
 from truerisk.estimation.run import compute, curve_of, procedure_of, tuning_problem
 from truerisk.intervals.choice import choose
@@ -28,7 +29,7 @@ from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class HonestRun:
     """A procedure that was tested on rows that took no part in tuning or fitting.
 

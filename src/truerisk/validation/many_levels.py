@@ -40,10 +40,9 @@ Journal of the American Statistical Association 62:626–633.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile
 
 DRAWS = 1 << 16
@@ -104,7 +103,7 @@ STEPS = 200
 EXACT = 1e-12  # of the mean variance: a smaller step moves nothing
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Shrinkage:
     """The shrunken `values`, the `mean` that they are drawn to, and the spread τ between levels.
 
@@ -154,7 +153,7 @@ def _between(y: np.ndarray, noise: np.ndarray) -> float:
 ENDS = 1e-4  # of the bound: no score is nearer to perfect where its logit is taken
 
 
-@dataclass(frozen=True)
+@frozen
 class StableScale:
     """For risks from `lower` to `upper`, None where there is no bound; the `logit` where asked.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from truerisk.core import formats, tables
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import of_word
 from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Count, Finite, Record, Size
@@ -17,7 +17,7 @@ OVERLAP = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Measure:
     """What a measure is called, and which part of a validation it belongs to."""
 
@@ -57,7 +57,7 @@ HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism",
 N_HONEST = 4  # columns of a finished model, which has no rows of its own here
 
 
-@dataclass(frozen=True)
+@frozen
 class Measured(Record):
     """A measure of held-out rows with its interval, and what it looks like otherwise.
 

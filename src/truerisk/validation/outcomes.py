@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from truerisk.core import plain_values
 from truerisk.core.errors import Brief
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, class_named
 from truerisk.losses.loss_words import AT_HORIZON
@@ -25,7 +26,7 @@ from truerisk.results.evaluation import AnsweredRows
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Outcomes:
     """Whether the event came, what was predicted, the weight of the answer, member and row.
 
@@ -144,7 +145,7 @@ def clipped(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
 BEST_FIRST: tuple[Response, ...] = ("probability", "score", "value", "label")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class HeldOut(Brief):
     """One entry per answer; a row that is tested in several repetitions has several.
 
@@ -205,7 +206,7 @@ class HeldOut(Brief):
 REST = "the rest"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Event:
     """The class `code` of y; the formulas of two outcomes read it as the second of two classes.
 

@@ -14,13 +14,14 @@ machine learning methods. Biometrical Journal 65:2200302.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of
 from truerisk.plan.answers import Answers, Response
 from truerisk.results.door import load_from_above
@@ -46,7 +47,7 @@ LABELS = "the model gives no probabilities: a change is another label."
 OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PredictionStability(Record):
     """The `predictions` for `rows`, and `others[b]`, those of B further models for the same.
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.results.operating_points import Sweep, area
 from truerisk.results.roc import PrecisionRecall
 from truerisk.validation.calibration import CalibrationFit, Recalibration, line_and_curve
@@ -18,7 +18,7 @@ from truerisk.validation.measures import OF_EVENTS, OF_RANKS
 from truerisk.validation.outcomes import Outcomes
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Profile:
     """What is computed of outcomes: measures, the curve at `grid`, net benefits at `thresholds`.
 
@@ -80,7 +80,7 @@ def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Optimism:
     r"""By how much a model looks better on its own rows (Efron, 1983; Harrell, 2015).
 
@@ -116,7 +116,7 @@ class Optimism:
         return self.apparent - (self.training - self.test)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FoldJackknife:
     r"""Numbers θ of all K folds, and θ₋ⱼ: the same without fold j, neither in training nor in test.
 

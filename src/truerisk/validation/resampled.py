@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.formats import seconds as in_words
+from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.estimation.run import compute
@@ -26,7 +27,7 @@ from truerisk.validation.wishes import NOT_ROW_BY_ROW
 LONG = 60.0  # seconds that deserve a word before they pass
 
 
-@dataclass(frozen=True)
+@frozen
 class EveryClass(Bootstrap):
     """Bootstrap samples that hold every class: in another one less can be fitted, or nothing."""
 
@@ -46,7 +47,7 @@ class EveryClass(Bootstrap):
         return plan.only(whole)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Resampled:
     """What models of bootstrap samples answer about all rows.
 

@@ -28,13 +28,14 @@ program, with a minus before :math:`\hat\Phi/2`, where all fits select equally m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of
 from truerisk.data.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import by_fit
@@ -60,7 +61,7 @@ SHARED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FeatureStability(Record):
     """``selected[i, f]``: whether the i-th model uses feature f, and Nogueira's index of that.
 
@@ -174,7 +175,7 @@ def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
     return index, variance**0.5
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelStability(Record):
     """What the models of the outer splits share; a part that is None is `missing` for a reason."""
 

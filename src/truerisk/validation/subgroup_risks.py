@@ -9,12 +9,13 @@ level at which all of them hold together (`truerisk/validation/many_levels.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from truerisk.contracts import Terms
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, as_form
 from truerisk.intervals.calibrated import enlarged
@@ -135,7 +136,7 @@ def _shrink(
     return {column: fit.spread}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _TestedRows:
     """What was answered about rows, ready to be read for a part of them."""
 
@@ -200,7 +201,7 @@ class _TestedRows:
         return _Part(self, replace(subgroup, n_rows=int(in_part.sum()), n_events=n_events), in_part)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Part:
     """The tested rows of one level, `member` of the table."""
 
@@ -359,7 +360,7 @@ class _Part:
         return np.mean(values, axis=0), np.mean(lines, axis=0), np.mean(changes, axis=0)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class _Evidence(RowEvidence):
     """That of a part of the tested rows; `row_of` is the place of each test's row among them."""
 

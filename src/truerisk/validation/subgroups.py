@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import of_word
 from truerisk.core.tables import frame_of_rows
 from truerisk.data.columns import category_order
@@ -32,7 +33,7 @@ from truerisk.results.records import Count, Finite, Perfect, Record, Share, Size
 FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
 
 
-@dataclass(frozen=True)
+@frozen
 class Subgroup:
     """The rows of one level: how many, and the events among them where y has two classes."""
 
@@ -47,7 +48,7 @@ class Subgroup:
         return f"{self.column} = {self.level}" if self.column else self.level
 
 
-@dataclass(frozen=True)
+@frozen
 class SubgroupRisk(OnScale):
     """One loss in one subgroup; `value` is None where it has too few rows, and `reason` says so.
 
@@ -66,7 +67,7 @@ class SubgroupRisk(OnScale):
     perfect: Perfect | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class SubgroupRisks:
     """One loss in all subgroups, beside all rows together.
 
@@ -89,7 +90,7 @@ class SubgroupRisks:
         return formats.of_class(self.scoring, self.positive)
 
 
-@dataclass(frozen=True)
+@frozen
 class Subgroups(Record):
     """Every loss in every level of the columns that were asked for.
 
@@ -196,7 +197,7 @@ MOST_LEVELS = 30
 LARGE = 1e16  # whole numbers below are written out
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Levels:
     """The `names` of a column's levels, and for each row the number of its own.
 

@@ -10,7 +10,7 @@ p, or f, as its only column.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from truerisk.comparison.paired import compare
 from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.formats import number
+from truerisk.core.frozen import frozen
 from truerisk.core.tables import Block, text_table
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, procedure_of
@@ -101,7 +102,7 @@ class UpdatedNumbers(RegressorMixin, Updated):
         return self._answers(X)
 
 
-@dataclass(frozen=True)
+@frozen
 class Update:
     """What is fitted, to all rows in the end, and its honest risk.
 
@@ -120,7 +121,7 @@ class Update:
 HEAD = ["fitted", "intercept", "slope"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Updating(Record):
     """The finished model as it is, with its intercept updated, and with its slope besides."""
 

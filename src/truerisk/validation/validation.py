@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from typing import Any, ClassVar, TypedDict
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from truerisk.contracts import Terms
 from truerisk.core import formats, plain_values
+from truerisk.core.frozen import frozen
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
 from truerisk.results.bounds import HonestNumber, numbers_of
@@ -62,7 +63,7 @@ class ValidatedRows(TypedDict):
     n_groups: Count | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Validation(Bounded, Record):
     """What out-of-fold answers say of a model, part by part.
 

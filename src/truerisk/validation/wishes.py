@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_clip, check_count, check_number, shown
 from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data
 from truerisk.losses.loss import ANY_TIME
@@ -21,7 +21,7 @@ from truerisk.validation.subgroups import Levels, levels_of
 NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Wishes:
     """Event, thresholds, bootstrap samples, subgroups, and how near to 0 and 1 is too near.
 

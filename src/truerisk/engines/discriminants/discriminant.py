@@ -24,13 +24,14 @@ learner is asked as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
@@ -54,7 +55,7 @@ from truerisk.kernels.spectral import EPS
 from truerisk.plan.plan import Plan
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearDiscriminants(OnePass):
     """Serves LinearDiscriminantAnalysis and LinearDiscriminant, alone or last in a pipeline."""
 
@@ -132,7 +133,7 @@ class LinearDiscriminants(OnePass):
         return answers
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Fit:
     """One train set: the slopes of what is not shrunk (None: left open), the fit of what is."""
 
@@ -208,7 +209,7 @@ def _shared_rows(task: Task) -> np.ndarray | None:
 SHARE = 4.0  # over √p, of the bound
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ShrunkFit:
     """Class means and the spectrum of the scatter, of turned rows where there is a `table`."""
 

@@ -7,13 +7,13 @@ For the balanced threshold the class means move as well. With weights all sums a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
@@ -30,7 +30,7 @@ LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row is not uniq
 FAR_ABOVE = 1e4  # times the cut-off: without a row a singular value keeps √LEAST_KEPT of itself
 
 
-@dataclass(frozen=True)
+@frozen
 class FisherDiscriminants(OnePass):
     """Serves FisherClassifier, alone or last in a pipeline."""
 
@@ -99,7 +99,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros_like(values), values], axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _CodeFit:
     """The least squares of class codes on rows, with what taking a row away needs."""
 

@@ -12,11 +12,11 @@ stay, and every row has eigenvalues of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.discriminants.rule import (
     NOISE,
     WORST,
@@ -163,7 +163,7 @@ class Without:
         return spreads(products, np.broadcast_to(shares, across.shape), self.rule.tol)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Products:
     """t, d'A⁻¹δ_k and δ_k'A⁻¹δ_k of every row with δ_k = m_c − m_k, and γ; `sound`: to be trusted.
 
@@ -202,7 +202,7 @@ class _Products:
 NOWHERE = -1
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LeftOut:
     """`fits[j]` sees all rows but `rows[j]`."""
 

@@ -10,7 +10,6 @@ Where scikit-learn would complain of a rank it is asked itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
@@ -38,7 +38,7 @@ from truerisk.plan.plan import Plan
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
 
 
-@dataclass(frozen=True)
+@frozen
 class QuadraticDiscriminants(OnePass):
     """Serves QuadraticDiscriminantAnalysis and QuadraticDiscriminant, also last in a pipeline."""
 
@@ -194,7 +194,7 @@ SMALLEST = 1e-11  # of the largest column
 FEWEST = 1e-13  # of the largest eigenvalue: less is rounding
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Shape:
     """One class; row j of `weights` are the inverse variances along its axes for `regs[j]`.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.arguments import as_array
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.engines.discriminants.scatter import (
     FLAT,
@@ -28,7 +28,7 @@ DOUBT = 1e-8  # of a score: the bound below is reached by few data, and seldom n
 CUT_OFF = 1e-13  # below this share of the largest eigenvalue lstsq may drop a direction
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class DiscriminantRule:
     """How the settings of a group turn class means and a scatter into scores."""
 

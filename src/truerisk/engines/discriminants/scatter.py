@@ -7,12 +7,13 @@ Both know how far they can be trusted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
+
+from truerisk.core.frozen import frozen
 
 FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
 LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
@@ -21,7 +22,7 @@ DRIFT = 1e-13  # of the spread of a column: a mean that is off by less is right
 ENOUGH = 1e-5  # of the largest eigenvalue; smaller ones are not taken from a product X'X
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Classes:
     """Rows class by class: codes that are present, how many rows (copies counted), and means.
 
@@ -163,7 +164,7 @@ def _less(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
     np.subtract(rows[whole:], row, out=out[whole:])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Root:
     """A lower triangle T, with T'T the inverse of a scatter.
 
@@ -250,7 +251,7 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
     return Root(inverse, scale, trace)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ScatterSpectrum:
     """Eigenvalues and vectors of a scatter; `vectors` may span a part, the rest has value 0.
 

@@ -8,11 +8,11 @@ in which this loses digits, or a class is missing, are left for the single fits.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise, product
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.discriminants.rule import (
     DiscriminantRule,
     respond,
@@ -106,7 +106,7 @@ def _by_class(
         yield batch, [part.reshape(-1, p + 1, p + 1) for part in parts]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Sums:
     """Sizes and means of the classes and the scatter of every fit, and where they are `sound`."""
 
@@ -158,7 +158,7 @@ class _Sums:
         return _Fitted(rule, sound, self.sizes, means, slopes)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Fitted:
     """Slopes `(fit, class, column)` of the fits, and which of them are sound."""
 

@@ -9,13 +9,13 @@ intervals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_plain
 from truerisk.data.data import Data
 from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
@@ -29,7 +29,7 @@ from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 
-@dataclass(frozen=True)
+@frozen
 class Intervals(OnePass):
     """Serves IntervalClassifier over any candidates `k`."""
 
@@ -113,7 +113,7 @@ class Intervals(OnePass):
         return answers
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _SortedRows:
     """Rows on the line: the distinct `x` of all rows, ascending, and the `group` of each row."""
 

@@ -8,7 +8,6 @@ are the very steps that it takes. Where rounding could have it take another, sci
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, TrainSet
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
@@ -40,7 +40,7 @@ KINDS: dict[str, Any] = {
 SERVED = {"precompute": False, "warm_start": False, "positive": False, "selection": "cyclic"}
 
 
-@dataclass(frozen=True)
+@frozen
 class ElasticNets(OnePass):
     """Serves Lasso and ElasticNet, alone or last in a pipeline."""
 

@@ -8,12 +8,12 @@ in ours or in the learner's own arithmetic, is left open.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.kernels.spectral import (
     EPS,
@@ -36,7 +36,7 @@ TIE = 1e-8  # scores nearer than this are a tie: its winner is for scikit-learn 
 NARROW = 1e-10  # a cut-off below this does not tell a null direction from rounding
 
 
-@dataclass(frozen=True)
+@frozen
 class Manner:
     """How the learner solves: with penalties or not, its intercept, and what it cuts off."""
 
@@ -90,7 +90,7 @@ def scales(T: np.ndarray, mean: np.ndarray, total: float) -> np.ndarray:
     return np.where(spread > 0, spread, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TrainSet:
     """Rows Z and targets T of a fit, centred and times the roots of the weights.
 
@@ -257,7 +257,7 @@ def location_doubts(
     return EPS * far * lengths
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Coding:
     """Numbers as they are; classes as ±1, one column for two of them, else one per class.
 

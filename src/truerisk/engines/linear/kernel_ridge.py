@@ -8,7 +8,6 @@ scikit-learn might find no Cholesky factor, scikit-learn itself is asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, Manner, scales
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
@@ -30,7 +30,7 @@ from truerisk.plan.plan import Plan
 BYTES = 1 << 29  # the kernel of all rows may take so much
 
 
-@dataclass(frozen=True)
+@frozen
 class KernelRidges(OnePass):
     """Serves KernelRidge with a kernel that scikit-learn knows by name."""
 
@@ -113,7 +113,7 @@ def _number_refusal(setting: Mapping[str, Any]) -> str | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class KernelTable:
     """The kernel of all rows, and how far its elements may be off."""
 
@@ -207,7 +207,7 @@ def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
     return 1.0 + 4.0 * gamma * square
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class KernelPart:
     """A fit's kernel, targets and weights; `across` is the kernel of what is asked with its rows.
 

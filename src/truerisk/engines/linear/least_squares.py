@@ -10,7 +10,7 @@ that the data hardly determine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_freedom, solve
@@ -34,7 +35,7 @@ from truerisk.plan.plan import Plan
 EXACT = ("auto", "svd", "cholesky")
 
 
-@dataclass(frozen=True)
+@frozen
 class LeastSquares(OnePass):
     """Serves LinearRegression, Ridge and RidgeClassifier, alone or last in a pipeline."""
 

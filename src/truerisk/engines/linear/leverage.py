@@ -7,11 +7,11 @@ Rows and targets are those times the roots of the weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.kernels.spectral import EPS, Spectrum, Turned, answers_at, longest
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ BLOCK = 512
 ENOUGH = 1e-12  # of a target's scale: far below what any caller minds
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LeftOutErrors:
     """What each row's fit without it misses it by, `(penalty, row, target)`.
 

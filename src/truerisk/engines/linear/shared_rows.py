@@ -6,12 +6,12 @@ fit is a part of XX'. What rounding could move here is left for the single fits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg.blas import dsyr
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.linear.fit import DOUBT, Coding, Manner, location_doubts, scales
 from truerisk.engines.templates.task import Task
 from truerisk.kernels.spectral import (
@@ -29,7 +29,7 @@ NEAR = 0.5  # of a mean square: what the square of the mean may have of it
 BYTES = 1 << 28  # a product of all rows may take so much
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SharedRows:
     """All rows, with what their fits share."""
 
@@ -149,7 +149,7 @@ class SharedRows:
         return True
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Part:
     """A fit on some rows of the table: `weights` is one entry per row, 0 outside."""
 

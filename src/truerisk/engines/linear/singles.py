@@ -7,11 +7,12 @@ in the fit on all rows, and the fit without it is made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.linear.fit import DOUBT, Coding, TrainSet, location_doubts
 from truerisk.engines.linear.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.engines.linear.shared_rows import Part, SharedRows
@@ -25,7 +26,7 @@ ALONE = 1e-10
 WELL = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Singles:
     """The fits marked in `single` differ from all rows by one, `row`, and are asked about it."""
 

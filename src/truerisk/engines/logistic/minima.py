@@ -13,13 +13,13 @@ Fits that do not meet this are solved one by one by the path.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
     OPEN,
     QuestionRows,
@@ -108,7 +108,7 @@ def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
     return float(ratio) if 0 <= ratio <= 1 else None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rule:
     """Score functions of every candidate: coefficients (candidate, f, p) and intercepts.
 
@@ -218,7 +218,7 @@ def fitted_path(
     return Rule(group.candidates, *solution, present, 0.0, penalty)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Penalty:
     """For each candidate, the weight of half the squared coefficients relative to the likelihood.
 
@@ -231,7 +231,7 @@ class Penalty:
     standardize: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OwnRows:
     """The training rows of a fit, with their classes (0, 1) and weights."""
 

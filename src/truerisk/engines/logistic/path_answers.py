@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.templates.task import Task
 from truerisk.plan.answers import code_type, codes_of_scores
 
 OPEN = 1e-9  # scores this close to a tie are computed by the learner itself
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class QuestionRows:
     """The test rows of a question, read by columns; `own` is set if each row is left out."""
 

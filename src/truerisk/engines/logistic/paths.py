@@ -12,7 +12,6 @@ set. The penalty is λ = 1 / (C Σ w), with the same C in training sets of every
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +20,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.arguments import check_flag
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.progress import tell
 from truerisk.core.registry import check_present, is_present
@@ -48,7 +48,7 @@ def _minima() -> ModuleType:
     return minima
 
 
-@dataclass(frozen=True)
+@frozen
 class LogisticPaths(OnePass):
     """Engine for LogisticPath over `at` and LogisticRegression over `C`, also in a pipeline.
 

@@ -17,12 +17,12 @@ directions orthogonal to the rows, in which only rounding moves anything.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
     QuestionRows,
     answers_of,
@@ -46,7 +46,7 @@ SAME = 1e-9  # tolerance for scores, compared with the installed solver
 WIDE = 2  # rotation is worthwhile if there are this many times as many columns as rows
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Stopped:
     """Score functions of every candidate from both runs: (candidate, run, f, p) and (…, f)."""
 
@@ -197,7 +197,7 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
     return steps and bool(np.abs(scores - model.decision_function(theirs)).max() < SAME)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Stops:
     """The ends of the solver at each penalty, in two runs that differ in rounding only.
 

@@ -6,11 +6,11 @@ If there are few rows, all distances are computed and sorted at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.settings import Group
 from truerisk.kernels import native
 
@@ -23,7 +23,7 @@ BLOCK = 1 << 22  # number of distances that are held at once
 QUERIES, ROWS = 256, 4096  # numbers of queries and rows in one matrix product
 
 
-@dataclass(frozen=True)
+@frozen
 class Measure:
     """The metric settings shared by the candidates of a group, which differ in n_neighbors only."""
 
@@ -52,7 +52,7 @@ class Measure:
         return self.by_distance or not self.is_euclidean
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class NearestRows:
     """The nearest rows of each query i, in ascending order of (squared distance, row number).
 

@@ -16,7 +16,6 @@ the ranks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from operator import itemgetter
@@ -26,6 +25,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.neighbours.distances import Measure, nearest
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
@@ -63,7 +63,7 @@ TIED = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class NearestNeighbours(OnePass):
     """Engine for KNeighborsClassifier and KNeighborsRegressor, alone or in a pipeline."""
 

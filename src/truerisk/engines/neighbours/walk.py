@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.data import SameRows
 from truerisk.engines.neighbours.distances import Measure, NearestRows, cosine_rounding, nearest
 from truerisk.engines.settings import Group
@@ -27,7 +28,7 @@ DIGITS = 2e-8
 MOST_CLASSES = 32767  # labels are stored in two bytes
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RowTargets:
     """The targets of rows: class codes below `n_classes`, or numbers (n, t)."""
 
@@ -36,7 +37,7 @@ class RowTargets:
     n_classes: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Walked:
     """Answers and verdicts: `labels` (n_ks, n_positions) or `shares` (n_ks, n_positions, width).
 
@@ -159,7 +160,7 @@ def _sorted_by_fit(given: Flips, n_fits: int) -> tuple[np.ndarray, Flips]:
     return np.searchsorted(flips.fit, np.arange(n_fits + 1)).astype(np.int32), flips
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class NearestAnswers:
     """`answers` of every k for every position; `open` marks those that equal distances affect."""
 
@@ -167,7 +168,7 @@ class NearestAnswers:
     open: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Walk:
     """The input of a walk: a plan, every k of a group (or one per fit), and the rows' targets."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.registry import is_present
 from truerisk.data.data import Data
@@ -31,7 +31,7 @@ EVERY = -1  # the number of all questions of a fit, where they are asked at once
 ROUNDING = 1e-9  # of what the rows of a column span: copies of a row differ by less
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Fitted:
     """Steps that nobody else is to find."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from truerisk.core.arguments import real_array
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.formats import clean
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import take_columns
 from truerisk.engines.running.doors import chances_of_intervals
@@ -20,7 +21,7 @@ from truerisk.plan.answers import code_type
 from truerisk.plan.plan import Plan
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Enquiry:
     """Rows for which a fitted model is asked to predict.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.formats import params_text
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data, has_row_entries
 from truerisk.data.rows import copied, n_columns, take_columns, take_rows
@@ -69,7 +70,7 @@ Job = tuple[int, list[Any]]
 """A fit and its candidates, or what an engine uses in place of the candidates."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Piece:
     """The answers of one candidate in one fit, one array per test set, or why there are none.
 
@@ -146,7 +147,7 @@ def fit_pieces(
     return pieces
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FitInput:
     """Training data of one fit, its number, and the asker of what the plan asks beyond predictions.
 

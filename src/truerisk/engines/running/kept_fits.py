@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from truerisk.contracts import Keeper, Request, RunOptions, Shelf
 from truerisk.core.errors import BadStore
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.running.fitting import Job, Piece
 from truerisk.plan.plan import Plan
@@ -44,7 +44,7 @@ def kept_fits(
     return KeptFits(keeper, plan, scored, shelves, waiting)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class KeptFits:
     """The jobs of a run, by candidate or by group; `waiting` are those that still have to run.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 
 MOST_COLUMNS = 1_000  # the most columns for which scikit-learn's PCA decomposes the covariance …
@@ -24,7 +24,7 @@ TALL = 10  # … if there are at least this many rows per column
 MOST_CELLS = 500
 
 
-@dataclass(frozen=True)
+@frozen
 class Reading:
     """The parameter whose values share a fit, the value that is fitted, and how others are derived.
 

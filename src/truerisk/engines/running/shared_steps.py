@@ -24,6 +24,7 @@ import numpy as np
 
 from truerisk.core.errors import is_failure
 from truerisk.core.family import Family, parameters_of
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.data.data import Data
 from truerisk.data.rows import copied
@@ -37,7 +38,7 @@ ROOM = 256 * 2**20  # bytes of tables that are stored for later learners
 DEPTH = 4  # the depth to which a fitted step is searched for arrays
 
 
-@dataclass(frozen=True)
+@frozen
 class Start:
     """One unfitted step of a candidate before its learner, with its seed.
 
@@ -64,7 +65,7 @@ class Place:
     test_tables: dict[int, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Begun:
     """The fitted steps before one candidate's learner, with the training and test rows it sees.
 

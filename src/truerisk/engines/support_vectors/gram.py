@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.support_vectors.svm_steps import (
     gaussian_answered,
     gaussian_solved,
@@ -43,7 +44,7 @@ def in_order(rows: np.ndarray, others: np.ndarray | None, *, of_differences: boo
     return products_in_order(rows, others, of_differences=of_differences)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Gram:
     """A kernel between m rows, and between these and the rows that may be asked about.
 
@@ -58,7 +59,7 @@ class Gram:
     finite: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class GramRows:
     """Distinct rows of a train set by their places in the Gram matrix, with codes of classes."""
 
@@ -68,7 +69,7 @@ class GramRows:
     weights: np.ndarray | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Products:
     """Rows to fit on, and the rows asked about where they are others: else they are the same.
 

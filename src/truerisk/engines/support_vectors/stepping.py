@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
+from truerisk.core.frozen import frozen
 from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Gram, GramRows, Products, as_called, in_order
@@ -18,7 +18,7 @@ from truerisk.engines.support_vectors.svm_steps import stepped_answers, steps_of
 from truerisk.plan.answers import code_type
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Stepped:
     """Decision values (pair, candidate, row) of SVC, not negative for a pair's second class."""
 

@@ -9,11 +9,11 @@ off for many fits with few columns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.settings import ELSEWHERE
 from truerisk.engines.templates.task import Task
 from truerisk.plan.blocks import ALL, Blocks, RowSets, covered, spread
@@ -103,7 +103,7 @@ MOST_PRODUCTS = 1 << 22  # numbers in the table of products of columns
 MOST_WEIGHTS = 1 << 21  # numbers in the weights of one batch
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Samples:
     """Some fits of a plan, with their weights `(fit, row)` and the positions of their answers."""
 

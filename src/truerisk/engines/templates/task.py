@@ -14,6 +14,7 @@ import numpy as np
 
 from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.prepared import Begin, dense, unless_it_fails
 from truerisk.engines.running.doors import known_steps
@@ -26,7 +27,7 @@ CLOSE = 1e-9  # relative to the largest score: differences this small may be due
 PROBED = 16  # number of successive fits; the first of them shows which candidates are worth a pass
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Shown:
     """Training data of one fit after the steps before the learner: rows and their weights.
 
@@ -70,7 +71,7 @@ class Collected:
     largest: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Task:
     """One group of candidates on one plan; `place` stores answers where they belong."""
 

@@ -9,10 +9,10 @@ reflections, which lose no digits of a row's length; the product XX' would lose 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg import lapack
+
+from truerisk.core.frozen import frozen
 
 
 def is_wide(X: np.ndarray) -> bool:
@@ -27,7 +27,7 @@ def is_wide(X: np.ndarray) -> bool:
     return n_rows + 1 < n_features
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Turned:
     """Training rows `shown` in the rotated columns, whose `directions` have unit length.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.kernels import native
 
 NO_LIMIT = 2**31 - 1
@@ -17,7 +17,7 @@ MOST_SUM = 2**53
 MOST_ROWS = 2**26  # squares of counts and their sums stay whole numbers that doubles hold
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TreeTable:
     """A table of finite numbers in single precision, column by column."""
 
@@ -52,7 +52,7 @@ class TreeTable:
         return order
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ColumnsOfTwo:
     """Columns of two values, `low` and `high`: of each row, those where it has the rarer one.
 
@@ -86,7 +86,7 @@ class ColumnsOfTwo:
         return np.where(self.which, -1, np.cumsum(~self.which) - 1).astype(np.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RowLists:
     """Lists of rows laid end to end: list f is `rows[offsets[f]:offsets[f + 1]]`."""
 
@@ -108,7 +108,7 @@ class RowLists:
             raise ValueError(f"{name} name rows outside 0 ... {bound - 1}.")
 
 
-@dataclass(frozen=True)
+@frozen
 class GrowthLimits:
     """Where growing ends: scikit-learn's parameters, resolved for one fit.
 
@@ -122,7 +122,7 @@ class GrowthLimits:
     decrease: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tree:
     """The nodes of one tree, under the names of scikit-learn's `tree_`.
 
@@ -143,7 +143,7 @@ class Tree:
         return len(self.children_left)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Growth:
     """The nodes of many trees, one after another, and the leaves that rows fall into.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, answer_of
 from truerisk.engines.running.members import (
@@ -38,7 +38,7 @@ from truerisk.plan.plan import Plan
 STOPS_EARLY = 10_000  # early_stopping="auto" of histogram boosting, in scikit-learn's words
 
 
-@dataclass(frozen=True)
+@frozen
 class Ensembles(OneFit):
     """Serves forests, bagging, AdaBoost and gradient boosting over their number of members.
 

@@ -12,17 +12,17 @@ Nothing here imports a package: a learner is told by its class where the package
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import known_class
 
 Values = tuple[Any, ...]
 ANSWERS = ("predict", "predict_proba", "decision_function")
 
 
-@dataclass(frozen=True)
+@frozen
 class Package:
     """What a package calls things.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import ceil, inf, log2, sqrt
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.engines.prepared import unless_it_fails
 from truerisk.engines.trees.compiled import (
     CLOSE,
@@ -40,7 +40,7 @@ READ = {
 RANDOM_END = 2**31 - 1  # scikit-learn's RAND_R_MAX
 
 
-@dataclass(frozen=True)
+@frozen
 class Recipe:
     """One setting of a decision tree as the builder needs it."""
 

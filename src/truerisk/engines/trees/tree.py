@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ import numpy as np
 
 from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import take_rows
 from truerisk.engines.running.answering import Enquiry, codes_of_classes
@@ -50,7 +51,7 @@ UNCOUNTED = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Trees(OneFit):
     """Serves scikit-learn's decision trees over any `ccp_alpha`."""
 

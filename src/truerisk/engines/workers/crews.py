@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from copy import copy
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import field, is_dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 from truerisk.core.errors import FitFailed, TrueRiskError
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a, is_from
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Parcel, run_parcel
@@ -37,7 +38,7 @@ def versions() -> dict[str, str]:
     return {"truerisk": __version__, "python": python, **packages}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Shared:
     """A task and what it is given besides a batch; called with a batch where that is to run.
 

@@ -11,10 +11,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
 from typing import Any
 
 from truerisk.core.errors import TrueRiskError
+from truerisk.core.frozen import frozen
 from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
@@ -74,7 +74,7 @@ class Batches(ABC):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Flight:
     batch: Any
     alone: bool

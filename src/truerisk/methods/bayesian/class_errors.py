@@ -9,15 +9,17 @@ out, one entry per rule; the class is c = −1 or +1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
+
 _NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18: the integrand beyond adds nothing to a double
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ClassErrors:
     """α, b, ν* and the margin c g* of every rule; b = 0 is a class whose error is 0 or 1 for sure.
 
@@ -84,7 +86,7 @@ class ClassErrors:
         return np.asarray(np.maximum(both - np.exp(2 * self._tail), 0.0))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Scored:
     """What rows of one class and its prior say of every rule: all that its posterior rests on.
 

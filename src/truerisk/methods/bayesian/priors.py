@@ -10,13 +10,13 @@ each can be given by itself, as one value or as a mapping from class labels to v
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from truerisk.core.arguments import as_array, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.frozen import frozen
 
 Prior = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
 PRIORS = get_args(Prior)
@@ -28,7 +28,7 @@ _NO_DISTRIBUTION = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ClassPrior:
     """The prior of one class: κ, ν, the scale matrix S and the mean.
 

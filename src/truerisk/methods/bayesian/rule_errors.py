@@ -9,12 +9,13 @@ of a Chebyshev interpolant of the density.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper, moments, posterior
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
@@ -27,7 +28,7 @@ _OUTER, _OUTER_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _DEGREE = 128
 
 
-@dataclass(frozen=True)
+@frozen
 class ScoreLaw:
     """W of one class; with b = 0 it is at −∞ or +∞ (error 1 or 0)."""
 
@@ -97,7 +98,7 @@ class ScoreLaw:
         return np.where(q < 0, 0.0, 1 - self.below(-ndtri(np.clip(q, 0.0, 1.0))))
 
 
-@dataclass(frozen=True)
+@frozen
 class ErrorLaw:
     """The posterior of `shares[0]` ε₋ + `shares[1]` ε₊, the class errors being independent."""
 
@@ -169,7 +170,7 @@ _TOO_WIDE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RuleErrors:
     """The errors of some rules between two classes: `shares` times those of each class, added."""
 
@@ -230,7 +231,7 @@ class RuleErrors:
         return ErrorLaw(self.shares, (one, two))
 
 
-@dataclass(frozen=True)
+@frozen
 class Credible:
     """The standard error and the credible interval of one of several rules, when it is asked."""
 
@@ -258,7 +259,7 @@ def pairwise(
     ]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Lines:
     """Rules between two classes: in the units of X, and what they are for the scaled rows."""
 

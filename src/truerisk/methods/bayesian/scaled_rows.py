@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,12 +9,13 @@ import numpy as np
 
 from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.plan.answers import Answers
 from truerisk.plan.extras.linear_rules import LinearRules
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ScaledRows:
     """Rows z = (x − centre)/scale, which are never made: a rule is put in their units instead.
 

@@ -21,12 +21,12 @@ Efron, 2014).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
 from truerisk.losses.loss import AUC, Loss, RowLoss
@@ -116,7 +116,7 @@ def _inverse_share(n: int) -> float:
     return float((1 - 1 / n) ** -n)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Replicated:
     """The answers to a plan of samples, with the apparent question last where there is one."""
 

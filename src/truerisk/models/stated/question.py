@@ -7,12 +7,12 @@ rests on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, entry_of, is_exactly, is_honest_search, keeps
 
 INSTEAD = "use a method that holds rows out, such as '10-fold'."
@@ -24,7 +24,7 @@ def rows_of_last_step(pipeline: Any, X: Any) -> Any:
     return pipeline[:-1].transform(X) if len(pipeline.steps) > 1 else X
 
 
-@dataclass(frozen=True)
+@frozen
 class Question(Generic[Answer]):
     """A table of classes and their formulas, which are called as the question is.
 

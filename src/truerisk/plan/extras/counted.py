@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.plan.blocks import ALL, Blocks, RowSets, places_among, spread
 from truerisk.plan.extra import ExtraAnswers, Gathered
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Counted(Flips):
     """Questions `counted` (ascending) about these numbers; some fits get changed labels as well."""
 
@@ -56,7 +56,7 @@ class Counted(Flips):
         return GatheredCounts(plan, np.full(shape, np.nan))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Counts(ExtraAnswers):
     """Training rows of each class; `values[c, t]` is for position t of the counted questions."""
 
@@ -73,7 +73,7 @@ class Counts(ExtraAnswers):
         return Counts(np.concatenate([self.values, *(one.values for _, one in others)]))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class GatheredCounts(Gathered):
     """Collects the counts of a plan as they arrive."""
 

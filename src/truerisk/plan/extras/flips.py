@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.rows import mixed
 from truerisk.plan.extra import Extra
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Flips(Extra):
     """Changed labels: in fit `fit[j]`, the row `row[j]` has the class code `code[j]`."""
 

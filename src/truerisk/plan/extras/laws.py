@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.data.rows import mixed
 from truerisk.plan.blocks import ALL, Blocks, RowSets
 from truerisk.plan.extra import Extra
@@ -15,7 +15,7 @@ from truerisk.plan.plan import Plan
 LAWS = ("subsets", "bootstraps")
 
 
-@dataclass(frozen=True)
+@frozen
 class Law:
     """Law by which `size` rows are drawn: "subsets" without replacement, "bootstraps" with it."""
 
@@ -23,7 +23,7 @@ class Law:
     size: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Laws(Extra):
     """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows drawn by `LAWS[kind[j]]`.
 

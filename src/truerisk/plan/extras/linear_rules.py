@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 
-@dataclass(frozen=True, eq=False)
+
+@frozen(eq=False)
 class LinearRules:
     """Linear rules of some candidates in one fit.
 

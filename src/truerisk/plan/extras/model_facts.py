@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.plan.blocks import places_among
 from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, end_to_end
 from truerisk.plan.extras.linear_rules import LinearRules, gathered
@@ -19,7 +20,7 @@ LACKING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ModelFacts(Extra):
     """Questions about properties of the models, each a list of questions (ascending) or None.
 
@@ -62,7 +63,7 @@ class ModelFacts(Extra):
         return GatheredFacts(free_fits(plan), ruled_fits(plan), table, self.rules is not None)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Facts(ExtraAnswers):
     """Properties of the fitted models.
 
@@ -100,7 +101,7 @@ class Facts(ExtraAnswers):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class GatheredFacts(Gathered):
     """Collects properties of models as they arrive.
 

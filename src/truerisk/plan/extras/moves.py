@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.frozen import frozen
 from truerisk.plan.extra import Extra
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Moves(Extra):
     """Questions `question[j]` (ascending) about random points near rows, drawn with `seed[j]`.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.frozen import frozen
 from truerisk.plan.blocks import places_among
 from truerisk.plan.extra import Extra
 from truerisk.plan.plan import Plan
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OwnRows(Extra):
     """Questions (ascending) that ask a fit about its own training rows."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.core.tables import frame_of
 from truerisk.results.records import Record
@@ -23,7 +23,7 @@ NOT_APPLICABLE = "does not apply: "
 """Beginning of the answer to a question that this study does not raise."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """One item: what it asks, and what the data and the computation answer, None if nothing."""
 
@@ -38,7 +38,7 @@ ASKS = re.compile(r"(^|[.:;] )[Ss]tate (how|on|that|what|where|whether|which|why
 """End of an answer that asks people to state something. A column may be called "state", too."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Checklist(Record):
     """All items of the guidelines; `open_questions` are those that people have to answer.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from truerisk.checks.leak_warnings import parts_that_stay_fitted
 from truerisk.core import formats
 from truerisk.core.errors import visible
 from truerisk.core.family import tunes_inside
+from truerisk.core.frozen import frozen
 from truerisk.data.rows import gaps_in, n_columns
 from truerisk.models.stated.model_parts import (
     coefficients_of,
@@ -50,7 +51,7 @@ TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
 both sides of its own; of places that it had not seen; next to its own; none of its own are here."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Rated:
     """A measure of held-out rows: its name, its part, its value, its interval and the word of that.
 
@@ -75,7 +76,7 @@ class Rated:
         return cls(name, part, interval.method, ends=(interval.low, interval.high), **given)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StudyRows:
     """The rows of a study, their classes, groups and gaps.
 
@@ -99,7 +100,7 @@ class StudyRows:
     weighted: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StudyModel:
     """The steps of a model, its settings, and what it does to classes and columns.
 
@@ -127,7 +128,7 @@ class StudyModel:
     unscaled: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StudyTesting:
     """The splits that chose and that tested, and how tested rows lie to those of training.
 
@@ -150,7 +151,7 @@ class StudyTesting:
         return self.tested_on == "others"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StudyResults:
     """The measures of performance, of all rows and by subgroup, and how many rows they ask for.
 
@@ -174,7 +175,7 @@ class StudyResults:
     n_to_validate: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StudySoftware:
     """The seed and the versions of the packages that computed all this."""
 
@@ -182,7 +183,7 @@ class StudySoftware:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StudyFacts:
     """The facts of a study that the data and the computation give."""
 

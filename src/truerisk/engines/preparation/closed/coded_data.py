@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
@@ -114,7 +114,7 @@ class Source:
         return column
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Cells(Table):
     """Some rows and columns of the data, as nobody has changed them.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.registry import is_present
 from truerisk.data.data import Data
@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 SOURCES: WeakKeyDictionary[Data, Source | None] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Closed:
     """How many steps are known, and what they give of a train set and of some sets of rows."""
 
@@ -39,7 +39,7 @@ class Closed:
     tests: list[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Prefix:
     """The first steps of a preparation, up to one that is not known."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.engines.preparation.closed.coded_data import Cells
 from truerisk.engines.preparation.closed.first_steps import form_of, in_turn
@@ -186,7 +186,7 @@ def _named_well(step: Any, names: Iterable[Any]) -> None:
         raise Refused("names of parts that scikit-learn refuses")
 
 
-@dataclass(frozen=True)
+@frozen
 class Places:
     """Columns by their places; a slice of an array stays as it lies in memory, a list does not."""
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from truerisk.core.frozen import frozen
 
 
 class Refused(Exception):
@@ -51,7 +52,7 @@ class Table(ABC):
         return self.shape[0] * self.shape[1]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Levels:
     """Distinct cells of a column over all rows, ascending, then None, then NaN."""
 
@@ -79,7 +80,7 @@ class Levels:
         return np.array(self.cells, dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Numbers(Table):
     """Doubles; those that are cells of the data, or stand in for some, have codes besides."""
 
@@ -100,7 +101,7 @@ class Numbers(Table):
         return super().coded() if self.levels is None else self.levels
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Coded(Table):
     """Codes of cells, column by column, and what they stand for."""
 
@@ -142,7 +143,7 @@ class Coded(Table):
         return Coded(self.codes[:, which], tuple(levels), self.kind)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Indicators(Table):
     """Of each cell that was encoded the column that holds a 1, or −1."""
 
@@ -188,7 +189,7 @@ class Indicators(Table):
         return csr_matrix((np.ones(len(indices)), indices, starts), shape=self.shape)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Beside(Table):
     """Blocks of one table from left to right, all of them dense."""
 
@@ -226,7 +227,7 @@ class Beside(Table):
         return filled
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Sparse(Table):
     """A table without its zeros: what comes after it is for scikit-learn to compute."""
 
