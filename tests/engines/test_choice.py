@@ -260,7 +260,12 @@ def test_what_the_first_fit_leaves_open_is_not_followed_in_the_next(monkeypatch)
 
 
 COMPARED = [
-    (logistic, "logistic_lbfgs", LogisticRegression, logistic.follows_the_solver),
+    (
+        logistic,
+        "logistic_lbfgs",
+        LogisticRegression,
+        lambda: logistic.follows_the_solver.__wrapped__(True),
+    ),
     (svm, "stepped", SVC, svm.takes_the_same_steps),
     (trees, "grow_trees", DecisionTreeClassifier, lambda: trees.closeness.__wrapped__("gini")),
     (elastic_net, "descend", ElasticNet, elastic_net.way_of_the_installed),

@@ -161,7 +161,7 @@ def test_small_probabilities_lose_their_digits_as_scikit_learn_loses_them():
 
 def test_other_steps_of_another_release_are_not_answered(monkeypatch):
     """What is followed is compared once per process; where it differs the engine refuses."""
-    monkeypatch.setattr(logistic, "follows_the_solver", lambda: False)
+    monkeypatch.setattr(logistic, "follows_the_solver", lambda several_classes: False)
     X, y = drawn(30, 3, 2)
     data = data_of(X, y)
     plan = tr.methods.KFold(3).plan(data, Streams(0))

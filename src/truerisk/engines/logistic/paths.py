@@ -144,7 +144,7 @@ class LogisticPaths(OnePass):
         follows = self._follows(family.settings)
         if follows and not is_bearable(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
-        if follows and not follows_the_solver():
+        if follows and not follows_the_solver(data.n_classes > 2):
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         if plan.needs.keys() & {"rules", "freedom", "taken_out"}:
             reason = _asked_refusal(family, data, plan, self.minimiser)

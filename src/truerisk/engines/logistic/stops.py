@@ -161,13 +161,15 @@ def _defaults() -> dict[str, Any]:
 
 
 @cache
-def follows_the_solver() -> bool:
+def follows_the_solver(several_classes: bool) -> bool:
     """Return True if the installed solver takes the same steps as this one.
 
-    This is checked once per process on three small problems, which takes some milliseconds. Another
+    This is checked once per process on small problems, dense and sparse, and on one of three
+    classes only where the data have more than two, since each takes some milliseconds. Another
     release may stop elsewhere or scale its objective in another way.
     """
-    return all(_agrees(*one) for one in ((2, False), (3, False), (2, True)))
+    problems = [(2, False), (2, True), *([(3, False)] if several_classes else [])]
+    return all(_agrees(*one) for one in problems)
 
 
 def _agrees(n_classes: int, sparse: bool) -> bool:
