@@ -46,7 +46,6 @@ def test_compare_averages_losses_per_split() -> None:
 
 
 def test_compare_takes_repeated_folds() -> None:
-    """A fold number per row and repetition: as many pairs as folds in all."""
     rng = np.random.default_rng(0)
     folds = np.array([rng.permutation(40) % 4 for _ in range(3)])
     a, b = rng.random((2, 3, 40))
@@ -75,7 +74,6 @@ def test_compare_refuses_estimates_that_do_not_pair(a, b, message) -> None:
 
 
 def test_compare_refuses_a_failed_estimate() -> None:
-    """An estimate without a value has nothing to compare."""
     engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning):
         failed = tr.estimate_risk(LogisticRegression(C=-1), X, Y, engine=engine)
@@ -149,35 +147,8 @@ def test_compare_takes_no_rows_of_folds_that_count_alike(unit) -> None:
 
 
 def test_compare_refuses_series_of_other_rows():
-    """By their index: position would pair the losses of different rows."""
     one = pd.Series([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
     other, folds = (1 - one).iloc[::-1], np.arange(6) % 3
     with pytest.raises(BadArgument, match="entry 0 is row 0 of a, and 5 of b"):
         tr.compare(one, other, folds=folds)
     tr.compare(one, other.loc[one.index], folds=folds)
-
-
-A, B = np.random.default_rng(0).random((2, 10))
-
-
-def given(word):
-    """What a test takes: risks of splits, losses of rows, risks in halves, or estimates."""
-    if word == "paired-cv":
-        return [estimate(k, cv=tr.methods.Pairs()) for k in (1, 9)], {}
-    if word == "mcnemar":
-        return (A > 0.5, B > 0.5), {}
-    if word == "sharp":
-        return (A.reshape(5, 2), B.reshape(5, 2)), {}
-    return (A, B), EQUAL
-
-
-@pytest.mark.parametrize("word", ["paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar", "5x2"])
-def test_compare_names_the_test_in_its_result(word) -> None:
-    """The result carries the word of its test and a difference a − b."""
-    pair, sizes = given(word)
-    found = tr.compare(*pair, test=word, **sizes)
-    assert found.test == word
-    values = [getattr(one, "value", one) for one in pair]
-    difference = np.mean(np.subtract(*np.array(values, dtype=float)))
-    assert (found.difference, found.value) == pytest.approx((difference, difference))
-    assert found.assumed

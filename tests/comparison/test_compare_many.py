@@ -56,16 +56,6 @@ def test_compare_many_agrees_with_other_packages(found):
     assert found.pair("C4.5", "C4.5+cf").p_value == pytest.approx(0.865966796875)
 
 
-def test_compare_many_mirrors_directions(found):
-    """The same table as risks gives the same but for signs."""
-    mirrored = tr.compare_many(-C45, methods=METHODS)
-    assert mirrored.ranks == found.ranks
-    for one, other in zip(found.pairs, mirrored.pairs, strict=True):
-        assert (one.p_holm, one.wins, one.better) == (other.p_holm, other.wins, other.better)
-        assert (one.difference, one.correlation) == (-other.difference, other.correlation)
-        assert (one.interval.low, one.interval.high) == (-other.interval.high, -other.interval.low)
-
-
 def test_method_pair_says_who_is_better(found):
     """C4.5+m wins on ten data sets, ties on two, loses on two."""
     pair = found.pair("C4.5+m", "C4.5")
@@ -78,8 +68,11 @@ def test_method_pair_says_who_is_better(found):
         found.pair("C4.5", "C5")
 
 
-def test_compare_many_ignores_order_and_seed(found):
-    """Rows in any order; columns order the pairs alone; the seed moves probabilities a little."""
+def test_compare_many_ignores_order_seed_and_direction(found):
+    """Rows in any order; columns order the pairs alone; the seed moves probabilities a little.
+
+    The same table as risks gives the same but for signs.
+    """
     rows, columns = np.random.default_rng(0).permutation(14), [2, 0, 3, 1]
     moved = tr.compare_many(
         C45[rows][:, columns], better="higher", methods=[METHODS[j] for j in columns]
@@ -94,6 +87,12 @@ def test_compare_many_ignores_order_and_seed(found):
     chances, others = ([p.equivalent for p in f.pairs] for f in (found, demsar(random_state=1)))
     assert chances != others
     assert chances == pytest.approx(others, abs=0.015)
+    mirrored = tr.compare_many(-C45, methods=METHODS)
+    assert mirrored.ranks == found.ranks
+    for one, other in zip(found.pairs, mirrored.pairs, strict=True):
+        assert (one.p_holm, one.wins, one.better) == (other.p_holm, other.wins, other.better)
+        assert (one.difference, one.correlation) == (-other.difference, other.correlation)
+        assert (one.interval.low, one.interval.high) == (-other.interval.high, -other.interval.low)
 
 
 def test_many_comparison_is_frozen_and_prints_itself(found):
@@ -111,7 +110,6 @@ def test_many_comparison_is_frozen_and_prints_itself(found):
 
 
 def test_many_comparison_concludes_in_sentences(found):
-    """The best, the test of all, the pairs, what is practically so."""
     assert list(found.conclusion) == [
         (
             "Of 4 methods on 14 data sets, C4.5+m+cf has the best average rank, 1.96, before "
@@ -167,22 +165,18 @@ FRAME = pd.DataFrame(C45, columns=METHODS, index=DATA_SETS)
     ids=["index", "column", "polars", "mapping"],
 )
 def test_compare_many_reads_every_kind_of_table(given, found):
-    """Names come along."""
     read = tr.compare_many(given, better="higher", quantity="AUC")
     assert read == found
 
 
-def test_compare_many_counts_what_has_no_name():
-    assert tr.compare_many(C45).methods == ("1", "2", "3", "4")
-    assert tr.compare_many({"a": [1, 2], "b": [2, 3]}).data_sets == ("1", "2")
-
-
 def test_compare_many_takes_means_of_splits(found):
-    """An array with splits, or lists; a hole in them is a missing cell."""
     array = C45[:, :, None] + np.linspace(-0.01, 0.01, 5)
     assert np.allclose(tr.compare_many(array).values, C45)
     lists = {"a": [[1.0, 3.0], [2.0, 4.0], 1.0], "b": [[0.0, 1.0], [np.nan, 1.0], 0.0]}
     assert tr.compare_many(lists).values == ((2.0, 0.5), (3.0, None), (1.0, 0.0))
+    # What has no name is counted.
+    assert tr.compare_many(C45).methods == ("1", "2", "3", "4")
+    assert tr.compare_many({"a": [1, 2], "b": [2, 3]}).data_sets == ("1", "2")
 
 
 TWICE = pd.DataFrame({"n": ["x", "x"], "a": [1, 2], "b": [1, 3]})
@@ -249,6 +243,12 @@ def test_compare_many_leaves_out_data_sets_with_a_hole():
         "2 of 9 data sets take no part, as a method has no value there (a on 2, c on 1): 3, 6"
     )
     assert found.conclusion[-1] == "All of this rests on 7 of 9 data sets: see the notes."
+    # Two data sets on which both methods have values are the least.
+    values = WHOLE.copy()
+    values[:4, 0] = np.nan
+    values[5:, 1] = np.nan
+    with pytest.raises(Refusal, match="'a' and 'b' have values on 1 common data set: leave one"):
+        compared(values, missing="last")
 
 
 @pytest.mark.parametrize(("better", "worst"), [("lower", 100.0), ("higher", -100.0)])
@@ -262,15 +262,6 @@ def test_compare_many_ranks_missing_last(better, worst):
     assert found.pair("b", "c").difference == kept.pair("b", "c").difference
     assert found.notes[0].startswith("3 of 27 cells are missing and rank last (those of one data")
     assert "a on 3, a on 6, c on 6" in found.notes[0]
-
-
-def test_compare_many_refuses_methods_that_never_meet():
-    """Two data sets on which both have values are the least."""
-    values = WHOLE.copy()
-    values[:4, 0] = np.nan
-    values[5:, 1] = np.nan
-    with pytest.raises(Refusal, match="'a' and 'b' have values on 1 common data set: leave one"):
-        compared(values, missing="last")
 
 
 # ---------------- Single splits reach the hierarchical test, or a note says why they do not
@@ -323,7 +314,6 @@ def test_compare_many_notes_why_splits_are_not_tested(given, options, notes):
 
 
 def test_compare_many_takes_no_splits_of_data_sets_left_out():
-    """The rule for missing cells comes first."""
     holes = SPLITS.copy()
     holes[3, 0, 2] = np.nan
     found = tr.compare_many(holes, correlation=0.1)

@@ -50,7 +50,6 @@ def test_study_compare_takes_the_risk_on_fresh_rows():
 
 
 def test_study_compare_takes_the_error_of_methods():
-    """RMSE around the truth of the same replicate, or its mean, by the target."""
     many = results(learners=("knn",), methods=("5-fold", "loo"))
     assert np.allclose(many.compare().values, [[0.01, 0.02]] * 3)
     rows = tuple({**row, "target": "Err"} for row in many.rows)
@@ -58,14 +57,6 @@ def test_study_compare_takes_the_error_of_methods():
     signed = np.array([-1.5, -0.5, 0.5, 1.5]) * 0.001 + 0.01 * np.array([1, -1, 1, -1])
     assert by_mean[0][0] == pytest.approx(np.sqrt(np.mean(signed**2)))
     assert np.allclose(many.compare(by="seconds").values, [[1.0, 2.0]] * 3)
-
-
-def test_study_compare_pairs_replicates():
-    """What one learner lacks on a problem counts for none there, and is said."""
-    found = results(drop={("two", "lda", 3), ("two", "lda", 2)}).compare()
-    assert np.allclose(found.values[1], [0.2005, 0.2205])
-    assert "2 of 24 replicates have no result" in found.notes[0]
-    assert found.notes[1].startswith("2 replicates that another competitor lacks")
 
 
 def test_study_compare_leaves_out_problems_where_a_learner_failed():
@@ -78,6 +69,11 @@ def test_study_compare_leaves_out_problems_where_a_learner_failed():
     assert many.compare(missing="last").n_compared == 3
     with pytest.raises(Refusal, match="'lda' has no value on any data set"):
         results(drop={(p, "lda", r) for p in PROBLEMS for r in range(4)}).compare()
+    # What one learner lacks on a problem counts for none there.
+    found = results(drop={("two", "lda", 3), ("two", "lda", 2)}).compare()
+    assert np.allclose(found.values[1], [0.2005, 0.2205])
+    assert "2 of 24 replicates have no result" in found.notes[0]
+    assert found.notes[1].startswith("2 replicates that another competitor lacks")
 
 
 @pytest.mark.parametrize(

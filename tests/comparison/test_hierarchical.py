@@ -84,7 +84,6 @@ def test_hierarchical_grid_is_fine_enough(monkeypatch):
 
 
 def test_hierarchical_probabilities_follow_the_region():
-    """Each three sum to one; no region holds nothing, a wide one all."""
     for rope in (0.0, 0.01, 0.5):
         found = told(WIDE, rope)
         assert (sum(found[:3]), sum(found[3:])) == pytest.approx((1, 1))
@@ -98,9 +97,6 @@ def test_hierarchical_ignores_signs_units_and_order():
     assert (*mirrored[2::-1], *mirrored[:2:-1]) == pytest.approx(found, abs=1e-3)
     assert told(WIDE * 1e6, 1e4) == pytest.approx(found, abs=1e-6)
     assert told(WIDE[::-1], 0.01) == pytest.approx(found, abs=1e-9)
-
-
-def test_hierarchical_is_less_sure_of_correlated_splits():
     x = drawn(3, 8, 10, -0.03, 0.001, 0.05)
     assert told(x, 0.01, 0.0)[0] > told(x, 0.01, 0.3)[0] > 0.5
 

@@ -69,7 +69,6 @@ def test_median_shift_of_many_differences_is_normal(monkeypatch):
 
 
 def test_signed_rank_of_equal_columns():
-    """No direction, and all of the weight in the region."""
     found = signed_rank(np.zeros(8))
     assert (found.p_value, found.correlation, found.n_zero) == (1.0, None, 8)
     assert median_shift(np.zeros(8), 0.95).ends == (0.0, 0.0)
@@ -133,7 +132,6 @@ def test_dirichlet_signed_rank_of_one_difference():
 
 
 def test_dirichlet_draws_in_parts_are_as_many(monkeypatch):
-    """Weights that do not fit at once are drawn in parts."""
     monkeypatch.setattr(module, "AT_ONCE", 100)
     found = drawn(C45[:, 1] - C45[:, 0], 0.01, draws=2000)
     assert sum(found) == pytest.approx(1)

@@ -93,7 +93,6 @@ def test_paired_cv_is_the_formula(task, groups, weights):
 
 
 def test_paired_cv_turned_about_is_the_negative():
-    """Interval and probabilities turn about with the sign; minus is compare."""
     a, b = estimates(*MODELS)
     one, other = tr.compare(a, b), tr.compare(b, a)
     assert (a - b) == one
@@ -174,7 +173,6 @@ def test_paired_cv_without_pairs_takes_the_factor_of_one_drawing():
     ],
 )
 def test_minus_is_the_difference_of_the_values(options, test):
-    """Also where splits weigh rows otherwise: unequal folds, and weights."""
     a, b = estimates(GaussianNB(), GaussianNB(var_smoothing=1.0), **options)
     found = a - b
     assert (found.test, found.value) == (test, pytest.approx(a.value - b.value))
@@ -198,7 +196,6 @@ def searches():
 
 
 def test_compare_of_searches_takes_their_honest_risks(searches):
-    """As the estimates of the whole procedures; a score by its name."""
     a, b = searches
     assert tr.compare(a, b) == tr.compare(a.risk_, b.risk_) == a.risk_ - b.risk_
     auc = tr.compare(a, b, score="auc")

@@ -27,7 +27,7 @@ def test_nadeau_bengio_has_the_numbers_of_r() -> None:
     assert found.std_error == pytest.approx(0.00804616310676963, rel=1e-12)
     assert found.statistic == pytest.approx(-2.73422247449723, rel=1e-12)
     assert found.p_value == pytest.approx(0.0230646041488309, rel=1e-11)
-    assert (found.df, found.n_pairs) == (9, 10)
+    assert (found.test, found.df, found.n_pairs) == ("nadeau-bengio", 9, 10)
     level = 1 - found.p_value
     interval = tr.compare(A, B, n_train=90, n_test=10, confidence_level=level).interval
     assert interval.high == pytest.approx(0, abs=1e-9)
@@ -126,7 +126,7 @@ def test_sharp_has_the_numbers_of_sharp_cv(halves, test, ends):
     assert (found.interval.low, found.interval.high) == pytest.approx(ends[:2], rel=1e-7)
     less = tr.compare(np.array(halves) + b, b, test="sharp", confidence_level=0.8).interval
     assert (less.low, less.high) == pytest.approx(ends[2:], rel=1e-7)
-    assert (found.std_error, found.df, found.probability) == (None, None, None)
+    assert (found.test, found.std_error, found.df, found.probability) == ("sharp", None, None, None)
     assert f"z = {found.statistic:.3f}" in str(found)
 
 
@@ -138,10 +138,7 @@ def test_sharp_takes_the_halves_of_estimates():
     found = tr.compare(a, b, test="sharp")
     assert found.statistic == pytest.approx(tr.compare(d, np.zeros((4, 2)), test="sharp").statistic)
     assert (found.n_pairs, found.scoring) == (4, "zero-one")
-
-
-def test_sharp_without_an_interval_says_why():
-    """|z| of J repetitions is below √(2J): no finite end at 99 % for two."""
+    # |z| of J repetitions is below √(2J): no finite end at 99 % for two.
     halves = [[0.1, 0.2], [0.3, 0.1]]
     found = tr.compare(halves, np.zeros((2, 2)), test="sharp", confidence_level=0.99)
     assert found.interval is None
@@ -165,8 +162,7 @@ def test_bayes_has_the_numbers_of_r() -> None:
     found = bayes()
     assert tuple(found.probabilities.values()) == pytest.approx(expected, rel=1e-11)
     assert sum(found.probabilities.values()) == pytest.approx(1, abs=1e-15)
-    assert found.p_value is None
-    assert found.rope == 0.01
+    assert (found.test, found.p_value, found.rope) == ("bayes", None, 0.01)
 
 
 def test_bayes_without_a_region_is_half_of_the_t_test() -> None:
@@ -177,10 +173,7 @@ def test_bayes_without_a_region_is_half_of_the_t_test() -> None:
     assert found.equivalent == pytest.approx(0, abs=1e-15)
     turned = tr.compare(B, A, test="bayes", n_train=90, n_test=10)
     assert (turned.better, turned.worse) == pytest.approx((bayes().worse, bayes().better), rel=1e-9)
-
-
-def test_bayes_interval_holds_the_posterior() -> None:
-    """Within its own interval taken as the region lies 95 % of the posterior."""
+    # Within its own interval taken as the region lies 95 % of the posterior.
     found = bayes()
     half = found.interval.width / 2
     shifted = tr.compare(A - found.difference, B, test="bayes", n_train=90, n_test=10, rope=half)
@@ -209,7 +202,8 @@ def test_mcnemar_has_the_numbers_of_r(counts, exact, chi2, p) -> None:
     assert found.p_value == pytest.approx(exact, rel=1e-11)
     assert found.details["chi-square, corrected"] == pytest.approx(chi2, rel=1e-12)
     assert found.details["its p-value"] == pytest.approx(p, rel=1e-11)
-    assert found.difference == (counts[1] - counts[2]) / sum(counts)
+    assert found.test == "mcnemar"
+    assert found.difference == found.value == (counts[1] - counts[2]) / sum(counts)
     assert (found.details["a alone wrong"], found.details["b alone wrong"]) == counts[1:3]
 
 
@@ -224,7 +218,6 @@ def test_mcnemar_of_equal_counts() -> None:
 
 @pytest.mark.parametrize(("cv", "n", "assumed"), [("holdout", 20, 1), ("10-fold", 60, 2)])
 def test_mcnemar_of_estimates(cv, n, assumed) -> None:
-    """After cross-validation the rules are taken as fixed, and it is said."""
     a, b = (tr.estimate_risk(KNeighborsClassifier(k), X, Y, cv=cv) for k in (1, 9))
     found = tr.compare(a, b, test="mcnemar")
     assert found.difference == pytest.approx(a.value - b.value, abs=1e-15)
@@ -275,7 +268,6 @@ P = np.array([0.02, 0.05, -0.01, 0.03, 0.04, 0.00, 0.06, 0.02, 0.01, 0.03])
 
 
 def test_five_by_two_has_the_numbers_of_r() -> None:
-    """Dietterich's t with its p-value, and Alpaydin's F with its."""
     found = tr.compare(0.2 + P, np.full(10, 0.2), test="5x2", n_train=50, n_test=50)
     assert (found.statistic, found.p_value) == pytest.approx(
         (0.809776330178916, 0.454864137485221), rel=1e-11
@@ -283,7 +275,7 @@ def test_five_by_two_has_the_numbers_of_r() -> None:
     assert tuple(found.details.values()) == pytest.approx(
         (1.72131147540984, 0.285373618756069), rel=1e-11
     )
-    assert found.df == 5
+    assert (found.test, found.df) == ("5x2", 5)
 
 
 def test_five_by_two_of_estimates() -> None:
