@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.demsar import C45, DATA_SETS, METHODS
+from tests.support.rms_data import drawn
 
 import truerisk as tr
+from truerisk.comparison import method_pairs
 from truerisk.report.page import read_any
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -25,8 +35,13 @@ LONG = "x" * 10_000
 
 
 def draw_any(content: Any) -> str:
-    """The page of a result that was written down."""
+    """Return the page of a result that was written down."""
     return read_any(content).to_html()
+
+
+def told(page: str) -> str:
+    """Return the words of a page."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", page.partition("<body>")[2]))
 
 
 @pytest.fixture(scope="session")
@@ -55,8 +70,6 @@ def content(found: Any) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def hostile() -> dict[str, Any]:
     """Names and class labels that try to leave their place."""
-    import pandas as pd
-
     X, y = tr.datasets.make_difficult(40, random_state=1)
     frame = pd.DataFrame({HOSTILE: X[:, 0], ARABIC: X[:, 1], LONG: X[:, 1]})
     labels = np.where(y == y[0], HOSTILE, ARABIC)
@@ -65,8 +78,8 @@ def hostile() -> dict[str, Any]:
         ARABIC: GaussianNB(),
         LONG: DecisionTreeClassifier(random_state=0),
     }
-    drawn = tr.assess(learners, frame, labels, cv=["3-fold"], outer="4-fold")
-    plain = drawn.to_dict()
+    assessed = tr.assess(learners, frame, labels, cv=["3-fold"], outer="4-fold")
+    plain = assessed.to_dict()
     plain["source"] = plain["command"] = f"{HOSTILE}\n{ARABIC}{LONG}"
     return json.loads(json.dumps(plain))
 
@@ -85,19 +98,97 @@ def audited() -> Any:
     }
 
 
-@pytest.fixture
-def wild(audited: Any) -> dict[str, Any]:
-    """The JSON of an audit whose names try to leave their place."""
-    plain = json.loads(audited["bbc"].to_json())
+@pytest.fixture(scope="session")
+def compared() -> Any:
+    """Demšar's table, with a hole."""
+    values = C45.copy()
+    values[3, 1] = np.nan
+    return tr.compare_many(
+        values, better="higher", methods=METHODS, data_sets=DATA_SETS, quantity="AUC"
+    )
+
+
+@pytest.fixture(scope="session")
+def validated() -> Any:
+    """With optimism, of a model that is not well calibrated."""
+    return tr.validate(GaussianNB(), *drawn()[:2], replicates=4)
+
+
+@pytest.fixture(scope="session")
+def parts() -> Any:
+    """A validation with subgroups, one of them too small, and stability."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = (X[:, 0] + rng.logistic(size=90) > 0).astype(int)
+    site = np.repeat(["a", "b", "<i>c</i>", "tiny"], [40, 30, 15, 5])
+    return tr.validate(LogisticRegression(), X, y, replicates=0, subgroups={"site": site})
+
+
+@pytest.fixture(scope="session")
+def learned() -> Any:
+    """Two learners with learning curves, one with a reason."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    learners = {
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+        "tree": DecisionTreeClassifier(random_state=0),
+        "lda": LinearDiscriminantAnalysis(),
+    }
+    return tr.assess(learners, X, y, cv=["4-fold"], learning_curve="cheap")
+
+
+@pytest.fixture(scope="session")
+def dated() -> Any:
+    """Long enough for a test of a trend."""
+    load = tr.datasets.make_daily_load
+    X, y = load(600, random_state=1)
+    return tr.assess({"ridge": Ridge(), "mean": DummyRegressor()}, X, y, time=load.dates(600))
+
+
+@pytest.fixture(scope="session")
+def results(
+    found: Any, audited: Any, compared: Any, validated: Any, parts: Any, learned: Any, dated: Any
+) -> dict[str, Any]:
+    """Results of every kind that has a page and is read from JSON."""
+    return {
+        "assessment": found,
+        **{f"audit {level}": audit for level, audit in audited.items()},
+        "many": compared,
+        "validation": validated,
+        "parts": parts,
+        "learning": learned,
+        "over time": dated,
+    }
+
+
+@pytest.fixture(scope="session")
+def wild(hostile: Any, audited: Any) -> dict[str, Any]:
+    """The JSON of results whose names try to leave their place."""
+    audit = json.loads(audited["bbc"].to_json())
     for name in ("search", "source", "command", "conclusion", "level"):
-        plain[name] = f"{HOSTILE} {ARABIC} {LONG}"
-    plain["settings"] = [{f"{HOSTILE}{i}": f"{ARABIC}{LONG}"} for i in range(58)]
-    plain["claimed"].update(scoring=HOSTILE, method=HOSTILE, params={HOSTILE: LONG})
-    plain["honest"].update(method=HOSTILE, notes=[HOSTILE, LONG])
-    for one in plain["findings"]:
+        audit[name] = f"{HOSTILE} {ARABIC} {LONG}"
+    audit["settings"] = [{f"{HOSTILE}{i}": f"{ARABIC}{LONG}"} for i in range(58)]
+    audit["claimed"].update(scoring=HOSTILE, method=HOSTILE, params={HOSTILE: LONG})
+    audit["honest"].update(method=HOSTILE, notes=[HOSTILE, LONG])
+    for one in audit["findings"]:
         one.update(sentence=HOSTILE, remedy=LONG)
-    plain["versions"] = {HOSTILE: LONG}
-    return plain
+    audit["versions"] = {HOSTILE: LONG}
+    values = np.random.default_rng(0).normal(size=(80, 20))
+    values[3, 4] = np.nan
+    methods = [HOSTILE, ARABIC, LONG, *(f"{HOSTILE}{i}" for i in range(17))]
+    data_sets = [f"{HOSTILE}{i}{LONG}" for i in range(80)]
+    with pytest.MonkeyPatch.context() as patched:
+        few = partial(method_pairs.dirichlet_signed_rank, draws=50)
+        patched.setattr(method_pairs, "dirichlet_signed_rank", few)
+        many = tr.compare_many(values, methods=methods, data_sets=data_sets, quantity=HOSTILE)
+    X, y, _ = drawn()
+    labels = np.where(y == 1, HOSTILE, "!")
+    validation = tr.validate(GaussianNB(), X, labels, replicates=0)
+    return {
+        "assessment": hostile,
+        "audit": audit,
+        "many": many.to_dict(),
+        "validation": validation.to_dict(),
+    }
 
 
 # ---------------------------------------------------------------- the browser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -29,7 +28,7 @@ def copied(opened: Any, name: str) -> tuple[str, ET.Element]:
     return text, ET.fromstring(text)
 
 
-def test_every_drawing_of_a_page_is_copied_whole(show, browser, content):
+def test_drawings_of_a_page_are_copied_whole(show, browser, content):
     """As an image of its own it has a size, its legend's words, and no variable of the page."""
     opened = show(content, permissions=MAY, color_scheme="dark")
     names = opened.page.eval_on_selector_all(
@@ -51,15 +50,7 @@ def test_every_drawing_of_a_page_is_copied_whole(show, browser, content):
     assert not opened.said
 
 
-def test_an_audit_has_its_drawings_too(show, audited):
-    """The button is part of every figure, on whatever page it stands."""
-    opened = show(json.loads(audited["bbc"].to_json()), permissions=MAY)
-    first = opened.page.get_attribute("[data-drawing] >> nth=0", "data-drawing")
-    assert copied(opened, first)[1].tag == f"{SVG}svg"
-
-
-def test_where_copying_is_not_allowed_the_drawing_is_selected(show, content):
-    """Then the keyboard copies it."""
+def test_drawing_is_selected_where_copying_is_not_allowed(show, content):
     opened = show(content)
     opened.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject('no'); }")
     opened.page.click("[data-drawing=figure-ladder]")
@@ -69,17 +60,8 @@ def test_where_copying_is_not_allowed_the_drawing_is_selected(show, content):
     assert ET.fromstring(selected).tag == f"{SVG}svg"
 
 
-def test_the_words_come_before_the_numbers(show, content):
-    """The conclusion in plain sentences is the first thing under the title."""
-    opened = show(content)
-    places = opened.page.eval_on_selector_all(
-        "#conclusion .said, #conclusion .figures", "all => all.map((part) => part.className)"
-    )
-    assert places == ["said", "figures"]
-
-
 @pytest.mark.parametrize("kind", ["svg", "png"])
-def test_a_drawing_is_saved_as_the_command_saves_it(show, content, tmp_path, kind):
+def test_drawing_is_saved_as_the_command_saves_it(show, content, tmp_path, kind):
     """By its name, in light colours whatever the scheme, the picture 1920 pixels wide."""
     files = []
     for scheme in ("light", "dark"):

@@ -17,8 +17,7 @@ from truerisk.report.svg import Drawing, PixelScale, round_ticks, tick_text
 
 @settings(max_examples=60, deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 9))
-def test_ticks_lie_inside_and_are_evenly_spaced(low, width, about):
-    """Never more than twice as many as asked for."""
+def test_round_ticks_lie_inside_and_are_evenly_spaced(low, width, about):
     ticks = round_ticks(low, low + width, about)
     assert all(low - 1e-6 * width <= tick <= low + width * (1 + 1e-6) for tick in ticks)
     assert len(ticks) <= 2 * about + 1
@@ -26,32 +25,21 @@ def test_ticks_lie_inside_and_are_evenly_spaced(low, width, about):
     assert all(gap == pytest.approx(gaps[0]) for gap in gaps)
 
 
-def test_a_scale_maps_its_ends():
-    """Also a logarithmic one, and one without width has its middle."""
+def test_pixel_scale_maps_its_ends():
+    """Also a logarithmic one, whose ticks are powers of ten; without width it has its middle."""
     assert [PixelScale(0, 2, 10, 20)(v) for v in (0, 1, 2)] == [10, 15, 20]
     assert [PixelScale(1, 100, 0, 10, log=True)(v) for v in (1, 10, 100)] == [0, 5, 10]
     assert PixelScale(3, 3, 0, 10)(3) == 5
-
-
-def test_decades_are_ticked():
-    """A logarithmic axis has powers of ten, thinned where there are many."""
     assert PixelScale(0.005, 200, 0, 1, log=True).ticks(6) == [0.01, 0.1, 1, 10, 100]
     assert len(PixelScale(1e-9, 1e9, 0, 1, log=True).ticks(6)) <= 7
 
 
-def test_a_tick_is_short():
-    """Zeros and exponents are not padded, a minus is a minus."""
-    assert [tick_text(v) for v in (0.1, 1e-5, 20.0, 1e6, -0.5)] == [
-        "0.1",
-        "1e-5",
-        "20",
-        "1e6",
-        "−0.5",
-    ]
+def test_tick_text_is_short():
+    said = [tick_text(v) for v in (0.1, 1e-5, 20.0, 1e6, -0.5)]
+    assert said == ["0.1", "1e-5", "20", "1e6", "−0.5"]
 
 
-def test_a_drawing_is_sound_xml_whatever_it_says():
-    """Names in titles, labels and points are text."""
+def test_drawing_is_sound_xml_whatever_it_says():
     hostile = "</svg><script>alert('1')</script>\"&"
     drawing = Drawing(hostile, hostile, 100, PixelScale(0, 1, 0, 100), PixelScale(0, 1, 100, 0))
     drawing.left_axis(hostile)
@@ -73,8 +61,7 @@ def test_a_drawing_is_sound_xml_whatever_it_says():
 
 
 @pytest.mark.parametrize(("n", "most"), [(5, 10), (10, 10), (1000, 10)])
-def test_thinning_keeps_the_ends(n, most):
-    """At most so many, the first and the last among them."""
+def test_thinned_keeps_the_ends(n, most):
     kept = thinned(n, most)
     assert kept[0] == 0
     assert kept[-1] == n - 1
@@ -90,11 +77,7 @@ def test_corners_keep_the_line_and_its_area():
     assert len(at) < len(roc.fpr)
     right, up, tpr = np.diff(roc.fpr[at]), np.diff(roc.tpr[at]), roc.tpr[at]
     assert right @ (tpr[1:] + tpr[:-1]) / 2 == pytest.approx(roc.auc, abs=1e-12)
-    steps = right * up
-    assert not steps.any()  # no slanted step: no two scores are equal
-
-
-def test_corners_of_a_line_with_repeated_points_keep_its_ends():
-    """Points without weight stand on others."""
+    assert not (right * up).any()  # no slanted step: no two scores are equal
+    # Points without weight stand on others.
     assert corners(np.array([0, 0, 0, 1, 1]), np.array([0, 0.5, 0.5, 0.5, 1])) == [0, 2, 3, 4]
     assert corners(np.zeros(3), np.zeros(3)) == [0, 2]

@@ -1,50 +1,49 @@
-"""Learning curves on the page: what is drawn is what was measured, and damaged ones are refused."""
+"""Learning curves and risks over time on the page: what is drawn is what was measured."""
 
 from __future__ import annotations
 
-import copy
 import json
 
+import numpy as np
 import pytest
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from tests.report.conftest import draw_any
-from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
-from truerisk.core.errors import BadData
 from truerisk.core.formats import number
-from truerisk.report.learning import draw_learning
+from truerisk.report.learning import draw_learning, draw_over_time
 from truerisk.report.methods_text import described, references, repeat
 
-LEARNERS = {
-    "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
-    "tree": DecisionTreeClassifier(random_state=0),
-    "lda": LinearDiscriminantAnalysis(),
-}
+LOAD = tr.datasets.make_daily_load
 
 
-@pytest.fixture(scope="module")
-def curves() -> tr.Assessment:
-    """Two learners with curves, one with a reason."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    return tr.assess(LEARNERS, X, y, cv=["4-fold"], learning_curve="cheap")
+def curve_of(content, name):
+    """The figure of a learner's learning curve."""
+    document = tr.Assessment.from_dict(content)
+    return draw_learning(document.learning_curves[name], document.learners[name].expected, name)
+
+
+def course_of(content, name="ridge"):
+    """The figure of a learner's risk over time."""
+    document = tr.Assessment.from_dict(content)
+    return draw_over_time(name, document.learners[name], document, 0)
+
+
+def assessed(n: int, **more) -> tr.Assessment:
+    X, y = LOAD(n, random_state=1)
+    return tr.assess({"ridge": Ridge()}, X, y, **({"time": LOAD.dates(n)} | more))
 
 
 @pytest.fixture
-def content(curves):
-    """Its JSON, read again."""
-    return json.loads(curves.to_json())
+def content(learned):
+    """The JSON of an assessment with learning curves, to be changed."""
+    return json.loads(learned.to_json())
 
 
-def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
+def test_learning_figure_has_every_size_and_the_law_beyond(content, learned) -> None:
     """Measured risks as a table with what is expected of more rows, and a sentence on twice."""
-    document = tr.Assessment.from_dict(content)
-    figure = draw_learning(
-        document.learning_curves["knn"], document.learners["knn"].expected, "knn"
-    )
-    one = curves.learners["knn"]
+    figure = curve_of(content, "knn")
+    one = learned.learners["knn"]
     sizes = [f"{size:g}" for size in one.learning_curve.sizes]
     assert [row[0] for row in figure.table.rows][: len(sizes)] == sizes
     measured = [number(value) for value in one.learning_curve.values]
@@ -56,72 +55,78 @@ def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
     beyond = [at for at in one.expected if at.n_train > one.learning_curve.sizes[-1]]
     assert sum("(expected)" in row[1] for row in figure.table.rows) == len(beyond) > 2
     assert str(figure.svg).count('class="baseline"') == 1  # all rows there are
+    stored = content["learners"]["lda"]["learning_curve"]
+    stored.update(expected=[], lacking="a + b n^-c does not fit")
+    lacking = curve_of(content, "lda")
+    assert lacking.caption == "The curve is not extrapolated: a + b n^-c does not fit"
+    assert 'class="band' not in str(lacking.svg)
 
 
-def test_the_page_has_the_section_and_says_who_has_none(content, curves) -> None:
-    """From the assessment and from its JSON alike; without curves there is no such section."""
-    page = curves.to_html()
-    assert page == draw_any(content)
+def test_learning_section_says_who_has_none(content, learned) -> None:
+    """The paragraph, the reference and the call name the curves; earlier JSON knows of none."""
+    page = learned.to_html()
     assert '<section id="learning"' in page
     assert "tree: no learning curve: it takes" in page
+    assert "Learning curves were measured on nested subsamples" in described(learned)
+    assert f"With 120 rows, {learned.best} is expected" in described(learned)
+    assert any(one.startswith("Mukherjee") for one in references(learned))
+    curved = [name for name in learned.ranking if name != "tree"]
+    assert f"learning_curve={curved!r}," in repeat(learned).call
     for one in content["learners"].values():
         one.update(learning_curve=None, no_learning_curve=None)
     assert '<section id="learning"' not in draw_any(content)
-
-
-def test_a_page_of_an_earlier_version_is_drawn(content) -> None:
-    """Whose JSON does not know of learning curves."""
     for one in content["learners"].values():
         del one["learning_curve"], one["no_learning_curve"]
     assert '<section id="learning"' not in draw_any(content)
 
 
-def test_a_curve_that_is_not_carried_on_says_why(content) -> None:
-    """In place of what to expect."""
-    stored = content["learners"]["lda"]["learning_curve"]
-    stored.update(expected=[], lacking="a + b n^-c does not fit")
-    document = tr.Assessment.from_dict(content)
-    figure = draw_learning(
-        document.learning_curves["lda"], document.learners["lda"].expected, "lda"
-    )
-    assert figure.caption == "The curve is not extrapolated: a + b n^-c does not fit"
-    assert 'class="band' not in str(figure.svg)
+def test_over_time_figure_has_every_stretch(dated) -> None:
+    """Those of `risk_over_time` of the honest risk, with their band and what is said of a trend."""
+    course = tr.risk_over_time(dated.risks["ridge"], LOAD.dates(600))
+    figure = course_of(dated.to_dict())
+    assert [row[2] for row in figure.table.rows] == [number(v) for v in course.values]
+    assert figure.table.rows[0][0] == str(course.starts[0])[:10]
+    low, high = course.low[0], course.high[0]
+    assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
+    assert figure.caption == course.said
+    assert str(figure.svg).count('class="band') == 1
+    assert str(figure.svg).count("data-tip") == len(course.values)
 
 
-def test_what_was_done_names_the_curves(content) -> None:
-    """The paragraph, the reference and the call."""
-    document = tr.Assessment.from_dict(content)
-    assert "Learning curves were measured on nested subsamples" in described(document)
-    assert f"With 120 rows, {document.best} is expected" in described(document)
-    assert any(one.startswith("Mukherjee") for one in references(document))
-    curved = [name for name in document.ranking if name != "tree"]
-    assert f"learning_curve={curved!r}," in repeat(document).call
+def test_over_time_figure_of_a_score() -> None:
+    """Stretches, band, level and words: larger is better, and no risk is named."""
+    X, y = LOAD(600, random_state=1)
+    time, high = LOAD.dates(600), y > np.median(y)
+    found = tr.assess({"line": LogisticRegression()}, X, high, time=time, scoring="accuracy")
+    figure = course_of(found.to_dict(), "line")
+    risk = found.risks["line"]
+    course = tr.risk_over_time(risk, time)
+    assert figure.keys[-1].text == f"honest score: {number(risk.value)}"
+    assert [row[2] for row in figure.table.rows] == [number(v) for v in course.values]
+    low, high = course.low[0], course.high[0]
+    assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
+    assert figure.table.head[2] == "accuracy"
+    assert f"the accuracy {'rises' if course.slope > 0 else 'falls'}" in figure.caption
+    assert ">Score over time</h2>" in found.to_html()
+    assert "risk" not in f"{figure.caption} {figure.title} {figure.svg} {course}"
 
 
-@pytest.mark.parametrize(
-    ("change", "wrong"),
-    [
-        ({"sizes": [10.0]}, "estimates' is .* not as long as 'sizes'"),
-        ({"sizes": "many"}, "sizes"),
-        ({"confidence_level": 7}, "confidence_level"),
-        ({"lacking": 3}, "lacking"),
-    ],
-)
-def test_damaged_curves_are_refused(content, change, wrong) -> None:
-    """With the place that is wrong."""
-    damaged = copy.deepcopy(content)
-    damaged["learners"]["lda"]["learning_curve"].update(change)
-    with pytest.raises(BadData, match=wrong):
-        tr.Assessment.from_dict(damaged)
-
-
-def test_sizes_that_do_not_ascend_are_refused(content) -> None:
-    """They would be drawn as a line that goes back."""
-    content["learners"]["lda"]["learning_curve"]["sizes"].reverse()
-    with pytest.raises(BadData, match="ascending"):
-        tr.Assessment.from_dict(content)
-
-
-def test_the_section_shuts_nobody_out(show, content) -> None:
-    """Nothing that axe-core finds, and nothing that sticks out, on a phone or on a desk."""
-    require_open_to_all(show(content), phone=390)
+def test_over_time_section_needs_times_and_losses(dated) -> None:
+    """Fewer than 300 times are no test of a trend; R² has no course; times may be numbers."""
+    assert '<section id="over-time"' in dated.to_html()
+    earlier = dated.to_dict()
+    for one in earlier["learners"].values():
+        del one["over_time"], one["no_over_time"]
+    assert '<section id="over-time"' not in draw_any(earlier)
+    without = assessed(120, time=None)
+    assert without.to_dict()["learners"]["ridge"]["no_over_time"] is None
+    assert '<section id="over-time"' not in without.to_html()
+    short = course_of(assessed(200, time=range(200)).to_dict())
+    assert 'class="band' not in str(short.svg)
+    assert {row[3] for row in short.table.rows} == {"none"}
+    assert "No test: " in short.caption
+    assert short.table.rows[-1][1] == "199"
+    scored = assessed(200, scoring="r2")
+    why = scored.to_dict()["learners"]["ridge"]["no_over_time"]
+    assert "has no losses of single rows" in why
+    assert f"ridge: no risk over time: {why}" in scored.to_html().replace("&#39;", "'")

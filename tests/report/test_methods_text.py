@@ -14,7 +14,6 @@ from truerisk.core.formats import number
 from truerisk.report.methods_text import (
     REFERENCES,
     described,
-    reference_of,
     references,
     repeat,
 )
@@ -22,9 +21,9 @@ from truerisk.report.methods_text import (
 BOTH = [REFERENCES["nested"], REFERENCES["cv"]]
 
 
-def test_the_paragraph_has_the_numbers(content, found):
+def test_described_has_the_numbers(found):
     """Rows, learners, methods, risk with interval, constant answer, versions, seed."""
-    text = described(tr.Assessment.from_dict(content))
+    text = described(found)
     wanted = [
         "3 learners on 40 rows",
         "knn (3 settings)",
@@ -38,49 +37,44 @@ def test_the_paragraph_has_the_numbers(content, found):
     assert [part for part in wanted if part not in text] == []
 
 
-def test_references_follow_what_was_used(content):
-    """Wald's interval and the one-standard-error rule bring theirs, and no others do."""
-    changed = copy.deepcopy(content)
+def with_interval(content, word):
+    """The assessment whose intervals have another word."""
+    changed = copy.deepcopy({**content, "roc": None})
     for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
-        estimate["interval"]["method"] = "wald-grouped"
-    document = tr.Assessment.from_dict(changed)
-    wald = tr.intervals.as_form("wald").reference
-    assert references(document) == [*BOTH, wald]
-    other = tr.Assessment.from_dict({**content, "rule": "1-se", "roc": None})
-    assert REFERENCES["1-se"] in references(other)
+        estimate["interval"]["method"] = word
+    return changed
 
 
 @pytest.mark.parametrize("grouped", ["", "-grouped"])
 @pytest.mark.parametrize("word", tr.intervals.names())
-def test_every_interval_has_its_reference(content, word, grouped):
+def test_references_hold_that_of_the_interval(content, word, grouped):
     """That of its form, grouped or not; a calibrated one says what no reference has."""
-    changed = copy.deepcopy({**content, "roc": None})
-    for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
-        estimate["interval"]["method"] = word + grouped
+    changed = with_interval(content, word + grouped)
     document, form = tr.Assessment.from_dict(changed), tr.intervals.as_form(word)
     assert references(document) == [*BOTH, form.reference]
     assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
     assert (form.caution in described(document)) or not form.caution
     said = "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold"
     assert (said in described(document)) == (word in ("beta-cv", "log-cv", "logit-cv"))
+    other = tr.Assessment.from_dict({**changed, "rule": "1-se"})
+    assert REFERENCES["1-se"] in references(other)
 
 
-@pytest.mark.parametrize(
-    ("word", "author"),
-    [("ncv", "Bates S"), ("beta-ncv", "Bates S"), ("log-cv", "Bengio Y"), ("bbc", "Tsamardinos I")],
-)
-def test_references_are_those_of_the_formula(word, author):
-    """Nested cross-validation is of Bates et al.; no estimator is unbiased, say Bengio et al."""
-    assert tr.intervals.as_form(word).reference.startswith(author)
+def test_references_of_intervals_name_their_authors(content):
+    """No estimator is unbiased, say Bengio et al.; an unknown word has none, and is shown."""
+    authors = {
+        "ncv": "Bates S",
+        "beta-ncv": "Bates S",
+        "log-cv": "Bengio Y",
+        "bbc": "Tsamardinos I",
+    }
+    for word, author in authors.items():
+        assert tr.intervals.as_form(word).reference.startswith(author)
+    unknown = tr.Assessment.from_dict(with_interval(content, "to-come-grouped"))
+    assert references(unknown) == BOTH
 
 
-def test_an_interval_of_another_version_has_no_reference():
-    """A page of a result with a word that this version does not know is still shown."""
-    assert reference_of("to-come-grouped") == ""
-
-
-def test_one_learner_is_no_comparison(content):
-    """Nothing is compared where there is one learner."""
+def test_described_of_one_learner_compares_nothing(content):
     one = copy.deepcopy(content)
     one["learners"] = {one["best"]: one["learners"][one["best"]]}
     one["choice"] = None
@@ -89,20 +83,19 @@ def test_one_learner_is_no_comparison(content):
     assert "With the choice among learners" not in text
 
 
-def test_the_call_is_the_command_or_the_function(content, found):
-    """What was typed where that is known, else `tr.assess` with its arguments."""
-    typed = repeat(
-        tr.Assessment.from_dict({**content, "command": "truerisk assess a.csv --target y"})
-    )
-    assert typed.call == "truerisk assess a.csv --target y"
-    called = repeat(tr.Assessment.from_dict(content)).call
-    assert "cv=['3-fold', 'loo'], outer='4-fold'" in called
-    facts = dict(repeat(tr.Assessment.from_dict(content)).facts)
+def test_repeat_is_the_command_or_the_function(content, found):
+    typed = {**content, "command": "truerisk assess a.csv --target y"}
+    assert repeat(tr.Assessment.from_dict(typed)).call == typed["command"]
+    called = repeat(found)
+    assert "cv=['3-fold', 'loo'], outer='4-fold'" in called.call
+    facts = dict(called.facts)
     assert facts["seed"] == "0"
     assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint
+    older = {name: value for name, value in content.items() if name != "given"}
+    assert "groups" not in repeat(tr.Assessment.from_dict(older)).call
 
 
-def test_the_call_run_as_it_is_printed_gives_the_same_numbers():
+def test_repeat_run_as_it_is_printed_gives_the_same_numbers():
     """What belongs to the rows and what was asked besides stand in it, arrays by their names."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
@@ -125,9 +118,3 @@ def test_the_call_run_as_it_is_printed_gives_the_same_numbers():
     assert again.risks["ridge"].value == found.risks["ridge"].value
     assert again.risks["ridge"].data_fingerprint == found.risks["ridge"].data_fingerprint
     assert str(again.validation.subgroups) == str(found.validation.subgroups)
-
-
-def test_a_page_of_an_earlier_version_has_the_call_that_it_had(content):
-    """Which says nothing of rows."""
-    older = {name: value for name, value in content.items() if name != "given"}
-    assert "groups" not in repeat(tr.Assessment.from_dict(older)).call

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from tests.report.conftest import ARABIC, HOSTILE, LONG
-from tests.report.test_in_browser import require_open_to_all
 
 import truerisk as tr
 from truerisk.report import page
@@ -27,84 +25,53 @@ def pictures(html: str) -> list[str]:
     return found
 
 
-def test_an_assessment_shows_its_ladder():
-    """Table and ladder, with all three risks."""
-    found = tr.assess({"bayes": GaussianNB()}, X, Y, cv=["3-fold"], outer="4-fold")
-    page = found._repr_html_()
-    assert "optimism" in page
-    assert len(pictures(page)) == 1
-    assert "apparent risk" in page
-    assert page.partition('<ul class="keys">')[2].count("<li>") == 3
+def curve(ks, model=None):
+    grid = None if ks is None else {"n_neighbors": ks}
+    return tr.risk_curve(model or KNeighborsClassifier(), grid, X, Y, cv="3-fold")
 
 
-def test_a_curve_shows_itself():
-    """A line with the chosen setting, and nothing for a single setting."""
-    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv="3-fold")
-    assert (
-        f"ring is on n_neighbors={curve.best_params['n_neighbors']}"
-        in pictures(curve._repr_html_())[0]
-    )
-    assert not pictures(tr.risk_curve(GaussianNB(), None, X, Y, cv="3-fold")._repr_html_())
-
-
-def test_two_pictures_do_not_share_names():
-    """Identifiers are those of the drawing: a notebook shows many at once."""
-    drawn = [
-        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": k}, X, Y, cv="3-fold")
-        for k in ([1, 5], [3, 7])
-    ]
-    ids = [set(re.findall(r' id="([^"]+)"', curve._repr_html_())) for curve in drawn]
+def test_notebook_of_a_curve():
+    """A line with the chosen setting, nothing for a single setting; no two share identifiers."""
+    one, other = curve([1, 5]), curve([3, 7])
+    ring = f"ring is on n_neighbors={one.best_params['n_neighbors']}"
+    assert ring in pictures(one._repr_html_())[0]
+    ids = [set(re.findall(r' id="([^"]+)"', c._repr_html_())) for c in (one, other)]
     assert ids[0].isdisjoint(ids[1])
+    assert not pictures(curve(None, GaussianNB())._repr_html_())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_picture_is_seen_on_the_colour_of_the_reader(show, scheme):
-    """Lines are drawn in a colour, and text differs from the paper."""
-    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv="3-fold")
+def test_notebook_is_seen_on_the_colour_of_the_reader(show, scheme):
     head = "<!doctype html><meta name='color-scheme' content='light dark'>"
-    opened = show(head + curve._repr_html_(), color_scheme=scheme)
-    look = "one => getComputedStyle(one)"
-    stroke = opened.page.eval_on_selector("svg .line", f"{look.replace('one)', 'one).stroke')}")
-    fill = opened.page.eval_on_selector("svg text", f"{look.replace('one)', 'one).fill')}")
+    opened = show(head + curve([1, 5])._repr_html_(), color_scheme=scheme)
+    stroke, fill = (
+        opened.page.eval_on_selector(of, f"one => getComputedStyle(one).{what}")
+        for of, what in (("svg .line", "stroke"), ("svg text", "fill"))
+    )
     paper = "rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 18, 18)"
     assert stroke.startswith("rgb(")
     assert len({stroke, fill, paper}) == 3
 
 
-def test_hostile_names_stay_text():
-    """Names in a picture are escaped as on the page."""
-    learners = {HOSTILE: GaussianNB(), ARABIC: GaussianNB(), LONG: GaussianNB()}
-    found = tr.assess(learners, X, Y, cv=["3-fold"], outer="4-fold")
-    assert "<img" not in found._repr_html_()
-    assert len(pictures(found._repr_html_())) == 1
-
-
-@pytest.fixture(scope="module")
-def pages() -> list[str]:
-    """Of a table, of a figure and a table, of a figure and a text, and of a text alone."""
-    curve = tr.learning_curve(GaussianNB(), X, Y)
-    model = tr.validate(GaussianNB(), X, Y, replicates=5)
-    shown = (curve.estimates[-1], curve, model.net_benefit, model.discrimination)
-    return [result.to_html() for result in shown]
-
-
-@pytest.mark.parametrize("number", range(4))
-def test_the_page_of_any_result_shuts_nobody_out(show, pages, number):
-    """axe-core finds nothing in either scheme, and nothing sticks out."""
-    require_open_to_all(show(pages[number]), phone=390)
+def test_notebook_of_an_assessment_has_its_ladder(hostile):
+    """Table and ladder, with all three risks; names are escaped as on the page."""
+    page = tr.Assessment.from_dict(hostile)._repr_html_()
+    assert "<img" not in page
+    assert "optimism" in page
+    assert len(pictures(page)) == 1
+    assert "apparent risk" in page
+    assert page.partition('<ul class="keys">')[2].count("<li>") == 4
 
 
 @pytest.mark.parametrize(("colours", "scheme"), [(LIGHT, "light"), (DARK, "dark")])
-def test_a_notebook_has_the_colours_of_the_page(colours, scheme):
-    """Every one that a mark can have."""
+def test_notebook_has_the_colours_of_the_page(colours, scheme):
     light, dark = (Path(page.__file__).parent / "page.css").read_text().split("dark)", 1)
     style = light if scheme == "light" else dark.split("\n}\n")[0]
     for colour in re.findall(r"--(?:s\d|ink|muted|hair|line): #\w+", style):
         assert colour.replace(" ", "") in colours
 
 
-def test_control_characters_in_names_are_visible():
-    """They are written out in the tables of a notebook and of a page."""
+def test_notebook_shows_control_characters_in_names():
     name = "x\x1b[31m\x00\u202e"
     many = tr.compare_many({"a": [1, 2, 3, 4, 5], name: [2, 3, 1, 5, 7], "c": [2, 3, 5, 5, 7]})
     roc = tr.RocCurve.of([name] * 9 + ["b"] * 9, range(18), positive=name)
@@ -114,8 +81,7 @@ def test_control_characters_in_names_are_visible():
 
 
 @pytest.mark.parametrize("outer", ["pairs", None])
-def test_a_search_shows_its_honest_risk_above_the_diagram(outer):
-    """As soon as there is one; the names of scores are text."""
+def test_notebook_of_a_search_has_its_honest_risk_above_the_diagram(outer):
     search = tr.HonestSearchCV(
         KNeighborsClassifier(), {"n_neighbors": [1, 5]}, outer=outer, scoring=["zero-one", "auc"]
     )

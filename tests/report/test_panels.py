@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -25,6 +26,19 @@ def report_of(*panels: Panel) -> Report:
     return Report(tables=(), figures=figures, replicates=2, seed=0, seconds=0.1, **told)
 
 
+SAID = ("one gene: <b>4</b> and 1", "two genes: 3 and 2", "five genes: 2 and 6")
+
+
+def slides() -> Report:
+    """A report with a panel that slides, a sentence for each step, and one that does not."""
+    lines = (
+        Series("a", np.arange(1, 4), np.array([4, 3, 2]), "C0o-"),
+        Series("b", np.arange(1, 4), np.array([1, 2, 6]), "C1s--"),
+    )
+    sliding = Panel("toy", "genes", "error", lines, names=("1", "2", "5"), steps=SAID)
+    return report_of(sliding, Panel("plain", "genes", "error", lines))
+
+
 def figure_of(*series: Series, **options):
     """That of one panel."""
     (figure,) = draw_panels(report_of(Panel("", "x", "y", series, **options)))
@@ -36,7 +50,7 @@ def marks_of(figure, kind):
     return [m for m in figure.drawing.marks if isinstance(m, Mark) and m.kind == kind]
 
 
-def test_every_panel_is_a_figure_and_has_a_title():
+def test_panels_are_figures_with_titles():
     """Its own, or that of the report; names differ, as files are called by them."""
     lines = Series("a", X, X)
     panels = Panel("first", "x", "y", (lines,)), Panel("", "x", "y", (lines,))
@@ -55,8 +69,7 @@ def test_every_panel_is_a_figure_and_has_a_title():
         ("bo", "", "dot"),
     ],
 )
-def test_a_style_is_a_look(style, line, shape):
-    """Colour, dashes and shape, in the drawing and in its key."""
+def test_style_of_a_series_is_a_look(style, line, shape):
     figure = figure_of(Series("a", X, X, style))
     assert [m.look for m in marks_of(figure, "line")] == ([line] if line else [])
     assert {m.shape for m in marks_of(figure, "point")} == ({shape} if shape else set())
@@ -64,8 +77,7 @@ def test_a_style_is_a_look(style, line, shape):
     assert (key.look, key.kind) == (line or "bare s0", shape or "line")
 
 
-def test_lines_without_a_colour_differ():
-    """One after the other takes the next; widths are looks, too."""
+def test_series_without_a_colour_differ():
     figure = figure_of(Series("a", X, X), Series("b", X, X, "-", 0.3), Series("c", X, X, "k-", 2.4))
     looks = [m.look for m in marks_of(figure, "line")]
     assert looks == ["solid s0", "solid faint s1", "solid bold ink"]
@@ -73,8 +85,7 @@ def test_lines_without_a_colour_differ():
     assert len({m.look for m in marks_of(nine, "line")}) == 9
 
 
-def test_a_line_of_means_has_a_band_of_two_standard_errors():
-    """One for every line that knows its errors, and none for single curves."""
+def test_mean_line_has_a_band_of_two_standard_errors():
     values = np.random.default_rng(0).normal(size=(100, 4))
     line = mean_line("mean", np.arange(4), values)
     (band,) = marks_of(figure_of(line, Series("one", np.arange(4), values[0])), "band")
@@ -82,7 +93,7 @@ def test_a_line_of_means_has_a_band_of_two_standard_errors():
     assert min(band.ys) == pytest.approx((line.y - 2 * line.error).min())
 
 
-def test_a_line_is_cut_at_the_limits():
+def test_series_is_cut_at_the_limits():
     """By hand: 0, 4, 0, 4 crosses 2 in the middle between its points."""
     line = Series("a", np.arange(4), np.array([0, 4, 0, 4]))
     figure = figure_of(line, limits=(0.0, 2.0))
@@ -91,8 +102,7 @@ def test_a_line_is_cut_at_the_limits():
     assert (figure.drawing.y.low, figure.drawing.y.high) == (0, 2)
 
 
-def test_every_name_stands_inside():
-    """Also where a line lacks a point; its table names the points that it has."""
+def test_names_of_a_panel_stand_inside():
     line = Series("a", np.array([2, 3]), np.array([0.1, 0.2]), "o-")
     figure = figure_of(line, names=("-22", "0", "22", "40"))
     left, right = figure.drawing.x(1), figure.drawing.x(4)
@@ -110,7 +120,6 @@ def test_many_points_are_one_mark():
 
 
 def test_counts_are_cells_with_lines_at_the_means():
-    """Every point is counted in one of the cells that are drawn."""
     figure = figure_of(Series("", *POINTS), kind="counts")
     assert sum(float(m.label) for m in marks_of(figure, "cell")) == 60
     assert marks_of(figure, "upright")[0].xs[0] == pytest.approx(POINTS[0].mean())
@@ -119,7 +128,6 @@ def test_counts_are_cells_with_lines_at_the_means():
 
 @pytest.mark.parametrize(("shift", "n_lines"), [(0.0, 0), (-2.0, 1)])
 def test_boxes_lie_in_rows_with_names_and_means(shift, n_lines):
-    """A line at zero stands where values of both signs are."""
     values = np.array([0.0, 1.0, 2.0, 3.0, 9.0])
     both = tuple(Series(name, np.empty(0), values + shift) for name in ("first", "second"))
     figure = figure_of(*both, kind="boxes")
@@ -148,7 +156,7 @@ def test_bars_of_two_stand_side_by_side_and_whiskers_stay_inside():
     assert figure.drawing.y.high > 104
 
 
-def test_the_least_of_a_column_is_bold_in_its_frame():
+def test_shades_mark_the_least_of_a_column():
     """As it is printed: .0501 and .0503 are both .050; what is missing wins nothing."""
     rows = {"CV": [0.0501, 0.2], "BEE": [0.0503, np.nan], "EBIC": [0.1, 0.3]}
     series = tuple(Series(name, np.arange(2), np.array(of)) for name, of in rows.items())
@@ -161,8 +169,7 @@ def test_the_least_of_a_column_is_bold_in_its_frame():
     assert shades == ["h0", "h0", "h0", "h0", "h8", "h8"]
 
 
-def test_a_report_shows_itself_in_a_notebook_and_on_its_page(tmp_path):
-    """With a key for every line, and the same figures as files."""
+def test_report_shows_itself_in_a_notebook_and_on_its_page(tmp_path):
     report = report_of(*(Panel(t, "x", "y", (Series("a", X, X),)) for t in ("one", "two")))
     view = report._repr_html_()
     assert view.count('<svg class="drawing"') == 2
@@ -179,11 +186,8 @@ def test_a_report_shows_itself_in_a_notebook_and_on_its_page(tmp_path):
     assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
 
 
-def test_a_report_is_drawn_with_matplotlib():
+def test_report_is_drawn_with_matplotlib():
     """Axes for every panel, or those that are given; dashes and widths are kept."""
-    pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    import matplotlib.pyplot as plt
-
     lines = Series("thin", X, X, "C1-", 0.3), Series("thick", X, X, "k:", 2.4)
     shades = Series("a", np.arange(2), np.array([0.1, 0.2])), Series("b", X[:2], np.ones(2))
     report = report_of(
@@ -206,10 +210,42 @@ def test_a_report_is_drawn_with_matplotlib():
     plt.close("all")
 
 
-def test_lines_of_other_results_have_the_fields_of_an_experiment_s():
+def test_lines_of_results_have_the_fields_of_an_experiment():
     """Pages are drawn without the experiments, by the same functions and with the same bands."""
     for own, theirs in ((Line, Series), (Lines, Panel)):
-        assert {f.name: f.default for f in fields(own)} == {
-            f.name: f.default for f in fields(theirs)
-        }
+        mine, others = ({f.name: f.default for f in fields(cls)} for cls in (own, theirs))
+        assert mine == others
     assert REACH == figures.REACH
+
+
+def shown(opened) -> tuple[list[str], list[int]]:
+    """The sentences in sight, and which points are large."""
+    said = [one.inner_text() for one in opened.page.query_selector_all(".steps li:visible")]
+    places = "all => all.flatMap((one, i) => one.classList.contains('at') ? [i] : [])"
+    return said, opened.page.eval_on_selector_all("#figure-toy-1 .drawing .point", places)
+
+
+def test_slider_of_a_panel_goes_through_the_steps(show):
+    """Each with its sentence, which a screen reader hears; a copied drawing is that of no step."""
+    opened = show(slides().to_html())
+    slider = opened.page.locator("input[type=range]")
+    assert slider.count() == opened.page.get_by_label("genes", exact=True).count() == 1
+    slider.focus()
+    opened.page.keyboard.press("Home")
+    for i, said in enumerate(SAID):
+        assert shown(opened) == ([said], [i, i + 3])
+        assert slider.get_attribute("aria-valuetext") == said
+        opened.page.keyboard.press("ArrowRight")
+    with opened.page.expect_download() as saved:
+        opened.page.click("#figure-toy-1 [data-save=svg]")
+    text = saved.value.path().read_text("utf-8")
+    assert 'class="point s0"' in text
+    assert not {"point s0 at", "point s1 at"} & set(text.split('"'))
+
+
+def test_steps_of_a_panel_are_read_without_script_and_on_paper(show):
+    still, printed = show(slides().to_html(), java_script_enabled=False), show(slides().to_html())
+    printed.page.emulate_media(media="print")
+    for opened in (still, printed):
+        assert shown(opened)[0] == list(SAID)
+        assert not opened.page.locator("input[type=range]").is_visible()

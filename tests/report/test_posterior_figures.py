@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -34,7 +35,7 @@ def area_of(xs, ys) -> float:
     ],
     ids=["tested", "no error", "rule"],
 )
-def test_a_density_has_its_mass_its_mean_and_its_bound(posterior):
+def test_posterior_figure_has_its_mass_its_mean_and_its_bound(posterior):
     """All but the ends lies under the line; mean and bound stand where they are, as high as it."""
     figure = figure_of(posterior)
     line, mean, bound = marks_of(figure, "line")
@@ -47,8 +48,7 @@ def test_a_density_has_its_mass_its_mean_and_its_bound(posterior):
     assert '<svg class="drawing"' in posterior._repr_html_()
 
 
-def test_a_rule_without_a_posterior_has_no_picture():
-    """Of three classes the pairwise error has none, which is said."""
+def test_rule_without_a_posterior_has_no_picture():
     found = tr.bayesian_error(np.eye(3)[:, :2], np.zeros(3), X, np.arange(50) % 3)
     assert figure_of(found) is None
     assert "<svg" not in found._repr_html_()
@@ -57,7 +57,7 @@ def test_a_rule_without_a_posterior_has_no_picture():
         found.plot()
 
 
-def test_what_a_choice_adds_stands_between_its_boxes():
+def test_selection_bias_stands_between_its_boxes():
     """By hand: four repetitions, the smaller of two estimates each time."""
     estimates = [[0.1, 0.4], [0.3, 0.2], [0.2, 0.5], [0.1, 0.3]]
     why = tr.SelectionBias(estimates, [0, 1, 0, 0], [[0.25, 0.25]] * 4)
@@ -73,17 +73,13 @@ def test_what_a_choice_adds_stands_between_its_boxes():
     assert [*tr.SelectionBias(estimates, [0, 1, 0, 0]).parts] == [*why.parts][:2]
 
 
-def test_the_best_way_to_share_stands_where_the_bound_is_least():
-    """The line of the bound is lowest there; the one of the error falls."""
+def test_sample_plan_figure():
+    """The bound is lowest at the best way to share; a width alone is the posterior to expect."""
     plan = tr.plan_sample({30: 0.25, 60: 0.21, 150: 0.19}, n=180)
     error, bound = marks_of(figure_of(plan), "line")
     (best,) = marks_of(figure_of(plan), "point")
     assert best.xs[0] == plan.best.n_tuning == bound.xs[int(np.argmin(bound.ys))]
     assert (np.diff(error.ys) < 0).all()
-
-
-def test_a_width_alone_is_the_posterior_to_expect():
-    """After the errors expected: its 95 % interval is as wide as was asked for at most."""
     plan = tr.plan_sample(0.15, width=0.05)
     expected = tr.ErrorPosterior(plan.n_errors, plan.n_test)
     _, mean, _ = marks_of(figure_of(plan), "line")
@@ -91,9 +87,7 @@ def test_a_width_alone_is_the_posterior_to_expect():
     assert expected.interval(0.95) == plan.interval
 
 
-def test_all_are_drawn_with_matplotlib():
-    """On axes of a new figure."""
-    plt = pytest.importorskip("matplotlib.pyplot", reason="plots need matplotlib")
+def test_posterior_figures_are_drawn_with_matplotlib():
     rule = tr.bayesian_error(RULE.coef_, RULE.intercept_, X, Y)
     assert rule.plot().get_xlabel() == "error"
     plan = tr.plan_sample({30: 0.25, 150: 0.19}, n=180)

@@ -25,24 +25,25 @@ def drawn(n, seed=0):
 
 
 @pytest.mark.parametrize("n", [2, 30, 300])
-def test_counts_are_those_of_the_sweep(n):
-    """Divided to rates and multiplied again, counts are whole."""
+def test_rates_have_the_counts_of_the_sweep(n):
     curve = tr.RocCurve.of(*drawn(n))
     rates = rates_of(curve)
     assert [c.true_positives for c in rates.calls] == curve.sweep.true_positives.tolist()
     assert [c.false_positives for c in rates.calls] == curve.sweep.false_positives.tolist()
 
 
-def test_the_slider_starts_at_the_fewest_wrong_calls():
-    """That is the threshold of least cost where both errors cost the same."""
+def test_rates_start_at_the_fewest_wrong_calls():
+    """The threshold of least cost where both errors cost the same; nothing called is a dash."""
     curve = tr.RocCurve.of(*drawn(200))
     rates = rates_of(curve)
     assert rates.calls[rates.start].threshold == curve.at_cost().threshold
     assert rates.numbers(rates.start)["cost"] == number(curve.at_cost().cost)
+    assert rates.numbers(0)["precision"] == "–"
+    assert rates.numbers(0)["threshold"].startswith("∞")
+    assert rates.numbers(len(rates.calls) - 1)["npv"] == "–"
 
 
-def test_average_precision_is_that_of_the_curve():
-    """Also of weighted rows, whose counts are not whole."""
+def test_rates_have_the_average_precision_of_the_curve():
     y, scores = drawn(100)
     curve = tr.RocCurve.of(y, scores)
     expected = number(curve.precision_recall().average_precision)
@@ -51,7 +52,7 @@ def test_average_precision_is_that_of_the_curve():
     assert 0 < PrecisionRecall.of(rates_of(weighted).sweep, "").average_precision <= 1
 
 
-def test_many_thresholds_are_thinned():
+def test_rates_of_many_thresholds_are_thinned():
     """First and last stay, and no more than `MOST_POINTS` are sent to the page."""
     curve = tr.RocCurve.of(*drawn(5000))
     y, scores = drawn(5000)
@@ -59,11 +60,3 @@ def test_many_thresholds_are_thinned():
     assert len(rates.calls) == MOST_POINTS
     assert rates.calls[0].true_positives == 0
     assert rates.calls[-1].false_positives == curve.n_negative
-
-
-def test_nothing_called_has_no_precision():
-    """At the infinite threshold precision is a dash, not a number."""
-    rates = rates_of(tr.RocCurve.of(*drawn(20)))
-    assert rates.numbers(0)["precision"] == "–"
-    assert rates.numbers(0)["threshold"].startswith("∞")
-    assert rates.numbers(len(rates.calls) - 1)["npv"] == "–"

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.report.test_in_browser import findings
+from tests.report.browsing import findings
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 OWN = sorted(path.with_suffix(".html").name for path in DOCS.glob("*.md"))

@@ -31,25 +31,23 @@ def found():
     return tr.assess(learners, X, Y, cv=["3-fold"], outer="3-fold", validate=validate)
 
 
-def test_every_figure_of_the_page_is_a_file_of_every_format(found, tmp_path):
-    """Numbered in its order, those of the validation inside at the end."""
-    files = found.save_figures(tmp_path / "new" / "folder")
+def test_save_figures_writes_every_figure_of_the_page(found, tmp_path):
+    """Numbered in its order, those of the validation inside at the end; in every format."""
     names = re.findall(r'<figure id="figure-([\w-]+)"', found.to_html())
     assert len(names) > 8
-    wanted = [
-        f"{i:02}-{name}.{form}" for i, name in enumerate(names, 1) for form in ("svg", "png", "pdf")
-    ]
+    files = found.save_figures(tmp_path / "new" / "folder", "svg")
+    wanted = [f"{i:02}-{name}.svg" for i, name in enumerate(names, 1)]
     assert [path.name for path in files] == wanted
-    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(wanted)
-    for path in files:
-        start = path.read_bytes()[:8]
-        assert start.startswith({".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}[path.suffix])
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == wanted
+    files = found.validation.net_benefit.save_figures(tmp_path)
+    assert [path.suffix for path in files] == [".svg", ".png", ".pdf"]
+    for path, start in zip(files, (b"<svg", b"\x89PNG", b"%PDF"), strict=True):
+        assert path.read_bytes().startswith(start)
         assert b"/Type3" not in path.read_bytes()  # letters of a PDF stay letters
-        if path.suffix == ".png":
-            assert imread(path).shape[1] == 1920  # 6.4 inches of 300 dots
+    assert imread(files[1]).shape[1] == 1920  # 6.4 inches of 300 dots
 
 
-def test_a_drawing_stands_by_itself(found):
+def test_figure_file_stands_by_itself(found):
     """Its title, its axes and its keys are in it, and no colour is left to a page."""
     for figure in page_of(found).figures:
         text = file_of(figure)
@@ -59,17 +57,13 @@ def test_a_drawing_stands_by_itself(found):
         assert {figure.title, *axes, *(key.text for key in figure.keys)} <= {*words}
         assert not re.search(r"var\(|url\(|href", text)
         assert float(svg.attrib["height"]) >= figure.drawing.height + 20 * len(figure.keys)
-
-
-def test_a_long_title_is_fitted_into_the_width(found):
-    """As a name of sixty letters makes it."""
-    figure = page_of(found).figures[0]
+    figure = page_of(found).figures[0]  # a long title is fitted into the width
     assert "textLength" not in file_of(figure)
     object.__setattr__(figure, "title", "x" * 80)
     assert re.search(r'textLength="472"[^>]*>x{80}<', file_of(figure))
 
 
-def test_a_heat_grid_is_drawn_by_matplotlib_too(found, axes):
+def test_heat_grid_is_drawn_by_matplotlib(found, axes):
     """Its cells with their numbers, the frame on the chosen one, and what its axes are."""
     figure = draw_heat("tree", found.learners["tree"].curve, "heat")
     ax = on_axes(figure.drawing, figure.keys, axes)
@@ -86,8 +80,7 @@ def test_a_heat_grid_is_drawn_by_matplotlib_too(found, axes):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("min_samples_leaf", "max_depth")
 
 
-def test_without_matplotlib_svg_is_written_and_the_rest_refused(found, tmp_path, monkeypatch):
-    """In one sentence that names the extra, before anything is written."""
+def test_save_figures_without_matplotlib_writes_svg_alone(found, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtra, match=r"^PNG and PDF need matplotlib: .*truerisk\[plot\]"):
         found.save_figures(tmp_path / "a", ["svg", "pdf"])
@@ -95,7 +88,7 @@ def test_without_matplotlib_svg_is_written_and_the_rest_refused(found, tmp_path,
     assert {path.suffix for path in found.save_figures(tmp_path / "a", "svg")} == {".svg"}
 
 
-def test_what_cannot_be_written_is_said(found, tmp_path):
+def test_save_figures_refuses(found, tmp_path):
     """A format that there is not, a file in the place of the folder, a result without a figure."""
     for formats in (["gif"], [], "jpg", None, [["svg"]]):
         with pytest.raises(BadArgument, match="give some of 'svg', 'png' and 'pdf'"):
