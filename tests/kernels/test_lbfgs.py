@@ -108,14 +108,20 @@ def test_the_two_ways_part_where_rounding_decides():
     )
 
 
-def test_what_is_cut_off_is_not_sure():
-    """The learner warns then, and must be heard."""
-    X, codes = problem(2)
-    assert not followed(X, codes, most=3).settled[0]
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        LogisticRegression(max_iter=3).fit(X, codes)
-    assert heard
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_lbfgs_is_cut_off_where_scikit_learn_is_cut_off(n_classes):
+    """The limit comes before all other tests, also at the step that would have ended the fit."""
+    X, codes = problem(n_classes)
+    needed = followed(X, codes).iterations[0]
+    for most in (1, 3, int(needed), int(needed) + 1):
+        found = followed(X, codes, most=most)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            model = LogisticRegression(max_iter=most).fit(X, codes)
+        assert found.cut[0] == bool(heard) == (most <= needed)
+        assert found.settled[0] != found.cut[0]
+        assert found.iterations[0] == model.n_iter_[0]
+        assert np.abs(found.coefficients[0, 0] - model.coef_).max() < 1e-9
 
 
 @pytest.mark.parametrize(

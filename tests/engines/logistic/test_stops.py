@@ -177,6 +177,38 @@ def test_ranks_are_close_only_between_classes():
     assert ranks_are_close(scores, codes, gap).tolist() == [False, True, True]
 
 
+def test_stops_answer_fits_that_are_cut_off_and_warn_as_often(monkeypatch):
+    """One of them is made for its warning, which then counts for all."""
+    X, y = drawn(150, 8, 3)
+    data = data_of(X, y)
+    family = family_of(LogisticRegression(max_iter=4), {"C": [0.1, 1.0, 10.0]})
+    given = family, data, tr.methods.KFold(5).plan(data, Streams(0)), Request("label")
+    said = []
+    for engine in (LogisticPaths(), Generic()):
+        with counted(monkeypatch) as seen, warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            answers = engine.run(*given, RunOptions())
+        said.append((answers.values.tolist(), [str(w.message) for w in heard]))
+        assert engine.word == "generic" or seen["asked"] == 1
+    assert said[0] == said[1]
+    assert said[0][1][0].endswith("[15 times in 15 fits]")
+
+
+def test_stops_leave_a_limit_beyond_the_followed_steps_to_the_learner(monkeypatch):
+    """The steps are followed up to a number of its own, which is no limit of the learner's."""
+    monkeypatch.setattr(stops, "MOST", 4)
+    X, y = drawn(150, 8, 2)
+    data = data_of(X, y)
+    given = family_of(LogisticRegression()), data, tr.methods.KFold(5).plan(data, Streams(0))
+    with counted(monkeypatch) as seen:
+        (ours, heard), (theirs, _) = (
+            answered(e, *given, Request("label")) for e in (LogisticPaths(), Generic())
+        )
+    assert seen["asked"] == 5
+    assert np.array_equal(ours, theirs)
+    assert not heard
+
+
 def test_wide_rows_are_turned_and_the_learner_seldom_asked(monkeypatch):
     """As many columns as there are rows, and one for what lies across; weights and copies, too."""
     rng = np.random.default_rng(3)

@@ -142,7 +142,8 @@ struct Pair {
         return !(problem.reach(apart) < HOPELESS);
     }
 
-    bool sure() const { return plain.is_beside(shaken) && plain.outcome.end == lbfgs::CONVERGED; }
+    // How both ended; in doubt if one did not end as the other did.
+    lbfgs::End end() const { return plain.is_beside(shaken) ? plain.outcome.end : lbfgs::DOUBTFUL; }
 };
 
 // Values and gradients of all pairs at once: one product of the rows with all vectors, and back.
@@ -301,7 +302,7 @@ void logistic_lbfgs(AnyOrder X, Input<std::int64_t, nb::ndim<1>> rows,
                     std::int64_t n_classes, Input<double, nb::ndim<1>> penalties, double tolerance,
                     std::int64_t most, Rowwise directions, double size_of_columns,
                     Output<double, nb::ndim<3>> ends, Output<std::int64_t, nb::ndim<1>> iterations,
-                    Output<std::uint8_t, nb::ndim<1>> sure, Output<double, nb::ndim<1>> rough) {
+                    Output<std::uint8_t, nb::ndim<1>> how, Output<double, nb::ndim<1>> rough) {
     const double* const cells = X.data();
     const auto by_row = static_cast<std::size_t>(X.stride(0)), by_column = static_cast<std::size_t>(X.stride(1));
     nb::gil_scoped_release no_gil;
@@ -319,7 +320,7 @@ void logistic_lbfgs(AnyOrder X, Input<std::int64_t, nb::ndim<1>> rows,
         if (!pair->take(problem)) return false;
         const std::size_t c = pair->number;
         iterations.data()[c] = pair->plain.outcome.iterations;
-        sure.data()[c] = pair->sure();
+        how.data()[c] = pair->end();
         rough.data()[c] = std::max(pair->plain.outcome.rough, pair->shaken.outcome.rough);
         std::copy_n(pair->plain.x.begin(), size, ends.data() + c * WAYS * size);
         std::copy_n(pair->shaken.x.begin(), size, ends.data() + (c * WAYS + 1) * size);

@@ -25,7 +25,7 @@ constexpr double NEAR = 1e-6;              // of a gradient to its bound, relati
 constexpr double SINGULAR = 1e-10;         // a pivot's part of its diagonal: the solver may begin anew
 constexpr int MOST_TRIALS = 50;            // of one search
 
-enum End : std::uint8_t { CONVERGED = 0, DOUBTFUL = 1, CUT = 2 };
+enum End : std::uint8_t { DOUBTFUL = 0, CONVERGED = 1, CUT = 2 };
 
 using Vector = std::vector<double>;
 
@@ -325,7 +325,10 @@ private:
     // False where the solver stops after this step, or where rounding decides.
     bool kept() {
         norm = largest();
-        if (outcome.iterations + 1 >= most) return stop(CUT);
+        if (outcome.iterations + 1 >= most) {  // the solver looks at its limit first
+            ++outcome.iterations;
+            return stop(CUT);
+        }
         if (norm > tolerance) {
             const double whole = std::max({std::fabs(former), std::fabs(value), 1.0});
             const double excess = former - value - FUNCTION * whole;

@@ -180,6 +180,7 @@ class LogisticPaths(OnePass):
 
     def closing_notes(self, task: Task) -> list[str]:
         n_open = sum(map(len, task.collected.open.values()))
+        n_open += bool(task.collected.alike)  # One fit that is cut off is made for its warning.
         if not n_open or not self._follows(task.group.settings):
             return []
         per_fit = len(task.group.candidates) if task.run.only is None else 1

@@ -4,8 +4,9 @@ The solver's steps are computed from 0, as in scikit-learn, and a second time wi
 of rounding error in every sum. The difference between the two end points shows how much rounding
 errors have grown on this table; scikit-learn's own fit is a third rounding of the same steps. The
 learner itself is fitted if the difference is too large for the requested answers, if the two runs
-stop after different numbers of steps, if a test of the solver is passed very narrowly, or if the
-solver is cut off and will warn.
+stop after different numbers of steps, or if a test of the solver is passed very narrowly. If
+`max_iter` cuts the solver off, the steps up to there are followed alike; the learner is fitted once
+for the warning that all such fits share.
 
 Starting from 0, no step leaves the span of the rows, and rotated coordinates change neither lengths
 nor inner products of the steps. If there are many more columns than rows, the steps are therefore
@@ -35,6 +36,7 @@ from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import Turned, turned
 from truerisk.kernels import native
 
+DOUBTFUL, CONVERGED, CUT = range(3)  # how the solver ended, in the numbers of the kernel
 WAYS = 2  # the numbers as they are, and with noise of the size of rounding in every sum
 MOST = 200  # steps; rounding errors may have grown to any size after more steps
 APART = 1e-11  # ends this close count as equal if exact digits are needed
@@ -54,6 +56,7 @@ class Stopped:
     coefficients: np.ndarray
     intercepts: np.ndarray
     settled: np.ndarray
+    cut: np.ndarray
     rough: np.ndarray
     present: np.ndarray
     table: Turned | None = None
@@ -64,7 +67,7 @@ class Stopped:
         n, starts, functions, p = self.coefficients.shape
         flat = self.coefficients.reshape(-1, p)
         answers = []
-        open_ = ~self.settled
+        open_ = ~(self.settled | self.cut)
         for test, question in zip(tests, task.questions(fit), strict=True):
             X = test.X if test.rows is None else test.X[test.rows]
             rows = X if self.table is None else np.column_stack(self.table.turn(X))
@@ -75,6 +78,7 @@ class Stopped:
             open_ = open_ | self._open(task, int(question), ends[0], apart)
             answers.append(answers_of(ends[0], self.present, task))
         task.leave_open(fit, self.candidates[open_])
+        task.warn_alike(fit, self.candidates[self.cut & ~open_])
         return answers
 
     def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
@@ -98,6 +102,7 @@ def stopped(
     if (np.bincount(codes, weights)[present] <= 0).any():
         return None
     setting = group.settings[0]
+    limit = int(setting["max_iter"])
     table, X, rows, how = _turned(X, rows)
     stops = logistic_lbfgs(
         X,
@@ -107,11 +112,12 @@ def stopped(
         n_classes=len(present),
         penalties=1.0 / (group.values("C").astype(np.float64) * weights.sum()),
         tolerance=float(setting["tol"]),
-        most=min(int(setting["max_iter"]), MOST),
+        most=min(limit, MOST),
         **how,
     )
     ends = stops.coefficients, stops.intercepts
-    return Stopped(group.candidates, *ends, stops.settled, stops.rough, present, table)
+    cut = stops.cut & (limit <= MOST)  # the learner's own limit, at which it warns
+    return Stopped(group.candidates, *ends, stops.settled, cut, stops.rough, present, table)
 
 
 def _turned(
@@ -205,7 +211,8 @@ class Stops:
 
     `coefficients` (penalty, run, f, p) and `intercepts` (penalty, run, f): f is 1 for two classes
     (the second against the first), else the number of classes. `settled` is True if both runs
-    converged after the same number of `iterations` (penalty), and no test was passed very narrowly.
+    converged after the same number of `iterations` (penalty), and no test was passed very narrowly;
+    `cut` is True if, instead, both runs went as far as the maximum number of iterations.
     The difference between the two ends shows how much rounding errors have grown. `rough` is the
     possible error of a linear predictor if a step was interpolated from nearly equal values.
     """
@@ -214,6 +221,7 @@ class Stops:
     intercepts: np.ndarray
     iterations: np.ndarray
     settled: np.ndarray
+    cut: np.ndarray
     rough: np.ndarray
 
 
@@ -287,7 +295,7 @@ def logistic_lbfgs(
     functions, p, n = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
     ends = np.zeros((n, WAYS, functions * (p + 1)))
     iterations = np.zeros(n, dtype=np.int64)
-    settled, rough = np.zeros(n, dtype=np.uint8), np.zeros(n)
+    how, rough = np.full(n, DOUBTFUL, dtype=np.uint8), np.zeros(n)
     native().logistic_lbfgs(
         X,
         rows,
@@ -301,11 +309,11 @@ def logistic_lbfgs(
         float(size_of_columns),
         ends,
         iterations,
-        settled,
+        how,
         rough,
     )
     ends = ends.reshape(n, WAYS, functions, p + 1)
-    return Stops(ends[..., :p], ends[..., p], iterations, settled.astype(bool), rough)
+    return Stops(ends[..., :p], ends[..., p], iterations, how == CONVERGED, how == CUT, rough)
 
 
 def _check(
