@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
+from tests.support.data import normal_rows
+from tests.support.plans import drawn, sets_of
 
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder, one_fit, split_plan
+from truerisk.core.errors import Refusal
+from truerisk.extend import ALL, Data, PlanBuilder
+from truerisk.methods import as_method
+from truerisk.plan.builder import one_fit, split_plan, with_training_rows
 
 
 @pytest.mark.parametrize(
@@ -21,29 +25,21 @@ from truerisk.plan.builder import PlanBuilder, one_fit, split_plan
         np.array([2, 0, 2, 1, 0]) > 0,
     ],
 )
-def test_a_partition_by_any_labels(labels) -> None:
-    """One ascending block per distinct label, in the order of the labels, whatever their type."""
+def test_partition_makes_a_block_of_every_label_in_their_order(labels):
     builder = PlanBuilder(5)
     for block in builder.partition(labels):
         builder.ask((ALL, (block,)), (block, ()))
-    plan = builder.build()
-    found = [plan.test_rows(q)[0].tolist() for q in range(plan.n_questions)]
+    found = [test for _, test in sets_of(builder.build())]
     assert found == [np.flatnonzero(labels == v).tolist() for v in sorted(set(labels.tolist()))]
 
 
-def test_equal_train_sets_are_one_fit() -> None:
-    """Two questions to one train set are one fit, in whatever order its blocks are named."""
+def test_builder_makes_one_fit_of_equal_train_sets_and_labels():
+    """In whatever order their blocks are named; the order of the flips is none."""
     builder = PlanBuilder(6)
     a, b, c = builder.partition(np.array([0, 0, 1, 1, 2, 2]))
-    builder.ask((ALL, (a, b)), (a, ()))
-    builder.ask((ALL, (b, a, a)), (b, ()))
-    builder.ask((ALL, (a, c)), (c, ()))
-    plan = builder.build()
-    assert plan.fit.tolist() == [0, 0, 1]
-
-
-def test_flips_make_another_fit() -> None:
-    """The same rows with other labels are another fit; the order of the flips is none."""
+    for left_out, asked in (((a, b), a), ((b, a, a), b), ((a, c), c)):
+        builder.ask((ALL, left_out), (asked, ()))
+    assert builder.build().fit.tolist() == [0, 0, 1]
     builder = PlanBuilder(3)
     one = builder.block(np.array([0]))
     for flips in ([], [(1, 0), (2, 1)], [(2, 1), (1, 0)], [(1, 1), (2, 1)]):
@@ -51,14 +47,14 @@ def test_flips_make_another_fit() -> None:
     assert builder.build().fit.tolist() == [0, 1, 1, 2]
 
 
-def test_one_fit_is_the_plan_that_the_builder_makes() -> None:
+def test_plan_of_one_fit_is_that_that_the_builder_makes():
     """The plan of a single question is written down at once, and is the same to the last type."""
     builder = PlanBuilder(5)
     builder.ask(train=(ALL, ()), test=(builder.block(np.array([0, 3])), ()), part="apparent")
     assert one_fit(5, np.array([0, 3])).to_dict() == builder.build().to_dict()
 
 
-def test_repeated_rows_become_counts() -> None:
+def test_builder_counts_repeated_rows():
     """A bootstrap sample is its distinct rows and how often each was drawn."""
     builder = PlanBuilder(5)
     sample = builder.block(np.array([4, 1, 4, 4, 0]))
@@ -73,32 +69,47 @@ def test_repeated_rows_become_counts() -> None:
 @pytest.mark.parametrize(
     "splitter", [KFold(4), ShuffleSplit(5, random_state=0), TimeSeriesSplit(3)], ids=str
 )
-def test_any_splits_are_kept(splitter) -> None:
-    """The plan of given splits trains and tests on exactly these rows."""
+def test_split_plan_keeps_any_splits(splitter):
     pairs = list(splitter.split(np.zeros((23, 1))))
-    plan = split_plan(23, pairs)
-    for q, (train, test) in enumerate(pairs):
-        assert plan.train_rows(int(plan.fit[q]))[0].tolist() == sorted(train)
-        assert plan.test_rows(q)[0].tolist() == sorted(test)
+    assert sets_of(split_plan(23, pairs)) == [(sorted(a), sorted(b)) for a, b in pairs]
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.lists(st.integers(0, 3), min_size=1, max_size=6),
-            st.lists(st.integers(0, 3), min_size=1, max_size=6),
-        ),
-        min_size=1,
-        max_size=3,
-    )
-)
-def test_given_rows_with_repeats_and_gaps_are_kept(pairs) -> None:
+ROWS = st.lists(st.integers(0, 3), min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(ROWS, ROWS), min_size=1, max_size=3))
+def test_split_plan_keeps_repeats_and_gaps(pairs):
     """Copies, overlaps and left-out rows of given splits survive the coding, never "the rest"."""
     plan = split_plan(4, [(np.array(train), np.array(test)) for train, test in pairs])
     for q, (train, test) in enumerate(pairs):
-        for given_rows, (rows, counts) in (
-            (train, plan.train_rows(int(plan.fit[q]))),
-            (test, plan.test_rows(q)),
-        ):
+        both = (train, plan.train_rows(int(plan.fit[q]))), (test, plan.test_rows(q))
+        for given_rows, (rows, counts) in both:
             times = np.ones(len(rows), int) if counts is None else counts
             assert np.repeat(rows, times).tolist() == sorted(given_rows)
+
+
+DATA = Data.check(normal_rows(24)[0], np.arange(24) % 2, task="classification")
+
+
+@pytest.mark.parametrize("word", ["4-fold", "2x3-fold", "loo", "oob", "holdout"])
+def test_plan_with_training_rows_asks_about_them_in_its_second_half(word):
+    """The fits and the first questions stay what they are; copies of a row are counted."""
+    plan = drawn(as_method(word), DATA)
+    both, n = with_training_rows(plan), plan.n_questions
+    assert (both.n_questions, both.n_fits) == (2 * n, plan.n_fits)
+    assert both.only(np.arange(n)).asks_like(plan)
+    counted = []
+    for question in range(n):
+        asked, seen = both.test_rows(n + question), plan.train_rows(int(plan.fit[question]))
+        np.testing.assert_array_equal(asked[0], seen[0])
+        times = [np.ones(len(r)) if counts is None else counts for r, counts in (asked, seen)]
+        np.testing.assert_array_equal(*times)
+        counted.append(seen[1] is not None)
+    assert both.own_rows[n:].sum() == n - sum(counted)
+    assert both.parts[-1] == "apparent"
+    assert len(both.positions[0]) == both.test_sizes.sum()
+
+
+def test_plan_of_drawn_train_sets_has_no_training_rows_to_ask_about():
+    with pytest.raises(Refusal, match="return_train_score=False"):
+        with_training_rows(drawn(as_method("exact-oob"), DATA))

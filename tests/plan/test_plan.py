@@ -13,17 +13,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.data import checked
+from tests.support.plans import drawn as drawn_plan
 
-from truerisk.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.data.data import Data
-from truerisk.methods import KFold, LeaveOneOut, Nested, as_method
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder, one_fit
+from truerisk.extend import ALL, Plan, PlanBuilder
+from truerisk.methods import LeaveOneOut, Nested, as_method
+from truerisk.plan.builder import one_fit
 from truerisk.plan.extras.flips import flips_of
-from truerisk.plan.plan import Plan
 
 PARTS = ("test", "inner", "outer")
+
+
+def classes(n):
+    """Rows of two classes."""
+    return checked(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2)
 
 
 @st.composite
@@ -32,9 +36,8 @@ def drawn(draw, n: int | None = None):
     n = draw(st.integers(2, 9)) if n is None else n
     row = st.integers(0, n - 1)
     blocks = draw(st.lists(st.lists(row, max_size=n + 2), min_size=1, max_size=5))
-    row_set = st.tuples(
-        st.integers(ALL, len(blocks) - 1), st.lists(st.integers(0, len(blocks) - 1), max_size=3)
-    )
+    number = st.integers(0, len(blocks) - 1)
+    row_set = st.tuples(st.integers(ALL, len(blocks) - 1), st.lists(number, max_size=3))
     builder = PlanBuilder(n)
     numbers = [builder.block(np.array(rows, dtype=np.int64)) for rows in blocks]
 
@@ -53,15 +56,8 @@ def drawn(draw, n: int | None = None):
         train, test = draw(row_set), draw(row_set)
         flips = draw(st.dictionaries(row, st.integers(0, 2), max_size=2))
         part, unit = draw(st.sampled_from(PARTS)), draw(st.integers(-1, 3))
-        builder.ask(
-            coded(train),
-            coded(test),
-            part=part,
-            repeat=number % 2,
-            fold=number,
-            unit=unit,
-            flips=flips.items(),
-        )
+        place = {"part": part, "repeat": number % 2, "fold": number, "unit": unit}
+        builder.ask(coded(train), coded(test), flips=flips.items(), **place)
         expected.append((meant(train), meant(test), flips, part, unit, number))
     return builder.build(), expected
 
@@ -72,31 +68,27 @@ def counted(pair) -> Counter:
     return Counter(dict(zip(rows.tolist(), np.ones(len(rows), int) if counts is None else counts)))
 
 
-def says(plan: Plan, q: int):
-    """Question q as plain sets."""
-    fit = int(plan.fit[q])
-    row, code = flips_of(plan, fit)
-    return (
-        counted(plan.train_rows(fit)),
-        counted(plan.test_rows(q)),
-        dict(zip(row.tolist(), code.tolist(), strict=True)),
-        plan.parts[plan.part[q]],
-        int(plan.unit[q]),
-        int(plan.fold[q]),
-    )
+def says(plan: Plan):
+    """Every question as plain sets."""
+    questions = []
+    for q in range(plan.n_questions):
+        fit = int(plan.fit[q])
+        row, code = flips_of(plan, fit)
+        flips = dict(zip(row.tolist(), code.tolist(), strict=True))
+        sets = counted(plan.train_rows(fit)), counted(plan.test_rows(q)), flips
+        place = plan.parts[plan.part[q]], int(plan.unit[q]), int(plan.fold[q])
+        questions.append((*sets, *place))
+    return questions
 
 
 @given(drawn())
-def test_a_coded_plan_is_its_plain_sets(both) -> None:
-    """Train rows, test rows, counts, flips, parts and units are those that were asked for."""
-    plan, expected = both
-    assert [says(plan, q) for q in range(plan.n_questions)] == expected
+def test_plan_is_its_plain_sets(both):
+    """Train rows, test rows, counts, flips, parts and units are those that were asked for.
 
-
-@given(drawn())
-def test_sizes_and_positions_are_counted_from_the_sets(both) -> None:
-    """Sizes, offsets and the flat list of positions agree with the plain sets."""
+    Sizes, offsets and the flat list of positions agree with them; and so it is through JSON.
+    """
     plan, expected = both
+    assert says(plan) == expected
     assert plan.test_sizes.tolist() == [len(test) for _, test, *_ in expected]
     assert plan.test_offsets.tolist() == np.cumsum([0, *plan.test_sizes]).tolist()
     sizes = plan.train_sizes[plan.fit].tolist()
@@ -105,11 +97,13 @@ def test_sizes_and_positions_are_counted_from_the_sets(both) -> None:
     flat = [(r, c) for _, test, *_ in expected for r, c in sorted(test.items())]
     assert rows.tolist() == [r for r, _ in flat]
     assert ([1] * len(rows) if counts is None else counts.tolist()) == [c for _, c in flat]
+    again = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert again.fingerprint == plan.fingerprint
+    assert says(again) == expected
 
 
 @given(drawn())
-def test_equal_train_sets_of_equal_code_are_one_fit(both) -> None:
-    """There are no two fits of one code, and every fit is asked something."""
+def test_plan_has_no_two_fits_of_one_code(both):
     plan, _ = both
     order, starts = plan.questions_of
     asked = [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
@@ -123,34 +117,27 @@ def test_equal_train_sets_of_equal_code_are_one_fit(both) -> None:
 
 
 @given(drawn(), st.data())
-def test_a_part_of_a_plan_asks_the_same(both, data) -> None:
-    """`only` keeps the questions in the asked order, with the fits they need and no others."""
-    plan, expected = both
-    which = data.draw(
-        st.lists(st.integers(0, plan.n_questions - 1), min_size=1, unique=True), label="questions"
-    )
-    part = plan.only(np.array(which))
-    assert [says(part, q) for q in range(part.n_questions)] == [expected[q] for q in which]
-    assert part.n_fits == len(set(plan.fit[which].tolist()))
+def test_plan_of_some_questions_asks_the_same(both, data):
+    """In the asked order, with the fits they need and no others; so do those of a named part.
 
-
-@given(drawn())
-def test_questions_of_a_part_are_found_by_its_name(both) -> None:
-    """A named part is the questions asked under that name; an unknown name has none.
-
-    As a plan of its own it is made once.
+    An unknown name has none. As a plan of its own a part is made once.
     """
     plan, expected = both
+    questions = st.lists(st.integers(0, plan.n_questions - 1), min_size=1, unique=True)
+    which = data.draw(questions, label="questions")
+    part = plan.only(np.array(which))
+    assert says(part) == [expected[q] for q in which]
+    assert part.n_fits == len(set(plan.fit[which].tolist()))
     for name in (*PARTS, "nothing"):
         asked = [q for q, question in enumerate(expected) if question[3] == name]
         assert plan.questions(name).tolist() == asked
         part = plan.part_named(name)
-        assert [says(part, q) for q in range(part.n_questions)] == [expected[q] for q in asked]
+        assert says(part) == [expected[q] for q in asked]
         assert plan.part_named(name) is part
 
 
 @given(drawn())
-def test_rows_of_the_fit_itself_are_those_of_the_definition(both) -> None:
+def test_plan_tells_seen_and_own_rows_by_the_definition(both):
     """A row is seen where it is in the train set; own rows are all of it, each once."""
     plan, expected = both
     for q, (train, test, *_) in enumerate(expected):
@@ -159,12 +146,11 @@ def test_rows_of_the_fit_itself_are_those_of_the_definition(both) -> None:
         assert plan.own_rows[q] == (bool(train) and train == test and once)
 
 
-def test_copies_that_are_left_out_leave_plain_rows() -> None:
-    """What is left of a block once its repeated rows are gone: each row once, with no counts."""
+def test_plan_without_copies_that_are_left_out_has_no_counts():
+    """What is left of a block once its repeated rows are gone: each row once."""
     builder = PlanBuilder(2)
-    block, minus = builder.block(np.array([0, 0, 1])), builder.block(np.array([0]))
-    both = (block, (minus,))
-    builder.ask(both, both, part="test", repeat=0, fold=0, unit=0)
+    both = builder.block(np.array([0, 0, 1])), (builder.block(np.array([0])),)
+    builder.ask(both, both)
     plan = builder.build()
     assert plan.train_rows(0)[1] is None
     assert plan.test_rows(0)[1] is None
@@ -175,26 +161,11 @@ def test_copies_that_are_left_out_leave_plain_rows() -> None:
     ("word", "own"),
     [("apparent", [True]), ("oob", [False]), ("alo", [False]), ("loo", [False] * 5)],
 )
-def test_an_answer_without_the_row_is_none_of_its_own(word, own) -> None:
+def test_own_rows_are_none_where_the_row_is_not_in_the_model(word, own):
     """Out of bag and taken out: the row is in the train set but not in the model."""
-    data = Data.check(np.arange(10.0).reshape(5, 2), [0, 1, 0, 1, 0], task="classification")
-    plan = as_method(word).plan(data, Streams(0))
+    plan = drawn_plan(as_method(word), classes(5))
     assert plan.own_rows.tolist() == own
     assert plan.without_row.any() == (word in ("oob", "alo"))
-
-
-@given(drawn())
-def test_json_gives_the_same_plan_back(both) -> None:
-    """A plan that went through JSON asks the same and has the same fingerprint."""
-    plan, expected = both
-    again = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert again.fingerprint == plan.fingerprint
-    assert [says(again, q) for q in range(again.n_questions)] == expected
-
-
-def ten_rows() -> Data:
-    X = np.arange(20.0).reshape(10, 2)
-    return Data.check(X, np.arange(10) % 2, task="classification")
 
 
 def bootstrap_plan() -> Plan:
@@ -206,7 +177,7 @@ def bootstrap_plan() -> Plan:
     return builder.build()
 
 
-def test_the_fingerprint_of_a_given_plan_never_changes() -> None:
+def test_fingerprint_of_a_given_plan_never_changes():
     """Stored results name plans by fingerprint, so it is the same on every machine and release."""
     assert bootstrap_plan().fingerprint == "576939f3bee515a2"
 
@@ -225,7 +196,7 @@ def altered(content: dict):
             yield f"{name}[{at}]", other
 
 
-def test_any_altered_number_of_a_stored_plan_is_refused() -> None:
+def test_stored_plan_is_refused_if_any_number_was_altered():
     """One changed number anywhere in the file, or a lost list, and the plan is not accepted."""
     content = bootstrap_plan().to_dict()
     Plan.from_dict(content)
@@ -239,40 +210,32 @@ def test_any_altered_number_of_a_stored_plan_is_refused() -> None:
             Plan.from_dict({k: v for k, v in content.items() if k != name})
 
 
-@pytest.mark.parametrize("content", [{}, {"n_rows": "x", "parts": []}, {"n_rows": 3}])
-def test_a_foreign_file_is_no_plan(content) -> None:
-    """What is not a plan is named so."""
+STORED = one_fit(6, np.arange(6)).to_dict() | {"test.base": [-1]}
+CUT = {"test.minus": [0, 0], "test.offsets": [0, 2]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"n_rows": "x", "parts": []},
+        {"n_rows": 3},
+        STORED | {"n_rows": 10**15} | CUT,
+        STORED | {"n_rows": 10**30} | CUT,
+        STORED | {"test.base": [10**30]},
+    ],
+)
+def test_stored_plan_is_refused_if_it_is_none_or_its_numbers_too_large(content):
+    """A number that does not fit into memory or into an array is refused like any other change."""
     with pytest.raises(BadData, match="not a stored plan"):
         Plan.from_dict(content)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"n_rows": 10**15, "test.minus": [0, 0], "test.offsets": [0, 2]},
-        {"n_rows": 10**30, "test.minus": [0, 0], "test.offsets": [0, 2]},
-        {"test.base": [10**30]},
-    ],
-)
-def test_plan_from_dict_refuses_numbers_that_are_too_large(changes) -> None:
-    """A number that does not fit into memory or into an array is refused like any other change."""
-    content = one_fit(6, np.arange(6)).to_dict() | {"test.base": [-1]}
-    with pytest.raises(BadData, match="not a stored plan"):
-        Plan.from_dict(content | changes)
-
-
-def test_another_seed_is_another_plan() -> None:
-    """The seed decides the plan, and nothing else does."""
-    method = KFold(3)
-    prints = [method.plan(ten_rows(), Streams(seed)).fingerprint for seed in (0, 0, 1)]
-    assert prints[0] == prints[1] != prints[2]
-
-
-def test_leave_one_out_of_many_rows_costs_o_n() -> None:
+def test_plan_of_leave_one_out_of_many_rows_costs_o_n():
     """The plan of leave-one-out of 20,000 rows is under 10 MB, and drawing it costs O(n)."""
-    data = Data.check(np.zeros((20_000, 1)), np.arange(20_000) % 2, task="classification")
+    data = classes(20_000)
     tracemalloc.start()
-    plan = LeaveOneOut().plan(data, Streams(0))
+    plan = drawn_plan(LeaveOneOut(), data)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(pickle.dumps(plan)) < 2e6
@@ -283,24 +246,8 @@ def test_leave_one_out_of_many_rows_costs_o_n() -> None:
         assert plan.test_rows(fit)[0].tolist() == [fit]
 
 
-def test_nested_folds_are_never_copied() -> None:
-    """Nested 10 × 10-fold of n rows holds each row about K + 1 times, not K² times."""
-    data = Data.check(np.zeros((5000, 1)), np.arange(5000) % 2, task="classification")
-    plan = Nested("10-fold", "10-fold").plan(data, Streams(0))
+def test_plan_of_nested_folds_holds_each_row_about_k_plus_1_times():
+    """Nested 10 × 10-fold of n rows does not copy folds K² times."""
+    plan = drawn_plan(Nested("10-fold", "10-fold"), classes(5000))
     assert plan.n_fits == 110
     assert len(pickle.dumps(plan)) < 5000 * 4 * 12
-
-
-def test_questions_out_of_bag_keep_their_mark() -> None:
-    """Nested, cut out, written as JSON: the inner questions stay marked, the outer ones are not."""
-    plan = Nested("2-fold", "oob").plan(ten_rows(), Streams(0))
-    assert (plan.n_fits, plan.n_questions) == (2, 4)
-    assert plan.extra.question.tolist() == plan.questions("inner").tolist()
-    back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert type(back.extra) is type(plan.extra)
-    assert (back.fingerprint, back.extra.question.tolist()) == (
-        plan.fingerprint,
-        plan.extra.question.tolist(),
-    )
-    assert plan.only(plan.questions("inner")).extra.question.tolist() == [0, 1]
-    assert plan.only(plan.questions("outer")).extra is None
