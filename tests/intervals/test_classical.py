@@ -1,117 +1,207 @@
-"""Textbook intervals of held-out rows: normal, corrected t, Beta posterior."""
+"""Textbook intervals of held-out rows: normal, corrected t, Beta; or a reason for none."""
 
 from __future__ import annotations
+
+from itertools import count
 
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.linear_model import Ridge
-from sklearn.naive_bayes import GaussianNB
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import RepeatedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from tests.support.data import normal_rows
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
+from truerisk.methods import KFold, MonteCarlo, NestedInterval
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(30, 2))
-Y = X[:, 0] + RNG.normal(size=30)
-
-
-def test_asked_for_it_is_the_usual_one_of_losses_below_0():
-    """interval="wald" changes nothing where no interval was calibrated: of losses below 0."""
-    given = {"cv": "5-fold", "scoring": lambda y, answers: y - answers}
-    usual = tr.estimate_risk(Ridge(), X, Y, **given)
-    asked = tr.estimate_risk(Ridge(), X, Y, **given, interval="wald")
-    assert asked.interval == usual.interval
-    assert asked.std_error == usual.std_error
-
-
-def test_rows_tested_repeatedly_are_refused():
-    """Their losses are not those of one cross-validation."""
-    with pytest.raises(Refusal, match=r"tested once.*corrected-t"):
-        tr.estimate_risk(Ridge(), X, Y, cv="2x5-fold", interval="wald")
-
-
-RNG_T = np.random.default_rng(0)
-X_T = RNG_T.normal(size=(30, 2))
-Y_T = X_T[:, 0] + RNG_T.normal(size=30)
-
-
-def test_a_single_k_fold_has_it_when_asked():
-    """J = 5 folds of 6 rows: se² = s² (1/5 + 6/24), t with 4 degrees of freedom."""
-    found = tr.estimate_risk(Ridge(), X_T, Y_T, cv="5-fold", interval="corrected-t")
-    error = found.split_risks.std(ddof=1) * np.sqrt(1 / 5 + 6 / 24)
-    low, high = stats.t.interval(0.95, 4, found.value, error)
-    assert found.std_error == pytest.approx(error)
-    assert (found.interval.low, found.interval.high) == pytest.approx((max(low, 0), high))
-    assert found.interval.method == "corrected-t"
-
-
-def test_it_is_the_own_one_of_random_splits():
-    """Asked for or not, random splits have the same interval."""
-    usual = tr.estimate_risk(Ridge(), X_T, Y_T, cv="monte-carlo")
-    asked = tr.estimate_risk(Ridge(), X_T, Y_T, cv="monte-carlo", interval="corrected-t")
-    assert usual.interval == asked.interval
-
-
-RNG_BETA = np.random.default_rng(5)
 N = 48
-X_BETA = RNG_BETA.normal(size=(N, 2))
-Y_BETA = (X_BETA[:, 0] + RNG_BETA.normal(size=N) > 0).astype(int)
+X, Y, NUMBERS = normal_rows(N, seed=5)
 GROUPS = np.arange(N) // 3
+WEIGHTS = np.random.default_rng(5).random(N)
+KNN, LINE = KNeighborsClassifier(3), Ridge()
 
 
-@pytest.mark.parametrize("method", ["6-fold", "loo"])
-def test_errors_of_folds_are_counted_and_a_note_says_so(method):
-    """Beta(e + 1, n − e + 1) of all tested rows; several rules made the errors."""
-    found = tr.estimate_risk(KNeighborsClassifier(3), X_BETA, Y_BETA, cv=method, interval="beta")
-    e = found.losses.sum()
-    expected = stats.beta.interval(0.95, e + 1, N - e + 1)
-    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+def ends(found):
+    return found.interval.low, found.interval.high
+
+
+def signed(y, answers):
+    """A loss that may be negative, for which no interval was calibrated."""
+    return y - answers
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+@pytest.mark.parametrize("method", ["6-fold", "loo", "nested"])
+def test_wald_is_the_normal_interval_of_the_mean(method, level):
+    """Standard error s/√n of the losses, and ± z times it."""
+    given = {"cv": method, "confidence_level": level, "interval": "wald"}
+    found = tr.estimate_risk(LINE, X, NUMBERS, **given)
+    assert found.value == pytest.approx(found.losses.mean())
+    assert found.std_error == pytest.approx(stats.sem(found.losses))
+    expected = stats.norm.interval(level, found.value, found.std_error)
+    assert ends(found) == pytest.approx(expected)
+    assert (found.interval.method, found.interval.confidence_level) == ("wald", level)
+
+
+def test_wald_is_the_usual_interval_of_losses_below_0():
+    usual, asked = (
+        tr.estimate_risk(LINE, X, NUMBERS, cv="5-fold", scoring=signed, interval=word)
+        for word in (None, "wald")
+    )
+    assert (asked.interval, asked.std_error) == (usual.interval, usual.std_error)
+    assert usual.interval.low < 0
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_wald_is_the_error_of_a_weighted_mean_of_groups(weights, groups):
+    """With weights w that sum to 1, residuals added up by group: se² = m/(m−1) Σ (Σ w r)²."""
+    given = {"sample_weight": weights, "groups": groups, "interval": "wald", "cv": "4-fold"}
+    found = tr.estimate_risk(LogisticRegression(), X, Y, **given)
+    w = np.ones(N) / N if weights is None else weights / weights.sum()
+    assert found.value == pytest.approx(w @ found.losses)
+    parts = w * (found.losses - found.value)
+    sums = parts if groups is None else np.bincount(groups, parts)
+    m = len(sums)
+    assert found.std_error == pytest.approx(np.sqrt(m / (m - 1) * (sums**2).sum()))
+    assert found.interval.method == ("wald" if groups is None else "wald-grouped")
+
+
+@pytest.mark.parametrize(
+    ("method", "ratio", "j"),
+    [
+        ("6-fold", 8 / 40, 6),
+        ("5x4-fold", 12 / 36, 20),
+        (RepeatedKFold(n_splits=3, n_repeats=4, random_state=0), 16 / 32, 12),
+        (MonteCarlo(15, test_share=0.25), 12 / 36, 15),
+    ],
+    ids=str,
+)
+def test_corrected_t_is_that_of_nadeau_and_bengio(method, ratio, j):
+    """se² = s²(1/J + n_test/n_train) over the splits, t with J − 1 degrees of freedom."""
+    given = {"cv": method, "confidence_level": 0.9}
+    found = tr.estimate_risk(LINE, X, NUMBERS, interval="corrected-t", **given)
+    splits = found.split_risks
+    assert len(splits) == j
+    expected = np.sqrt(splits.var(ddof=1) * (1 / j + ratio))
+    assert found.std_error == pytest.approx(expected)
+    low, high = stats.t.interval(0.9, j - 1, loc=found.value, scale=expected)
+    assert ends(found) == pytest.approx((max(low, 0), high))
+    assert found.interval.method == "corrected-t"
+    if isinstance(method, MonteCarlo):  # random splits have it unasked
+        assert tr.estimate_risk(LINE, X, NUMBERS, **given).interval == found.interval
+
+
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [("holdout", None), ("three-way", None), ("6-fold", "beta"), ("loo", "beta")],
+)
+def test_beta_is_the_posterior_of_an_error_count(method, asked):
+    """Errors e of n test rows: equal-tailed quantiles of Beta(e + 1, n − e + 1)."""
+    found = tr.estimate_risk(KNN, X, Y, cv=method, interval=asked)
+    e, n = found.losses.sum(), len(found.losses)
+    assert ends(found) == pytest.approx(stats.beta.interval(0.95, e + 1, n - e + 1))
     assert found.interval.method == "beta"
-    assert any("different rules" in note for note in found.notes)
+    assert found.std_error == pytest.approx(stats.sem(found.losses))
+    assert any("different rules" in note for note in found.notes) == (asked == "beta")
 
 
-def test_groups_count_for_fewer_rows():
+def test_beta_counts_groups_for_fewer_rows():
     """n/max(1, d) rows, d the factor by which groups enlarge the variance of the mean."""
-    model = KNeighborsClassifier(3)
-    found = tr.estimate_risk(model, X_BETA, Y_BETA, cv="4-fold", interval="beta", groups=GROUPS)
+    found = tr.estimate_risk(KNN, X, Y, cv="4-fold", interval="beta", groups=GROUPS)
     residuals = found.losses - found.losses.mean()
-    by_group = np.array([residuals[g == GROUPS].sum() for g in range(16)])
-    d = (16 / 15 * (by_group**2).sum()) / (N / (N - 1) * (residuals**2).sum())
+    sums = np.bincount(GROUPS, residuals)
+    d = (16 / 15 * (sums**2).sum()) / (N / (N - 1) * (residuals**2).sum())
     size = N / max(1, d)
     e = size * found.value
-    expected = stats.beta.interval(0.95, e + 1, size - e + 1)
-    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+    assert ends(found) == pytest.approx(stats.beta.interval(0.95, e + 1, size - e + 1))
     assert found.interval.method == "beta-grouped"
 
 
-def test_no_errors_in_groups_count_groups():
-    """Where no row is wrong, the groups are what was tested."""
-    x = np.sign(X_BETA[:, :1]) * (50 + RNG_BETA.random((N, 1)))
-    y = X_BETA[:, 0] > 0
-    found = tr.estimate_risk(
-        KNeighborsClassifier(3), x, y, cv="4-fold", interval="beta", groups=GROUPS
-    )
-    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 1, 17))
-    assert found.std_error is None
+@pytest.mark.parametrize(
+    ("options", "n"), [({"cv": "4-fold", "groups": GROUPS}, 16), ({"cv": "holdout"}, 16)]
+)
+def test_beta_of_no_errors_counts_the_groups_or_rows_that_were_tested(options, n):
+    """No standard error, and the posterior says how sure that is."""
+    x = np.sign(X[:, :1]) * (50 + WEIGHTS[:, None])
+    found = tr.estimate_risk(KNN, x, X[:, 0] > 0, interval="beta", **options)
+    assert (found.value, found.std_error) == (0, None)
+    assert ends(found) == pytest.approx(stats.beta.ppf([0.025, 0.975], 1, n + 1))
+
+
+@pytest.mark.parametrize("more", [{"groups": GROUPS}, {"sample_weight": WEIGHTS}], ids=count())
+def test_wald_takes_the_place_of_beta_for_dependent_or_weighted_tests(more):
+    found = tr.estimate_risk(LogisticRegression(), X[:, 1:], Y, cv="holdout", **more)
+    assert found.interval.method.startswith("wald")
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
+        ({"interval": "wald", "cv": "2x5-fold"}, "tested once.*corrected-t"),
         ({"scoring": "brier"}, "a loss that counts errors, which loss 'brier' cannot give"),
-        (
-            {"sample_weight": RNG_BETA.random(N)},
-            "rows that count alike, which data with sample_weight",
-        ),
+        ({"sample_weight": WEIGHTS}, "rows that count alike, which data with sample_weight"),
         ({"cv": "2x4-fold"}, "tested once"),
-        ({"scoring": "auc"}, "no"),
+        ({"scoring": "auc"}, "loss 'auc'"),
     ],
+    ids=count(),
 )
-def test_what_is_no_count_is_refused(more, message):
-    """Other losses, weights and repeated tests are refused in words."""
+def test_classical_interval_is_refused_where_its_formula_does_not_hold(more, message):
     with pytest.raises(Refusal, match=message):
-        tr.estimate_risk(
-            GaussianNB(), X_BETA, Y_BETA, **{"cv": "4-fold", **more, "interval": "beta"}
+        tr.estimate_risk(LogisticRegression(), X, Y, **{"cv": "4-fold", "interval": "beta"} | more)
+
+
+@pytest.mark.parametrize(
+    ("method", "loss", "reason"),
+    [
+        ("apparent", None, "no estimate of a true risk"),
+        ("reversed 4-fold", None, "overlap"),
+        ("loo", "auc", "no per-row losses"),
+        ("holdout", "auc", "no per-row losses"),
+        ("4-fold", "f1_micro", "no per-row losses"),
+        ([(np.arange(1, N), [0])], None, "one tested row has no spread"),
+    ],
+    ids=count(),
+)
+def test_interval_without_a_formula_is_none_and_a_note_says_why(method, loss, reason):
+    found = tr.estimate_risk(LogisticRegression(), X, Y, cv=method, scoring=loss)
+    assert (found.std_error, found.interval) == (None, None)
+    assert any(reason in note for note in found.notes)
+    assert np.isfinite(found.value)
+
+
+@pytest.mark.parametrize("method", ["4-fold", "3x4-fold"])
+def test_interval_without_spread_is_none(method):
+    """If every row or split has the same loss there is no standard error, and a note."""
+    model = DummyClassifier(strategy="constant", constant=1)
+    found = tr.estimate_risk(model, X, Y, cv=method, scoring=lambda y, f: np.full(len(y), 0.5))
+    assert (found.value, found.std_error, found.interval) == (0.5, None, None)
+    assert "spread is 0" in found.notes[0]
+
+
+def test_interval_stays_where_the_loss_can_be():
+    given = {"cv": "3-fold", "confidence_level": 1 - 1e-9, "interval": "wald"}
+    assert ends(tr.estimate_risk(KNN, X[:12], Y[:12], **given)) == (0, 1)
+
+
+@pytest.mark.parametrize("interval", ["wald", "log-cv", "ncv"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_interval_does_not_count_what_has_no_weight(interval, grouped):
+    """Rows, or whole groups, of weight 0 leave the value and the interval as if they were gone."""
+    folds, weight = np.arange(N) // 3 % 4, np.ones(N)
+    weight[[3, 4, 5, 21, 22, 23]] = 0
+
+    def estimate(some):
+        method = KFold(folds=folds[some])
+        if interval == "ncv":
+            method = NestedInterval(repeats=1, folds=folds[some])
+        given = {"groups": GROUPS[some] if grouped else None, "sample_weight": weight[some]}
+        found = tr.estimate_risk(
+            LINE, X[some], NUMBERS[some], cv=method, interval=interval, **given
         )
+        return found.value, found.std_error, *ends(found)
+
+    assert estimate(weight >= 0) == pytest.approx(estimate(weight > 0))

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.spatial.distance import cdist
+from tests.support.data import checked
+from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.contracts import Streams, Terms
 from truerisk.core.errors import Refusal
-from truerisk.data.data import Data
+from truerisk.extend import Basis, IntervalForm, Terms
+from truerisk.intervals import Evidence
 from truerisk.intervals.choice import gives, offered
-from truerisk.intervals.form import Evidence, IntervalForm
+from truerisk.intervals.components import (
+    MOST_ALIKE,
+    MOST_PLACES,
+    distances_among,
+    spatial_components,
+)
+from truerisk.intervals.form import variances_of_means
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods import as_method
-from truerisk.results.interval import Basis
-from truerisk.selection.rules import Minimum
+from truerisk.methods import Bootstrap, as_method
+from truerisk.selection import Minimum
 
 N = 20
-X = np.arange(2.0 * N).reshape(N, 2)
-Y = np.arange(N) % 2
-CLASSES = Data.check(X, Y, task="classification")
-WEIGHTED = Data.check(X, Y, task="classification", sample_weight=np.arange(N) + 1.0)
-PLACED = Data.check(X, Y, task="classification", block=X)
-NUMBERS = Data.check(X, X[:, 0], task="regression")
+X, Y = np.arange(2.0 * N).reshape(N, 2), np.arange(N) % 2
+CLASSES, PLACED, NUMBERS = checked(X, Y), checked(X, Y, block=X), checked(X, X[:, 0])
+WEIGHTED = checked(X, Y, sample_weight=np.arange(N) + 1.0)
 CASES = {
-    "zero-one": (CLASSES, as_loss("zero-one", CLASSES)),
-    "log": (CLASSES, as_loss("log", CLASSES)),
-    "auc": (CLASSES, as_loss("auc", CLASSES)),
-    "f1_micro": (CLASSES, as_loss("f1_micro", CLASSES)),
+    **{w: (CLASSES, as_loss(w, CLASSES)) for w in ("zero-one", "log", "auc", "f1_micro")},
     "weighted": (WEIGHTED, as_loss("zero-one", WEIGHTED)),
     "signed": (NUMBERS, as_loss(lambda y, f: y - f, NUMBERS)),
 }
@@ -40,19 +43,8 @@ LACKING = {
     Basis.EQUAL_ROWS: {"weighted"},
     Basis.PLACES: set(CASES),
 }
-METHODS = [
-    *(
-        as_method("2x5-fold" if word == "K-fold" else word.replace("K", "5"))
-        for word in tr.methods.names()
-    ),
-    as_method("reversed 4-fold"),
-    tr.methods.Bootstrap("oob"),
-]
-
-
-def plan_of(method):
-    """What the method draws of rows at places."""
-    return method.plan(PLACED, Streams(0))
+WORDS = [w.replace("K", "5") for w in tr.methods.names() if w != "K-fold"]
+METHODS = [as_method(w) for w in (*WORDS, "2x5-fold", "reversed 4-fold", Bootstrap("oob"))]
 
 
 def form_that_needs(*needs):
@@ -80,8 +72,8 @@ def refusal_of(act):
 
 @pytest.mark.parametrize("need", Basis, ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_a_loss_or_a_table_lacks_what_it_cannot_give(need, case):
-    """Refused before anything is drawn, with the need, who lacks it and the remedy; else passed."""
+def test_form_is_refused_to_a_loss_or_a_table_that_lacks_a_need(need, case):
+    """Before anything is drawn, with the need, who lacks it and the remedy; else passed."""
     data, loss = CASES[case]
     said = refusal_of(lambda: form_that_needs(need).check(data, loss))
     of_data = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data without block="}
@@ -91,47 +83,118 @@ def test_a_loss_or_a_table_lacks_what_it_cannot_give(need, case):
 
 
 @pytest.mark.parametrize("need", Basis, ids=str)
-def test_every_basis_is_given_by_someone_and_lacked_by_someone(need):
+def test_basis_is_given_by_someone_and_lacked_by_someone(need):
     """No need is idle: a loss or a table lacks it, or some methods give it and others do not."""
-    giving = [need in gives(method, PLACED, plan_of(method)) for method in METHODS]
+    giving = [need in gives(method, PLACED, drawn(method, PLACED)) for method in METHODS]
     assert (any(giving) and not all(giving)) == (need not in LACKING)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.word)
-def test_a_method_offers_what_it_gives_all_the_needs_of(method):
+def test_method_offers_the_intervals_that_it_gives_all_needs_of(method):
     """The words of the registry whose needs of answers are a part of what it gives."""
-    of_answers = {
-        word: {need for need in tr.intervals.as_form(word).needs if need not in LACKING}
-        for word in tr.intervals.names()
-    }
-    if method.respects_time:  # losses that depend on those before them
-        of_answers = {"hac": of_answers["hac"]}
-    given = gives(method, PLACED, plan := plan_of(method))
-    words = [word for word, needs in of_answers.items() if needs <= given]
-    assert offered(method, PLACED, plan) == words
+    words = ["hac"] if method.respects_time else tr.intervals.names()  # losses depend on others
+    needs = {w: {n for n in tr.intervals.as_form(w).needs if n not in LACKING} for w in words}
+    plan = drawn(method, PLACED)
+    given = gives(method, PLACED, plan)
+    assert offered(method, PLACED, plan) == [word for word in words if needs[word] <= given]
 
 
-def test_the_first_need_that_is_lacking_is_said():
-    """In the order in which the interval declares them."""
+def test_form_tells_the_first_need_that_is_lacking():
     form = form_that_needs(Basis.LOSSES, Basis.HALVES, Basis.PAIRS)
     assert form.lacking({Basis.LOSSES}) is Basis.HALVES
-    assert "halves of the rows, which it cannot give: remedy 1." in refusal_of(
-        lambda: form.require({Basis.LOSSES}, "it")
-    )
+    said = refusal_of(lambda: form.require({Basis.LOSSES}, "it"))
+    assert "halves of the rows, which it cannot give: remedy 1." in said
 
 
-def test_candidates_without_a_value_have_no_interval():
-    """Their neighbours have."""
+def test_form_gives_candidates_without_a_value_no_interval():
     given = {"loss": CASES["log"][1], "terms": Terms(0.95, Minimum())}
     evidence = Evidence(values=np.array([0.5, np.nan]), **given)
     assert form_that_needs().of_each(evidence) == [(0.5, None, ()), (None, None, ())]
 
 
 @pytest.mark.parametrize("word", tr.intervals.names())
-def test_every_form_declares_itself(word):
-    """Its word, a remedy for each need, and where it was published."""
+def test_form_declares_its_word_needs_with_remedies_and_reference(word):
     form = tr.intervals.as_form(word)
     assert form.word == word
     assert set(form.needs) - set(LACKING)
     assert all(form.needs.values())
     assert form.reference.endswith(".")
+
+
+def test_variances_of_means_are_those_of_the_textbook():
+    """s²/n of rows, and s²/m of group means where groups are equal; for each line of losses."""
+    losses = np.random.default_rng(0).random((3, 12))
+    given = losses, np.full(12, 1 / 12), losses.mean(axis=1)
+    means = losses.reshape(3, 4, 3).mean(axis=2)
+    for groups, units in ((None, losses), (np.arange(12) // 3, means)):
+        variances, m = variances_of_means(*given, groups)
+        assert variances == pytest.approx(stats.sem(units, axis=1) ** 2)
+        assert m == units.shape[1]
+
+
+# ---------------- components of places
+
+PLACES = np.random.default_rng(0).random((60, 2))
+APART = cdist(PLACES, PLACES)
+USUAL = spatial_components(PLACES, 0.95)
+SHARES = np.random.default_rng(2).normal(size=60) / 60
+
+
+def rejected(alike, n_draws=4000):
+    """How often the mean 0 of a Gaussian field with this mean correlation lies outside."""
+    low, high = 1e-3, 10.0
+    for _ in range(60):  # the range at which two places have it on the average
+        middle = (low * high) ** 0.5
+        mean = (np.exp(-APART / middle).sum() - 60) / (60 * 59)
+        low, high = (middle, high) if mean < alike else (low, middle)
+    covariance = np.exp(-APART / high) if alike else np.eye(60)
+    rng = np.random.default_rng(1)
+    draws = rng.multivariate_normal(np.zeros(60), covariance, n_draws, method="cholesky")
+    means = draws.mean(axis=1)
+    errors = [USUAL.std_error(one) for one in (draws - means[:, None]) / 60]
+    return float((np.abs(means) > USUAL.critical * np.array(errors)).mean())
+
+
+def test_spatial_components_cover_fields_up_to_the_stated_correlation():
+    """5 % miss at most; the sum of squares of t would miss far more of those that hang together.
+
+    The factor is no larger than it must be: some correlation up to it misses in 5 %.
+    """
+    missed = [rejected(alike) for alike in (0.0, 0.02, 0.03, 0.06, MOST_ALIKE)]
+    assert 0.035 < max(missed) < 0.05 + 0.012
+
+
+def test_spatial_components_have_a_factor_near_that_of_t():
+    """With q components it lies above the quantile of t with q degrees of freedom."""
+    t = stats.t.ppf(0.975, USUAL.vectors.shape[1])
+    assert t < USUAL.critical < 2 * t
+    assert (
+        spatial_components(PLACES, 0.5).critical < 2 < spatial_components(PLACES, 0.999999).critical
+    )
+
+
+def test_spatial_components_do_not_depend_on_unit_origin_and_axes():
+    """Kilometres, a corner far away, a turned map: the same standard error."""
+    turn = np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
+    for places in (PLACES * 1e6, PLACES + 1e6, PLACES @ turn):
+        other = spatial_components(places, 0.95)
+        assert other.critical == pytest.approx(USUAL.critical, rel=1e-5)
+        assert other.std_error(SHARES) == pytest.approx(USUAL.std_error(SHARES), rel=1e-5)
+
+
+def test_spatial_components_add_up_rows_at_one_place_and_gather_many_places():
+    """Twice each place is that place once; beyond 500 places cells stand for them."""
+    twice = spatial_components(np.repeat(PLACES, 2, axis=0), 0.95)
+    assert twice.std_error(np.repeat(SHARES / 2, 2)) == pytest.approx(USUAL.std_error(SHARES))
+    many = spatial_components(np.random.default_rng(4).random((3000, 2)), 0.95)
+    assert len(many.vectors) <= MOST_PLACES
+    assert len(many.member) == 3000
+
+
+def test_spatial_components_of_two_places_are_none_and_of_three_one():
+    assert spatial_components(PLACES[:2], 0.95) is None
+    assert spatial_components(PLACES[:3], 0.95).vectors.shape == (3, 1)
+
+
+def test_distances_among_places_are_euclidean():
+    np.testing.assert_allclose(distances_among(PLACES), APART, atol=1e-12)
