@@ -13,8 +13,8 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
+from truerisk.methods import registry
 from truerisk.methods.parts.averages import Averaged, tested_by_average
-from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder, leave_out

@@ -12,8 +12,8 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
+from truerisk.methods import registry
 from truerisk.methods.parts.averages import tested_by_average
-from truerisk.methods.words import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder

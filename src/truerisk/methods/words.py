@@ -14,72 +14,13 @@ import numpy as np
 from truerisk.contracts import Method
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import BadArgument, UnknownName
-from truerisk.core.registry import Registry, check_known, closest, lines_of
+from truerisk.core.registry import check_known, closest
 from truerisk.losses.loss import Average
+from truerisk.methods import WITHOUT_WORD, registry
 
 USUAL_FOLDS = "5-fold"
 """The default folds. An honest risk with them takes three times the fits of the search alone.
 """
-
-WITHOUT_WORD = lines_of(
-    "truerisk.methods",
-    """
-    Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
-    GivenSplits  splitter:GivenSplits  given (train, test) pairs of row numbers
-    Subsampled  subsampled:Subsampled  the test sets of a method, by fits on fewer rows
-    BolsteredBySampling  bolstered:BolsteredBySampling  bolstering by drawn points
-    """,
-)
-"""Methods that have no word."""
-
-registry = Registry(
-    "method",
-    lines_of(
-        "truerisk.methods",
-        """
-    apparent  apparent:Apparent  test on the training rows; optimistic
-    holdout  holdout:Holdout  fit on two thirds, test on the rest, once
-    K-fold  kfold:KFold  each of K folds tested by a fit on the others; '5x10-fold'
-    blocks-K  spatial:Blocks  K folds of whole blocks in space: cells of a grid, or labels
-    buffered  spatial:Buffered  each block tested by a fit on rows beyond a radius
-    forward-K  temporal:Forward  K forecasts: each model is tested on the rows after its own
-    purged-K  temporal:Purged  K stretches of time, tested by the rows far enough from each
-    loo  kfold:LeaveOneOut  each row tested by a fit on all others
-    alo  single_fit:ApproximateLeaveOneOut
-        leave-one-out from one fit, approximately: linear and logistic models
-    monte-carlo  holdout:MonteCarlo  hold-out over many random splits
-    reversed  kfold:ReversedKFold  fit on one fold, test on the others; 'reversed 5-fold'
-    three-way  holdout:ThreeWay  train, validate, refit the winner, test it once
-    complete  complete:Complete  all training sets of nine tenths of the rows
-    oob  single_fit:OutOfBag  tested out of bag: one fit of a forest; others by the bootstrap
-    bootstrap  bootstrap:naive  fit on drawn samples, test on all rows; optimistic
-    .632  bootstrap:point_632  0.368 apparent + 0.632 leave-one-out bootstrap
-    .632+  bootstrap:Bootstrap  the same, weighted by how much the model overfits
-    optimism  bootstrap:optimism  apparent risk plus its optimism in bootstrap samples
-    exact-oob  complete:ExactOutOfBag  out-of-bag error of all bootstrap samples
-    swapping  swapping:Swapping  apparent risk plus a penalty from swapping each label
-    cp  criteria:Cp  Mallows' Cp: squared training risk plus 2 p variance / n
-    gcv  criteria:GCV  generalised cross-validation, by degrees of freedom
-    aic  information_criteria:AIC  -2 log L + 2 k, as R counts it
-    aicc  information_criteria:AICc  AIC corrected for small samples
-    bic  information_criteria:BIC  -2 log L + k log n, as R counts it
-    ebic  information_criteria:EBIC
-        BIC plus a price for the choice of the features of linear models
-    bee  bayesian_error:BayesianError
-        Bayesian error estimate of linear classifiers, proper prior; one fit
-    bee-improper  bayesian_error:ImproperBayesianError
-        the same with a flat prior and one variance for all features
-    bolstered  bolstered:Bolstered  training rows spread over Gaussians; one fit
-    ncv  ncv:NestedInterval  K-fold with the error of its mean, 50 times over
-    bbc  bbc:BootstrapBiasCorrected
-        10-fold, and the risk of choosing by it from bootstrapped answers
-    paired-halves  holdout:PairedHalves  random splits of all rows and of halves
-    pairs  pairs:Pairs  tune and test on one set of folds, left out alone and in pairs
-    racing  racing:Racing  10-fold, where hopeless settings are fitted no further
-    nested  nested:Nested  tune inside every outer training set, test outside
-    """,
-    ),
-)
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
 _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")

@@ -13,7 +13,7 @@ from truerisk.contracts import Method, Terms, by_rule
 from truerisk.data.data import Data
 from truerisk.intervals.choice import with_interval
 from truerisk.losses.loss import Loss
-from truerisk.methods.words import registry
+from truerisk.methods import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import (
