@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -60,7 +61,12 @@ QUICK = {  # what is quicker than the word, and asks the same kinds of questions
     "buffered": Buffered(radius=0.2, k=3),
 }
 FURTHER = {"forward": TimeSeriesSplit(3), "2x4-fold": KFold(4, repeats=2)}
+# A model cannot be tuned again in the training sets of these methods.
+NEVER_OUTER = {"aic", "aicc", "alo", "apparent", "bbc", "bee", "bee-improper", "bic", "bolstered"}
+NEVER_OUTER |= {"complete", "cp", "ebic", "exact-oob", "gcv", "nested", "racing", "swapping"}
+NEVER_OUTER |= {"three-way"}
 OUTER = ["holdout", *QUICK, *FURTHER]
+OUTER += [word for word in tr.methods.names() if word not in {*OUTER, *NEVER_OUTER}]
 LOSSES = {
     "classification": ["zero-one", "brier", "auc", "balanced_accuracy"],
     "regression": ["squared", "r2"],
@@ -93,7 +99,7 @@ def assessed(task, loss, outer, *, reverse=False, names=None, y=None, table=None
     methods = ["3-fold"]
     if outer in ("blocks-K", "buffered"):
         methods, options["block"] = ["blocks-3"], np.asarray(x)[:, :2]
-    outer = FURTHER.get(outer) or QUICK.get(outer, outer)
+    outer = FURTHER.get(outer) or QUICK.get(outer, re.sub("-K$", "-3", outer))
     try:
         return tr.assess(models, x, target, cv=methods, outer=outer, scoring=loss, **options)
     except Refusal as error:
@@ -165,7 +171,7 @@ def the_same(one, other, place="assessment"):
 
 def test_the_other_methods_cannot_be_outer_ones():
     """So these tests are of every word that can: `oob` stands for the samples that replace it."""
-    for word in sorted(set(tr.methods.names()) - set(OUTER) | {"oob"}):
+    for word in sorted(NEVER_OUTER | {"oob"}):
         with pytest.raises(Refusal, match="outer method"):
             tr.assess(CLASSIFIERS, X, Y, cv=["3-fold"], outer=word)
 
