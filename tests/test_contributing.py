@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import multimode
 
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ import sys
 sys.meta_path[:] = [f for f in sys.meta_path if "truerisk" not in type(f).__module__]
 """
 A_LINE = re.compile(r"^ {4}[\w.-]+  [\w.]+:\w+", re.MULTILINE)
+AN_IMPORT = re.compile(r"^( *)(from truerisk\.\S+) import ", re.MULTILINE)
+A_FIGURE = re.compile(r"^    \w+: _?draw_\w+,", re.MULTILINE)
 
 
 def place_of(code: str) -> str:
@@ -63,16 +66,25 @@ EXAMPLES = [
     for at, named in enumerate(WORDS)
 ]
 METHOD, INTERVAL, ENGINE, LOSS = EXAMPLES
-RESULT, FIGURE, USE, ITS_TEST = (code for _, code in BLOCKS[5 * len(WORDS) :])
+RESULT, FIGURE, USE, IN_FIGURES, ITS_TEST = (code for _, code in BLOCKS[5 * len(WORDS) :])
 PACKAGES = {path.name for path in (ROOT / "src" / "truerisk").iterdir()} | {"faces"}
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
-def add_line(registry: Path, line: str) -> None:
-    """Put a line before the last one of a registry."""
+def add_lines(registry: Path, lines: str, entry: re.Pattern[str] = A_LINE) -> None:
+    """Put imports before the first one that comes later, and other lines before the last entry."""
     text = registry.read_text("utf-8")
-    *_, last = A_LINE.finditer(text)
-    registry.write_text(f"{text[: last.start()]}    {line}{text[last.start() :]}", "utf-8")
+    for line in lines.splitlines():
+        if line.startswith("from "):
+            place = line.partition(" import ")[0]
+            imports = [*AN_IMPORT.finditer(text)]
+            indent = multimode(found[1] for found in imports)[0]
+            later = next(found for found in imports if found[1] == indent and found[2] > place)
+            text = f"{text[: later.start()]}{indent}{line}\n{text[later.start() :]}"
+        else:
+            *_, last = entry.finditer(text)
+            text = f"{text[: last.start()]}    {line.lstrip()}\n{text[last.start() :]}"
+    registry.write_text(text, "utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -92,12 +104,13 @@ def clone(tmp_path_factory):
             path = root / place_of(code)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(body_of(code), "utf-8")
-        add_line(root / place_of(example.line), body_of(example.line))
+        add_lines(root / place_of(example.line), body_of(example.line))
         with (root / "docs" / example.page).open("a", encoding="utf-8") as page:
             page.write("\n" + example.section)
     for code in (RESULT, FIGURE, ITS_TEST):
         (root / place_of(code)).parent.mkdir(parents=True, exist_ok=True)
         (root / place_of(code)).write_text(body_of(code), "utf-8")
+    add_lines(root / place_of(IN_FIGURES), body_of(IN_FIGURES), A_FIGURE)
     return root
 
 
@@ -125,9 +138,10 @@ def used(clone, use, more=""):
 
 
 def test_the_page_says_where_its_blocks_go():
-    """Thrice a source file, a line of a registry, its use, a test file and a section."""
-    languages = ["python", "text", "python", "python", "markdown"]
-    assert [language for language, _ in BLOCKS] == languages * 4 + ["python"] * 4
+    """Four times a source file, lines of a registry, the use, a test file and a section."""
+    languages = ["python", "text", "python", "python", "markdown"] * 4
+    languages += ["python", "python", "python", "text", "python"]
+    assert [language for language, _ in BLOCKS] == languages
     for example in EXAMPLES:
         source = Path(place_of(example.source)).relative_to("src/truerisk")
         assert Path(place_of(example.test)) == "tests" / source.with_name(f"test_{source.name}")
@@ -199,9 +213,9 @@ except UnknownName as refusal:
 
 def test_the_result_is_read_back_and_drawn(clone):
     """A table of its classes, and a row of the plot for each."""
-    head, _, first, second, n_rows = used(clone, USE)
+    head, _, first, second, drawn = used(clone, USE)
     assert head.split() == ["class", "risk"]
-    assert [first.split()[0], second.split()[0], n_rows] == ["0", "1", "2"]
+    assert [first.split()[0], second.split()[0], drawn] == ["0", "1", "2 True"]
 
 
 def test_the_tests_of_the_page_pass(clone):
@@ -210,7 +224,7 @@ def test_the_tests_of_the_page_pass(clone):
     printed = python(clone, *PYTEST, "-rA", *files)
     passed = [len(re.findall(rf"^PASSED {file}", printed, re.MULTILINE)) for file in files]
     assert min(passed[0], passed[2]) > 15
-    assert (passed[1], *passed[3:]) == (2, 2, 2)
+    assert (passed[1], *passed[3:]) == (2, 2, 3)
     assert "skipped" not in printed
     words = " or ".join(one.word for one in EXAMPLES)
     printed = python(clone, *PYTEST, "-k", f"({words}) and registry_word", "tests")
@@ -221,7 +235,7 @@ def test_the_blocks_are_in_the_house_format(clone):
     """Ruff would change nothing and finds nothing (without ruff: the oldest versions, skipped)."""
     pytest.importorskip("ruff")
     files = [place_of(code) for one in EXAMPLES for code in (one.source, one.test, one.line)]
-    files += [place_of(code) for code in (RESULT, FIGURE, ITS_TEST)]
+    files += [place_of(code) for code in (RESULT, FIGURE, IN_FIGURES, ITS_TEST)]
     python(clone, "-m", "ruff", "format", "--check", "--no-cache", *files)
     python(clone, "-m", "ruff", "check", "--no-cache", *files)
 
