@@ -8,13 +8,21 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from tests.methods.test_bootstrap import CODES, KINDS, NUMBERS, SAMPLES, N, X
+from tests.support.data import checked, normal_rows
+from tests.support.plans import drawn, drawn_with_copies
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.data.data import Data
 from truerisk.methods import Bootstrap, Nested
 from truerisk.methods.bootstrap import weight_632_plus
+
+KINDS = ("bootstrap", "oob", ".632", ".632+", "optimism")
+N, B = 24, 12
+X, CODES, NUMBERS = normal_rows(N, seed=0)
+SAMPLES = np.random.default_rng(0).integers(N, size=(B, N))
+
+
+def is_wrong(y, answer):
+    return float(y != answer)
 
 
 def by_the_book(kind, fitted, loss, y, samples, weights=None) -> float:
@@ -29,7 +37,7 @@ def by_the_book(kind, fitted, loss, y, samples, weights=None) -> float:
         return float(np.average(costs.mean(axis=0), weights=weights))
     if kind == "optimism":
         training = [
-            sum(weights[i] * c[i] for i in rows) / sum(weights[i] for i in rows)
+            np.average(c[rows], weights=weights[rows])
             for rows, c in zip(samples, costs, strict=True)
         ]
         return float(err + np.average(costs.mean(axis=0), weights=weights) - np.mean(training))
@@ -54,55 +62,43 @@ def by_the_book(kind, fitted, loss, y, samples, weights=None) -> float:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", KINDS)
-def test_zero_one_loss_row_by_row(kind, seed) -> None:
+def test_bootstrap_of_classes_is_the_book_row_by_row(kind, seed):
     """Naive Bayes on samples drawn by the method itself, also with weights of the rows."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(15, 30))
     rows, y = rng.normal(size=(n, 2)), rng.integers(2, size=n)
     weights = rng.uniform(0.5, 2, n) if seed % 2 else None
     method = Bootstrap(kind, replicates=7)
-    data = Data.check(rows, y, task="classification")
-    plan = method.plan(data, Streams(seed))
-    samples = [np.repeat(*plan.train_rows(f)) for f in range(7)]
+    plan = drawn(method, checked(rows, y), seed)
+    samples = [drawn_with_copies(plan, f) for f in range(7)]
 
-    def fitted(drawn):
-        given = None if weights is None else weights[drawn]
-        return GaussianNB().fit(rows[drawn], y[drawn], sample_weight=given).predict(rows)
+    def fitted(seen):
+        given = None if weights is None else weights[seen]
+        return GaussianNB().fit(rows[seen], y[seen], sample_weight=given).predict(rows)
 
-    wanted = by_the_book(kind, fitted, lambda a, b: float(a != b), y, samples, weights)
-    found = tr.estimate_risk(
-        GaussianNB(), rows, y, cv=method, sample_weight=weights, random_state=seed
-    )
+    wanted = by_the_book(kind, fitted, is_wrong, y, samples, weights)
+    given = {"cv": method, "sample_weight": weights, "random_state": seed}
+    found = tr.estimate_risk(GaussianNB(), rows, y, **given)
     assert found.value == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("loss", "cost"),
-    [("squared", lambda a, b: (a - b) ** 2), ("absolute", lambda a, b: abs(a - b))],
+    ("loss", "model", "y", "cost"),
+    [
+        ("squared", LinearRegression(), NUMBERS, lambda y, f: (y - f) ** 2),
+        ("absolute", LinearRegression(), NUMBERS, lambda y, f: abs(y - f)),
+        ("brier", GaussianNB(), CODES, lambda y, f: (y - f) ** 2),
+    ],
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_numbers_row_by_row(kind, loss, cost) -> None:
-    """Least squares on given samples, squared and absolute loss, for every kind."""
+def test_bootstrap_of_other_losses_is_the_book_row_by_row(kind, loss, model, y, cost):
+    def fitted(seen):
+        model.fit(X[seen], y[seen])
+        return model.predict_proba(X)[:, 1] if loss == "brier" else model.predict(X)
 
-    def fitted(drawn):
-        return LinearRegression().fit(X[drawn], NUMBERS[drawn]).predict(X)
-
-    wanted = by_the_book(kind, fitted, cost, NUMBERS, SAMPLES)
+    wanted = by_the_book(kind, fitted, cost, y, SAMPLES)
     method = Bootstrap(kind, samples=SAMPLES)
-    found = tr.estimate_risk(LinearRegression(), X, NUMBERS, cv=method, scoring=loss)
-    assert found.value == pytest.approx(wanted, rel=1e-10)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_brier_row_by_row(kind) -> None:
-    """Probabilities of naive Bayes, for every kind."""
-
-    def fitted(drawn):
-        return GaussianNB().fit(X[drawn], CODES[drawn]).predict_proba(X)[:, 1]
-
-    wanted = by_the_book(kind, fitted, lambda y, p: (p - y) ** 2, CODES, SAMPLES)
-    method = Bootstrap(kind, samples=SAMPLES)
-    found = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, scoring="brier")
+    found = tr.estimate_risk(model, X, y, cv=method, scoring=loss)
     assert found.value == pytest.approx(wanted, rel=1e-10)
 
 
@@ -115,7 +111,7 @@ def test_brier_row_by_row(kind) -> None:
         (0.0, 0.3, 0.48, 0.24623),
     ],
 )
-def test_golden_values(err, out, gamma, value) -> None:
+def test_weight_632_plus_gives_the_golden_values(err, out, gamma, value):
     """Efron and Tibshirani's .632+ from (apparent risk, Err₁, no-information risk)."""
     used, _, weight = weight_632_plus(err, out, gamma)
     assert (1 - weight) * err + weight * used == pytest.approx(value, abs=5e-6)
@@ -146,25 +142,20 @@ IPRED = {
     "noise": (0.5551647426647427, 1.418220473846197),
 }
 IPRED_LM = 0.3366368564015881
-
-
-def with_ipred() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, noise and samples of the R session."""
-    u = park_miller(30 * (3 + 25))
-    samples = np.floor(30 * u[90:]).astype(int).reshape(25, 30)
-    return u[:60].reshape(2, 30).T, u[60:90], samples
+U = park_miller(30 * (3 + 25))
+ROWS, Z = U[:60].reshape(2, 30).T, U[60:90]
+DRAWN_BY_R = np.floor(30 * U[90:]).astype(int).reshape(25, 30)
 
 
 @pytest.mark.parametrize("name", IPRED)
-def test_equals_ipred(name) -> None:
+def test_bootstrap_of_classes_equals_ipred(name):
     """R's numbers with the same samples; its uncut Err₁ is an option, ours is cut."""
-    rows, z, samples = with_ipred()
-    y = (rows.sum(axis=1) + z > 1.5) if name == "signal" else z > 0.6
-    lda = tr.models.LinearDiscriminant()
+    y = (ROWS.sum(axis=1) + Z > 1.5) if name == "signal" else Z > 0.6
 
     def value(kind, **options):
-        method = Bootstrap(kind, samples=samples, **options)
-        return tr.estimate_risk(lda, rows, y.astype(int), cv=method).value
+        method = Bootstrap(kind, samples=DRAWN_BY_R, **options)
+        lda = tr.models.LinearDiscriminant()
+        return tr.estimate_risk(lda, ROWS, y.astype(int), cv=method).value
 
     first, plus = IPRED[name]
     assert value("oob") == pytest.approx(first, rel=1e-12)
@@ -172,70 +163,57 @@ def test_equals_ipred(name) -> None:
     assert value(".632+") == pytest.approx(plus if name == "signal" else 0.5, rel=1e-12)
 
 
-def test_equals_ipred_for_numbers() -> None:
+def test_bootstrap_of_numbers_equals_ipred():
     """The root of the leave-one-out bootstrap of a linear model is R's."""
-    rows, z, samples = with_ipred()
-    method = Bootstrap("oob", samples=samples)
-    found = tr.estimate_risk(LinearRegression(), rows, rows[:, 0] - rows[:, 1] + z, cv=method)
+    method, y = Bootstrap("oob", samples=DRAWN_BY_R), ROWS[:, 0] - ROWS[:, 1] + Z
+    found = tr.estimate_risk(LinearRegression(), ROWS, y, cv=method)
     assert found.value**0.5 == pytest.approx(IPRED_LM, rel=1e-12)
 
 
-def test_a_tuned_rule_has_the_same_estimate_by_hand() -> None:
+def test_bootstrap_of_a_tuned_rule_is_the_book():
     """.632+ of "choose k by 3-fold, then fit": each sample tunes on its distinct rows."""
-    grid = {"n_neighbors": [1, 7]}
-    method = Nested(Bootstrap(replicates=6), "3-fold")
-    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, CODES, cv=method)
-    data = Data.check(X, CODES, task="classification")
-    plan = curve.evaluation.plan
-    outer = method.plan(data, Streams(0)).questions("outer")
-    samples, answers = [], {}
-    for q in outer:
-        rows, times = plan.train_rows(int(plan.fit[q]))
-        drawn = rows if times is None else np.repeat(rows, times)
-        risks = []
-        for k in grid["n_neighbors"]:
+    ks, method = [1, 7], Nested(Bootstrap(replicates=6), "3-fold")
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": ks}, X, CODES, cv=method)
+    plan, samples, answers = curve.evaluation.plan, [], {}
+    for q in drawn(method, checked(X, CODES)).questions("outer"):
+        sample, risks = drawn_with_copies(plan, plan.fit[q]), []
+        for k in ks:
             wrong = []
             for i in np.flatnonzero(plan.unit == q):
-                seen, copies = plan.train_rows(int(plan.fit[i]))
-                seen = seen if copies is None else np.repeat(seen, copies)
+                seen, asked = drawn_with_copies(plan, plan.fit[i]), plan.test_rows(int(i))[0]
                 fit = KNeighborsClassifier(k).fit(X[seen], CODES[seen])
-                asked = plan.test_rows(int(i))[0]
                 wrong += list(fit.predict(X[asked]) != CODES[asked])
             risks.append(np.mean(wrong))
-        best = grid["n_neighbors"][int(np.argmin(risks))]
-        answers[drawn.tobytes()] = KNeighborsClassifier(best).fit(X[drawn], CODES[drawn]).predict(X)
-        samples.append(drawn)
+        best = KNeighborsClassifier(ks[int(np.argmin(risks))]).fit(X[sample], CODES[sample])
+        answers[sample.tobytes()] = best.predict(X)
+        samples.append(sample)
     answers[np.arange(N).tobytes()] = answers[samples[-1].tobytes()]
     wanted = by_the_book(
-        ".632+",
-        lambda drawn: answers[drawn.tobytes()],
-        lambda a, b: float(a != b),
-        CODES,
-        samples[:-1],
+        ".632+", lambda seen: answers[seen.tobytes()], is_wrong, CODES, samples[:-1]
     )
     assert curve.procedure.value == pytest.approx(wanted, abs=1e-12)
     assert curve.procedure.table["n"] == len(curve.evaluation.units) == 6
 
 
-def test_auc_is_averaged_over_samples() -> None:
+def test_bootstrap_of_auc_is_averaged_over_samples():
     """Err₁ = 1 − AUC is the mean over samples, no information's ½; training AUC counts copies."""
-    model = GaussianNB()
-    own = model.fit(X, CODES).predict_proba(X)[:, 1]
-    err = 1 - roc_auc_score(CODES, own)
-    out, all_rows, training = [], [], []
-    for rows in SAMPLES:
-        scores = GaussianNB().fit(X[rows], CODES[rows]).predict_proba(X)[:, 1]
-        left = np.setdiff1d(np.arange(N), rows)
-        out.append(1 - roc_auc_score(CODES[left], scores[left]))
-        all_rows.append(1 - roc_auc_score(CODES, scores))
-        training.append(1 - roc_auc_score(CODES[rows], scores[rows]))
-    used, _, weight = weight_632_plus(err, np.mean(out), 0.5)
+
+    def lack(rows, asked):
+        scores = GaussianNB().fit(X[rows], CODES[rows]).predict_proba(X[asked])[:, 1]
+        return 1 - roc_auc_score(CODES[asked], scores)
+
+    every = np.arange(N)
+    err = lack(every, every)
+    out, whole, training = np.mean(
+        [[lack(s, np.setdiff1d(every, s)), lack(s, every), lack(s, s)] for s in SAMPLES], axis=0
+    )
+    used, _, weight = weight_632_plus(err, out, 0.5)
     wanted = {
-        "bootstrap": np.mean(all_rows),
-        "oob": np.mean(out),
-        ".632": 0.368 * err + 0.632 * np.mean(out),
+        "bootstrap": whole,
+        "oob": out,
+        ".632": 0.368 * err + 0.632 * out,
         ".632+": (1 - weight) * err + weight * used,
-        "optimism": err + np.mean(all_rows) - np.mean(training),
+        "optimism": err + whole - training,
     }
     for kind, value in wanted.items():
         method = Bootstrap(kind, samples=SAMPLES)

@@ -67,7 +67,6 @@ def test_complete_with_all_rows_but_one_is_leave_one_out():
 
 
 def test_complete_takes_nine_tenths_of_the_rows_by_default():
-    """Rounded; never all of them."""
     assert tr.methods.as_method("complete") == Complete(0.9)
     for n, size in ((9, 8), (40, 36), (2, 1)):
         plan = Complete().plan(checked(np.eye(n), np.arange(n) % 2), None)
@@ -81,28 +80,6 @@ def test_complete_is_what_repeated_folds_converge_to():
         tr.estimate_risk(KNeighborsClassifier(1), rows, y, cv=cv) for cv in (folds, Complete(0.8))
     )
     assert many.value == pytest.approx(exact.value, abs=0.003)
-
-
-def test_complete_inside_outer_splits_draws_from_their_training_rows():
-    method = Nested("3-fold", Complete(4))
-    auto, generic = (
-        tr.risk_curve(KNN, {"n_neighbors": [1, 3]}, X, Y, cv=method, engine=engine)
-        for engine in ("auto", "generic")
-    )
-    inner = [[unit.inner_risk for unit in curve.evaluation.units] for curve in (auto, generic)]
-    assert inner[0] == pytest.approx(inner[1], abs=1e-12)
-    assert auto.procedure.value == generic.procedure.value
-
-
-@pytest.mark.parametrize(
-    ("method", "word"), [(Complete(6), "complete (m=6)"), ("exact-oob", "exact-oob")]
-)
-def test_complete_has_row_losses_and_no_standard_error(method, word):
-    found = tr.estimate_risk(KNN, X, Y, cv=method)
-    assert (found.target, found.std_error, found.interval) == ("Err", None, None)
-    assert found.method == word
-    assert found.losses.mean() == pytest.approx(found.value, abs=1e-15)
-    assert "overlap" in found.notes[0] or "63 %" in found.bias
 
 
 def test_exact_out_of_bag_has_the_golden_risks():
@@ -158,8 +135,6 @@ def test_complete_refuses_what_is_no_size(m):
             "bootstraps of 9 of 9 rows are 24,310 fits.*closed form",
         ),
         ({"scoring": "auc"}, Refusal, "averages losses of single rows, and loss 'auc' has none"),
-        ({"groups": Y}, Refusal, "would ignore the groups"),
-        ({"groups": Y, "cv": "exact-oob"}, Refusal, "would ignore the groups"),
         ({"cv": Complete(9)}, BadData, "m=9 of 9 rows leaves none"),
         ({"cv": Nested("complete")}, Refusal, "cannot be the outer method"),
     ],

@@ -14,7 +14,6 @@ from tests.support.plans import drawn, splits_of
 import truerisk as tr
 from truerisk.core.errors import BadData
 from truerisk.methods import Holdout, MonteCarlo, Nested, PairedHalves, ThreeWay
-from truerisk.plan.leaks import leaks_of
 
 N = 60
 X, Y, _ = normal_rows(N, seed=1)
@@ -44,12 +43,6 @@ def test_holdout_words_hold_out_a_third():
     )
     assert "sees 67% of the rows" in one.bias
     assert len(many.split_risks) == 25
-
-
-@pytest.mark.parametrize("method", [MonteCarlo(10), HALVES], ids=str)
-def test_holdout_keeps_groups_whole(method):
-    data = checked(X, Y, groups=np.arange(N) // 4)
-    assert not len(leaks_of(data, drawn(method, data), "groups")["groups"])
 
 
 def three_parts(seed, groups=None):
@@ -82,13 +75,6 @@ def test_three_way_chooses_on_validation_rows_and_tests_once(seed):
     assert found.params == {"n_neighbors": GRID[winner]}
     assert found.loss_rows.tolist() == test.tolist()
     assert (found.n_fits, found.target) == (len(GRID) + 1, "Err_XY")
-
-
-def test_three_way_keeps_groups_whole():
-    groups = np.arange(N) // 5
-    train, validation, test, _ = three_parts(0, groups)
-    assert not set(groups[train]) & set(groups[validation])
-    assert not set(groups[test]) & set(groups[np.r_[train, validation]])
 
 
 def test_paired_halves_are_disjoint_with_test_sets_of_one_size():

@@ -10,71 +10,65 @@ from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.support.data import normal_rows
+from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.methods.information_criteria import EBIC
+from truerisk.methods import EBIC, as_method
+from truerisk.models import LogisticPath
 from truerisk.testing.cases import evaluate, two_classes
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(60, 8))
-Y = (X[:, 0] + X[:, 1] + RNG.normal(size=60) > 0).astype(int)
+X, Y, NUMBERS = normal_rows(60, 8, seed=0)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
 
 
-def test_is_bic_and_the_price_of_the_choice():
+def both(model, y):
+    return [tr.estimate_risk(model, X, y, cv=word).value for word in ("bic", "ebic")]
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (LogisticPath(at=0.2), Y),
+        (LogisticPath(at=0.05), Y),
+        (Lasso(0.05), NUMBERS),
+        (Lasso(0.2), NUMBERS),
+    ],
+)
+def test_ebic_is_bic_and_the_price_of_the_choice(model, y):
     """BIC + 2 γ log C(P, D): D = the features whose coefficient is not 0, of P."""
-    for at in (0.2, 0.05):
-        model = tr.models.LogisticPath(at=at)
-        bic = tr.estimate_risk(model, X, Y, cv="bic").value
-        selected = np.count_nonzero(tr.models.LogisticPath(at=at).fit(X, Y).coef_)
-        assert 0 < selected < 8
-        for gamma in (0.5, 1.0):
-            found = tr.estimate_risk(model, X, Y, cv=EBIC(gamma=gamma))
-            assert found.value == pytest.approx(bic + 2 * gamma * log(comb(8, selected)))
-            assert f"{selected} of 8 features" in found.notes[0]
-        assert tr.estimate_risk(model, X, Y, cv=EBIC(gamma=0.0)).value == pytest.approx(bic)
+    bic = tr.estimate_risk(model, X, y, cv="bic").value
+    selected = np.count_nonzero(model.fit(X, y).coef_)
+    assert 0 < selected <= 8
+    for gamma in (0.0, 0.5, 1.0):
+        found = tr.estimate_risk(model, X, y, cv=EBIC(gamma=gamma))
+        assert found.value == pytest.approx(bic + 2 * gamma * log(comb(8, selected)))
+        assert f"{selected} of 8 features" in found.notes[0]
 
 
-def test_numbers_and_steps_before_the_model():
-    """The lasso selects; of two features made one by a step, P counts what the model sees."""
-    target = X[:, 0] + 0.1 * RNG.normal(size=60)
-    for alpha in (0.05, 0.2):
-        model = Lasso(alpha)
-        selected = np.count_nonzero(Lasso(alpha).fit(X, target).coef_)
-        bic = tr.estimate_risk(model, X, target, cv="bic").value
-        found = tr.estimate_risk(model, X, target, cv="ebic").value
-        assert found == pytest.approx(bic + log(comb(8, selected)))
-    full = make_pipeline(StandardScaler(), LinearRegression())
-    found = [tr.estimate_risk(full, X, target, cv=word).value for word in ("bic", "ebic")]
-    assert found[0] == pytest.approx(found[1])
+def test_ebic_counts_what_the_model_sees_and_a_feature_of_several_classes_once():
+    """All 8 are used: there is one way to choose."""
+    bic, ebic = both(make_pipeline(StandardScaler(), LinearRegression()), NUMBERS)
+    assert bic == pytest.approx(ebic)
+    bic, ebic = both(MODEL, np.where(X[:, 2] > 0.5, 2, Y))
+    assert bic == pytest.approx(ebic)
 
 
-def test_several_classes_select_a_feature_together():
-    """A feature counts once, whatever the number of classes that use it."""
-    y = np.where(X[:, 2] > 0.5, 2, Y)
-    found = [tr.estimate_risk(MODEL, X, y, cv=word).value for word in ("bic", "ebic")]
-    assert found[0] == pytest.approx(found[1])  # ridge uses all 8: one way to choose
-
-
-def test_per_row_divides_the_price_too():
+def test_ebic_per_row_divides_the_price_too():
     """(−2 log L + k log n + 2 γ log C) / 2n, which stands beside the log loss."""
-    plain = tr.estimate_risk(Lasso(0.2), X, X[:, 0], cv="ebic")
-    assert plain.scoring == "-2 log L"
-    whole = tr.estimate_risk(MODEL, X, Y, cv="ebic").value
+    whole = tr.estimate_risk(MODEL, X, Y, cv="ebic")
     share = tr.estimate_risk(MODEL, X, Y, cv=EBIC(per_row=True))
-    assert share.value == pytest.approx(whole / 120)
+    assert (whole.scoring, share.scoring) == ("-2 log L", "log")
+    assert share.value == pytest.approx(whole.value / 120)
     assert share.method == "ebic (per row)"
 
 
-def test_refusals():
-    """A model without coefficients, a price out of range, a plan of another method."""
+def test_ebic_refuses_models_without_coefficients_and_foreign_plans():
     with pytest.raises(Refusal, match="not known to be a linear rule"):
         tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="ebic")
     with pytest.raises(BadData, match="between 0 and 1"):
         EBIC(gamma=2.0)
     case = two_classes()
-    plan = tr.methods.as_method("bic").plan(case.data, Streams(0))
     with pytest.raises(BadData, match="asks for no linear rules"):
-        evaluate(EBIC(), case, plan=plan)
+        evaluate(EBIC(), case, plan=drawn(as_method("bic"), case.data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.model_selection import KFold as SklearnKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -98,14 +98,6 @@ def test_nested_weights_count_inside_and_outside():
     )
     assert one.procedure.value == two.procedure.value
     assert one.values.tolist() == two.values.tolist()
-
-
-@pytest.mark.parametrize("outer", ["4-fold", GroupKFold(4), "monte-carlo"], ids=str)
-@pytest.mark.parametrize("inner", ["3-fold", GroupKFold(3), "holdout"], ids=str)
-def test_nested_cuts_no_group_in_either_loop(outer, inner):
-    plan = drawn(Nested(outer, inner), checked(X, Y, groups=GROUPS))
-    for train, test in splits_of(plan):
-        assert not set(GROUPS[train]) & set(GROUPS[test])
 
 
 @pytest.mark.parametrize("outer", ["4-fold", "loo", "holdout", "3x4-fold", "reversed 3-fold"])

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.data import checked
+from tests.support.plans import drawn, splits_of
 
 import truerisk as tr
-from truerisk.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.asking import Asking
+from truerisk.extend import Asking, Family
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods import Pairs, Racing, racing
+from truerisk.methods import KFold, Pairs, Racing, racing
 from truerisk.methods.parts.averages import average_weights, row_losses
-from truerisk.methods.racing import RacedPairs, hopeless
+from truerisk.methods.racing import LEAST, MORE, UNSEEN, RacedPairs, hopeless
 
-RNG = np.random.default_rng(0)
 Y = np.arange(60) % 2
+RNG = np.random.default_rng(0)
 X = np.column_stack([Y + 0.7 * RNG.normal(size=60), 30 * RNG.normal(size=60)])
+DATA = checked(X, Y)
 SMOOTHING = {"var_smoothing": np.logspace(-9, 3, 7).tolist()}
 FEW = {"var_smoothing": SMOOTHING["var_smoothing"][::2]}
 FOREST = RandomForestClassifier(n_estimators=2), {"max_depth": [1, 2, 5], "max_features": [1, 2]}
 
 
 class Counted(GaussianNB):
-    """It says what it was fitted on."""
+    """It notes what it was fitted on."""
 
     fits: ClassVar[list[tuple[float, bytes]]] = []
 
@@ -49,16 +48,68 @@ def counted():
 
 
 def searched(model=None, grid=SMOOTHING, y=Y, **options):
-    """A search by five folds, unless it says otherwise."""
-    model = Counted() if model is None else model
+    """A search by racing, unless the options name another method."""
     given = {"cv": "racing", "engine": "generic", **options}
-    return tr.HonestSearchCV(model, grid, **given).fit(X, y)
+    return tr.HonestSearchCV(Counted() if model is None else model, grid, **given).fit(X, y)
 
 
-# ---------------------------------------------------------------- the race on all rows
+# ---------------- when a setting leaves
 
 
-def test_who_is_left_has_the_risk_of_all_folds():
+def distances(losses, n_left):
+    """The z of every candidate, from n rows of the same weight."""
+    n, best = losses.shape[1], losses[losses.sum(1).argmin()]
+    more = losses - best
+    typical = (more[more != 0] ** 2).mean()
+    spread = ((more - more.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) / n
+    variance = (spread + UNSEEN * typical / n) * n_left * (n + n_left) / n
+    return more.mean(axis=1) * (n + n_left) / np.sqrt(variance)
+
+
+@pytest.mark.parametrize("n_left", [5, 40, 400])
+def test_hopeless_is_its_formula(n_left):
+    """The difference on all rows is foretold from those that were seen."""
+    rng = np.random.default_rng(0)
+    losses = (rng.random((8, 30)) < np.linspace(0.1, 0.5, 8)[:, None]) * 1.0
+    found = hopeless(losses, np.ones(30), 30.0 + n_left)
+    limit = LEAST + MORE * 30 / (30 + n_left)
+    assert found.tolist() == (distances(losses, n_left) > limit).tolist()
+    assert 0 < found.sum() < 8
+
+
+def test_hopeless_spares_the_best_and_its_equals():
+    """Whatever is left; also where none differs from another, or all failed."""
+    losses = np.array([[0.0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1]])
+    for total in (4.001, 10, 1000):
+        assert not hopeless(losses, np.ones(4), total)[:2].any()
+    assert not hopeless(np.ones((3, 5)), np.ones(5), 50.0).any()
+    assert not hopeless(np.full((2, 3), np.nan), np.ones(3), 30.0).any()
+    failed = np.array([[np.nan, 0, 0, 0], [0.0, 1, 0, 0], [0.0, 1, 0, 1]])
+    assert hopeless(failed, np.ones(4), 40.0).tolist() == [True, False, False]
+
+
+def test_hopeless_does_not_depend_on_units_of_losses_and_weights():
+    rng = np.random.default_rng(0)
+    losses = rng.gamma(2, size=(6, 20)) * np.linspace(1, 3, 6)[:, None]
+    weights = rng.random(20) + 0.5
+    found = hopeless(losses, weights, 50.0)
+    assert 0 < found.sum() < 6
+    assert hopeless(losses * 1e6, weights * 3, 150.0).tolist() == found.tolist()
+
+
+def test_hopeless_takes_copies_in_one_group_as_a_row_of_weight_two():
+    rng = np.random.default_rng(0)
+    losses = (rng.random((6, 15)) < np.linspace(0.1, 0.6, 6)[:, None]) * 1.0
+    twice = np.repeat(losses, 2, axis=1)
+    grouped = hopeless(twice, np.ones(30), 60.0, np.repeat(np.arange(15)[::-1], 2))
+    assert grouped.tolist() == hopeless(losses, np.full(15, 2.0), 60.0).tolist()
+    assert hopeless(twice, np.ones(30), 60.0).sum() > grouped.sum()
+
+
+# ---------------- the race on all rows
+
+
+def test_racing_gives_those_left_the_risk_of_all_folds():
     """The others have none, a note says when they left, and their other fits are not made."""
     raced = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv="racing")
     fits = [*Counted.fits]
@@ -71,34 +122,35 @@ def test_who_is_left_has_the_risk_of_all_folds():
     assert len(fits) == len(set(fits)) == raced.common.n_fits < 70
     assert set(fits) < set(Counted.fits)
     for c in range(7):
-        gone = [note for note in raced[c].notes if "left the race after" in note]
-        assert len(gone) == left[c]
+        assert sum("left the race after" in note for note in raced[c].notes) == left[c]
         assert (raced[c].value is None) == left[c]
 
 
-def test_models_that_draw_draw_as_in_all_folds():
+def test_racing_models_draw_as_in_all_folds():
     """Fits keep their numbers, and with them their random numbers."""
-    raced = tr.risk_curve(*FOREST, X, Y, cv="racing", engine="generic")
-    full = tr.risk_curve(*FOREST, X, Y, cv="10-fold", engine="generic")
+    raced, full = (
+        tr.risk_curve(*FOREST, X, Y, cv=cv, engine="generic") for cv in ("racing", "10-fold")
+    )
     left = np.isnan(raced.values)
     assert 0 < left.sum() < 6
     np.testing.assert_array_equal(raced.values[~left], full.values[~left])
 
 
-def test_a_forest_that_answers_several_settings_is_grown_once():
+def test_racing_grows_a_forest_of_several_settings_once():
     """The ensemble engine leaves out what nobody asks, and says the same."""
-    grid = {"n_estimators": [1, 2, 5], "max_depth": [1, 3, 5]}
-    model = RandomForestClassifier(random_state=0)
-    one = tr.risk_curve(model, grid, X, Y, cv="racing")
-    other = tr.risk_curve(model, grid, X, Y, cv="racing", engine="generic")
+    grid, model = {"n_estimators": [1, 2, 5], "max_depth": [1, 3, 5]}, RandomForestClassifier()
+    one, other = (
+        tr.risk_curve(model, grid, X, Y, cv="racing", engine=engine)
+        for engine in ("auto", "generic")
+    )
     assert one.common.engine == "ensemble"
     np.testing.assert_array_equal(one.values, other.values)
     assert one.common.n_fits == other.common.n_fits
 
 
-def test_the_search_says_on_how_many_folds_a_setting_was_rated():
-    """`cv_results_` has NaN where nothing was fitted, and `n_resources` as halving searches."""
-    search = searched(outer=None)
+def test_racing_search_says_on_how_many_folds_a_setting_was_rated(capsys):
+    """NaN where nothing was fitted, `n_resources` as halving searches, and what is printed."""
+    search = searched(outer=None, verbose=2)
     results = search.cv_results_
     scores = np.array([results[f"split{k}_test_score"] for k in range(10)])
     rated = np.isfinite(scores).sum(axis=0)
@@ -108,63 +160,50 @@ def test_the_search_says_on_how_many_folds_a_setting_was_rated():
     assert results["rank_test_score"][search.best_index_] == 1
     assert results["rank_test_score"][rated < 10].min() > (rated == 10).sum()
     assert np.isfinite(results["mean_fit_time"]).all()
-    assert "n_resources" not in searched(cv="10-fold", outer=None).cv_results_
-    assert len(Counted.fits) == rated.sum() + 1 + 70 + 1
-
-
-def test_what_is_printed_is_what_was_fitted(capsys):
-    """`verbose` names the fits that were made, and no others."""
-    search = searched(outer=None, verbose=2)
-    said = capsys.readouterr().out.splitlines()
-    made = int(search.cv_results_["n_resources"].sum())
+    said, made = capsys.readouterr().out.splitlines(), int(rated.sum())
     assert said[0] == f"Fitting up to 10 folds for each of 7 candidates, totalling {made} fits"
     assert len(said) == made + 1
+    assert "n_resources" not in searched(cv="10-fold", outer=None).cv_results_
+    assert len(Counted.fits) == made + 1 + 70 + 1
 
 
-# ---------------------------------------------------------------- the pairs of the race
+# ---------------- the pairs of the race
 
 
 def all_fits(family, data, folds):
     """The answers of every setting to every question inside an outer fold."""
-    plan = Pairs(folds).plan(data, Streams(0))
+    plan = drawn(Pairs(folds), data)
     asking = Asking(family, data, as_loss(None, data), engine="generic", passes=1)
     return asking(plan.only(plan.questions("inner")))
 
 
-def by_hand(family, data, inner, outer):
-    """The winner inside an outer fold: a race over the other folds, written out."""
-    loss = as_loss(None, data)
-    k = int(inner.plan.unit.max()) + 1
+def race_inside(family, data, inner, outer):
+    """The winner inside an outer fold, and the fits that its race needs, written out."""
+    loss, plan = as_loss(None, data), inner.plan
+    k = int(plan.unit.max()) + 1
     near = sorted(range(1, k), key=lambda ahead: (min(ahead, k - ahead), ahead))
-    order = [
-        int(
-            np.flatnonzero((inner.plan.unit == outer) & (inner.plan.fold == (outer + ahead) % k))[0]
-        )
-        for ahead in near
-    ]
-    total = sum(int(inner.plan.test_sizes[q]) for q in order)
+    at = [(plan.unit == outer) & (plan.fold == (outer + ahead) % k) for ahead in near]
+    order = [int(np.flatnonzero(one)[0]) for one in at]
+    total = float(plan.test_sizes[order].sum())
     alive, needed = np.arange(len(family)), set()
     for turn in range(k - 1):
         seen = inner.only(np.array(order[: turn + 1]))
-        needed |= {(int(c), int(inner.plan.fit[order[turn]])) for c in alive}
-        if turn == k - 2:
-            break
-        losses = row_losses(seen, data, loss)[alive]
-        weights = average_weights(data, seen.plan, "pooled")[0]
-        alive = alive[~hopeless(losses, weights, float(total))]
+        needed |= {(int(c), int(plan.fit[order[turn]])) for c in alive}
+        if turn < k - 2:
+            losses = row_losses(seen, data, loss)[alive]
+            weights = average_weights(data, seen.plan, "pooled")[0]
+            alive = alive[~hopeless(losses, weights, total)]
     risks = row_losses(inner.only(np.array(order)), data, loss).mean(axis=1)[alive]
     return int(alive[int(np.argmax(risks <= risks.min() + 1e-12))]), needed
 
 
 @pytest.mark.parametrize(("name", "folds"), [("bayes", "6-fold"), ("forest", "5-fold")])
-def test_inside_every_outer_fold_the_same_race_chooses(name, folds):
+def test_raced_pairs_choose_inside_every_outer_fold_by_the_same_race(name, folds):
     """By hand, from all fits: the winners, and the fits that the races need in all."""
     model, grid = {"bayes": (Counted(), SMOOTHING), "forest": FOREST}[name]
-    family = Family.of(model, grid)
-    data = Data.check(X, Y, task="classification")
-    k = int(folds[0])
-    inner = all_fits(family, data, folds)
-    races = [by_hand(family, data, inner, outer) for outer in range(k)]
+    family, k = Family.of(model, grid), int(folds[0])
+    inner = all_fits(family, DATA, folds)
+    races = [race_inside(family, DATA, inner, outer) for outer in range(k)]
     Counted.fits.clear()
     curve = tr.risk_curve(model, grid, X, Y, cv=RacedPairs(Racing(folds)), engine="generic")
     winners = [unit.candidate for unit in curve.evaluation.units]
@@ -183,68 +222,57 @@ def test_inside_every_outer_fold_the_same_race_chooses(name, folds):
         assert len(set(fits)) == len(fits)
 
 
-def test_who_left_a_race_does_not_come_back(monkeypatch):
+def test_raced_pairs_let_nobody_back_who_left(monkeypatch):
     """In a bold race some leave the race inside one fold and win all others, which fit them."""
     monkeypatch.setattr(racing, "LEAST", 0.3)
     monkeypatch.setattr(racing, "MORE", 0.0)
-    family = Family.of(GaussianNB(), SMOOTHING)
-    x = np.column_stack([X[:, 0], X[:, 1] / 10])
-    data = Data.check(x, Y, task="classification")
+    family, x = Family.of(GaussianNB(), SMOOTHING), np.column_stack([X[:, 0], X[:, 1] / 10])
+    data = checked(x, Y)
     curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, cv=RacedPairs(Racing("5-fold")))
     inner = all_fits(family, data, "5-fold")
-    found = [by_hand(family, data, inner, outer) for outer in range(5)]
-    assert [unit.candidate for unit in curve.evaluation.units] == [winner for winner, _ in found]
+    found = [race_inside(family, data, inner, outer)[0] for outer in range(5)]
+    assert [unit.candidate for unit in curve.evaluation.units] == found
 
 
-def test_the_risk_is_that_of_the_winners_of_the_races():
-    """Row losses are those of their fits without the outer fold, by single refits."""
+def test_raced_pairs_have_the_losses_of_the_winners_by_single_refits():
     race = RacedPairs(Racing("5-fold"))
     curve = tr.risk_curve(Counted(), SMOOTHING, X, Y, cv=race)
-    data = Data.check(X, Y, task="classification")
-    plan = race.plan(data, Streams(0))
-    losses = np.full(len(Y), np.nan)
+    losses, outer = np.full(60, np.nan), splits_of(drawn(race, DATA), "outer")
     for unit in curve.evaluation.units:
-        test = plan.test_rows(unit.fold)[0]
-        train = np.setdiff1d(np.arange(len(Y)), test)
-        value = SMOOTHING["var_smoothing"][unit.candidate]
-        losses[test] = (
-            GaussianNB(var_smoothing=value).fit(X[train], Y[train]).predict(X[test]) != Y[test]
-        )
+        test = outer[unit.fold][1]
+        train = np.setdiff1d(np.arange(60), test)
+        model = GaussianNB(var_smoothing=SMOOTHING["var_smoothing"][unit.candidate])
+        losses[test] = model.fit(X[train], Y[train]).predict(X[test]) != Y[test]
     np.testing.assert_array_equal(curve.procedure.losses, losses)
     assert curve.procedure.interval.method == "beta-cv"
 
 
-def test_where_nobody_leaves_it_is_the_search_of_all_folds():
-    """Two settings that are equally good: every number is that of the pairs."""
+def test_raced_pairs_without_a_leaver_are_the_search_of_all_folds():
     grid = {"var_smoothing": [1e-9, 1e-8]}
     raced, full = searched(grid=grid), searched(grid=grid, cv="10-fold")
-    assert raced.risk_.value == full.risk_.value
-    assert raced.risk_.interval == full.risk_.interval
-    assert raced.risk_.n_fits == full.risk_.n_fits
+    for name in ("value", "interval", "n_fits"):
+        assert getattr(raced.risk_, name) == getattr(full.risk_, name)
     np.testing.assert_array_equal(raced.curve_.values, full.curve_.values)
 
 
-def test_no_fit_is_made_twice_and_few_are_made():
+def test_raced_pairs_make_no_fit_twice():
     """The search knows its fits when the honest risk asks; the notes count them."""
     search = searched()
-    assert len(Counted.fits) == len(set(Counted.fits)) == search.risk_.n_fits + 1
-    assert search.risk_.n_fits < 0.8 * 7 * 55
+    n = search.risk_.n_fits
+    assert len(Counted.fits) == len(set(Counted.fits)) == n + 1
+    assert n < 0.8 * 7 * 55
     assert search.risk_.method == "raced pairs (10-fold)"
     made = int(search.cv_results_["n_resources"].sum())
-    assert search.risk_.notes[1] == (
-        f"{search.risk_.n_fits} fits; without a race 385. The race on all rows made {made}."
-    )
+    note = f"{n} fits; without a race 385. The race on all rows made {made}."
+    assert search.risk_.notes[1] == note
 
 
-def test_what_an_outer_fold_holds_is_unknown_to_its_race():
+def test_raced_pairs_know_nothing_of_the_outer_fold():
     """Other labels in an outer fold change no choice inside it."""
-    data = Data.check(X, Y, task="classification")
-    plan = RacedPairs(Racing("5-fold")).plan(data, Streams(0))
-    folds = np.empty(len(Y), dtype=int)
-    for q in plan.questions("outer"):
-        folds[plan.test_rows(int(q))[0]] = q
-    race = RacedPairs(Racing(tr.methods.KFold(folds=folds)))
-    given = {"cv": race, "engine": "generic"}
+    folds = np.empty(60, dtype=int)
+    for q, (_, test) in enumerate(splits_of(drawn(RacedPairs(Racing("5-fold")), DATA), "outer")):
+        folds[test] = q
+    given = {"cv": RacedPairs(Racing(KFold(folds=folds))), "engine": "generic"}
     plain = tr.risk_curve(GaussianNB(), SMOOTHING, X, Y, **given)
     for fold in range(5):
         turned = np.where(folds == fold, 1 - Y, Y)
@@ -261,18 +289,18 @@ def test_what_an_outer_fold_holds_is_unknown_to_its_race():
         {"n_jobs": 2},
         {"groups": np.arange(60) // 2},
         {"sample_weight": np.linspace(1, 2, 60), "cv": "racing"},
-        {"cv": Racing(tr.methods.KFold(6))},
+        {"cv": Racing(KFold(6))},
     ],
     ids=["scores", "loss", "workers", "groups", "weights", "a method"],
 )
-def test_it_goes_with_the_other_words(options):
-    """The winner's risk is its risk in all folds, with the same scores, weights and groups."""
+def test_racing_search_has_the_risk_of_all_folds_for_its_winner(options):
     fit = {name: options.pop(name) for name in ("groups", "sample_weight") if name in options}
     given = {"engine": "generic", **options}
-    folds = given.pop("cv", Racing(tr.methods.KFold(5)))
-    race = tr.HonestSearchCV(GaussianNB(), FEW, cv=folds, **given).fit(X, Y, **fit)
-    full = "10-fold" if folds == "racing" else folds.folds
-    other = tr.HonestSearchCV(GaussianNB(), FEW, cv=full, **given).fit(X, Y, **fit)
+    folds = given.pop("cv", Racing(KFold(5)))
+    race, other = (
+        tr.HonestSearchCV(GaussianNB(), FEW, cv=cv, **given).fit(X, Y, **fit)
+        for cv in (folds, "10-fold" if folds == "racing" else folds.folds)
+    )
     b = race.best_index_
     assert race.curve_.values[b] == pytest.approx(other.curve_.values[b], abs=1e-12)
     assert race.risk_.n_fits < other.risk_.n_fits
@@ -284,30 +312,26 @@ def test_it_goes_with_the_other_words(options):
             assert score.value == pytest.approx(other.scores_[name].value, abs=1e-12)
 
 
-def test_numbers_race_too():
-    """Squared errors of a regression."""
-    y = np.sin(X[:, 0])
+def test_racing_search_of_numbers_makes_fewer_fits():
     grid = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 5, 20]}
     model = RandomForestRegressor(n_estimators=3, random_state=0)
-    search = tr.HonestSearchCV(model, grid, cv="racing").fit(X, y)
+    search = tr.HonestSearchCV(model, grid, cv="racing").fit(X, np.sin(X[:, 0]))
     assert search.risk_.n_fits < 9 * 55
     assert search.risk_.scoring == "squared"
 
 
 @pytest.mark.filterwarnings("ignore:.*fits failed")
-def test_settings_that_fail_leave():
+def test_racing_drops_settings_that_fail():
     """As in a search of all folds they have no risk, and their note says that they failed."""
     grid = {"var_smoothing": [-1.0, 1e-9, 1.0]}
-    search = searched(GaussianNB(), grid, error_score=np.nan)
-    assert (
-        search.best_params_
-        == searched(GaussianNB(), grid, error_score=np.nan, cv="10-fold").best_params_
+    search, full = (
+        searched(GaussianNB(), grid, error_score=np.nan, cv=cv) for cv in ("racing", "10-fold")
     )
-    assert "failed" in search.curve_[0].notes[0] or "failed" in search.curve_[0].notes[1]
+    assert search.best_params_ == full.best_params_
+    assert "failed" in " ".join(search.curve_[0].notes[:2])
 
 
-def test_a_store_keeps_the_fits_of_a_race(tmp_path):
-    """And an undisturbed search finds them."""
+def test_racing_fits_are_kept_in_a_store(tmp_path):
     path = tmp_path / "search.db"
     first, again = searched(store=path), searched(store=path)
     assert again.kept_.added == 0
@@ -316,63 +340,37 @@ def test_a_store_keeps_the_fits_of_a_race(tmp_path):
     assert full.kept_.reused == first.kept_.added
 
 
-# ---------------------------------------------------------------- what is refused
+NEIGHBOURS = {"model": KNeighborsClassifier(), "grid": {"n_neighbors": [1, 3]}, "engine": "auto"}
+TREES = {"model": DecisionTreeClassifier(), "grid": {"max_depth": [1, 3]}, "engine": "auto"}
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "error", "said"),
     [
-        ({"model": KNeighborsClassifier(), "grid": {"n_neighbors": [1, 3]}, "engine": "auto"},
-         "engine 'knn' answers all settings in one pass, so that a race"),
-        ({"model": DecisionTreeClassifier(), "grid": {"max_depth": [1, 3]}, "engine": "auto"},
-         "engine 'tree' answers all settings in one pass"),
-        ({"rule": "1-se"}, "rule '1-se' may choose a setting that a race has dropped"),
-        ({"scoring": "auc"}, "'auc' rates whole test sets, and a race compares losses"),
-        ({"scoring": "roc_auc"}, "rates whole test sets"),
-        ({"outer": "5-fold"}, "is tested in the pairs of its own folds, and '5-fold'"),
-        ({"outer": Pairs("5-fold")}, "is tested in the pairs of its own folds"),
-        ({"cv": Racing("5x10-fold")}, "tests every row repeatedly"),
-        ({"cv": Racing("loo")}, "'loo' has no folds to race over"),
-        ({"cv": Racing("holdout")}, "has no folds to race over"),
-        ({"time_limit": 60}, "compares settings with each other as it goes"),
+        (NEIGHBOURS, Refusal, "engine 'knn' answers all settings in one pass, so that a race"),
+        (TREES, Refusal, "engine 'tree' answers all settings in one pass"),
+        ({"rule": "1-se"}, Refusal, "rule '1-se' may choose a setting that a race has dropped"),
+        ({"scoring": "auc"}, Refusal, "'auc' rates whole test sets, and a race compares losses"),
+        ({"scoring": "roc_auc"}, Refusal, "rates whole test sets"),
+        ({"outer": "5-fold"}, Refusal, "is tested in the pairs of its own folds, and '5-fold'"),
+        ({"outer": Pairs("5-fold")}, Refusal, "is tested in the pairs of its own folds"),
+        ({"cv": Racing("5x10-fold")}, Refusal, "tests every row repeatedly"),
+        ({"cv": Racing("loo")}, Refusal, "'loo' has no folds to race over"),
+        ({"cv": Racing("holdout")}, Refusal, "has no folds to race over"),
+        ({"time_limit": 60}, Refusal, "compares settings with each other as it goes"),
+        ({"return_train_score": True}, BadArgument, "return_train_score=True asks every fit"),
+        ({"error_score": 0.5, "outer": None}, BadArgument, "error_score=0.5 is the score of fits"),
+        ({"cv": Racing(ShuffleSplit(3)), "outer": None}, BadData, "are none to race over"),
+        ({"cv": Racing(TimeSeriesSplit(3)), "outer": None}, BadData, "are none to race over"),
+        ({"cv": Racing("2-fold"), "outer": None}, BadData, "are none to race over"),
     ],
-)  # fmt: skip
-def test_what_a_race_cannot_do_is_refused(options, said):
-    """Nothing is answered as if it had been a race, or as if it had not."""
-    with pytest.raises(Refusal, match=said):
-        searched(**options)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"return_train_score": True}, "return_train_score=True asks every fit"),
-        ({"error_score": 0.5, "outer": None}, "error_score=0.5 is the score of fits that failed"),
-    ],
+    ids=count(),
 )
-def test_options_that_speak_of_all_fits_are_refused(options, said):
-    """A race does not make them."""
-    with pytest.raises(BadArgument, match=said):
+def test_racing_refuses_what_a_race_cannot_do(options, error, said):
+    with pytest.raises(error, match=said):
         searched(**options)
 
 
-@pytest.mark.parametrize("folds", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3), "2-fold"])
-def test_folds_that_are_no_partition_are_refused(folds):
-    """A race needs every row once, and three folds."""
-    with pytest.raises(BadData, match="are none to race over"):
-        searched(cv=Racing(folds), outer=None)
-
-
-def test_an_assessment_races_in_a_search():
-    """It says beforehand how many fits it makes."""
-    learners = {"bayes": (GaussianNB(), SMOOTHING)}
+def test_racing_assessment_is_refused_as_it_cannot_count_its_fits():
     with pytest.raises(Refusal, match="how many fits 'racing .*' takes is known only at its end"):
-        tr.assess(learners, X, Y, cv=["racing"])
-
-
-def test_svm_and_logistic_race_where_the_generic_engine_is_asked_for():
-    """The remedy of the refusal works."""
-    race = Racing(tr.methods.KFold(3))
-    for model in (SVC(), LogisticRegression()):
-        search = searched(model, {"C": [0.01, 1.0]}, cv=race)
-        assert search.risk_.engine == "generic"
+        tr.assess({"bayes": (GaussianNB(), SMOOTHING)}, X, Y, cv=["racing"])

@@ -1,19 +1,23 @@
-"""Folds of blocks leave neighbours out together; cells are those of verde."""
+"""Folds of blocks leave neighbours out together, with or without a buffer; cells are verde's."""
 
 from __future__ import annotations
 
+import warnings
+from itertools import count
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut
 from sklearn.neighbors import KNeighborsClassifier
+from tests.support.data import checked
+from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, UnknownName
-from truerisk.data.data import Data
-from truerisk.methods.spatial import Blocks
-from truerisk.methods.words import as_method
+from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskWarning
+from truerisk.methods import Blocks, Buffered, Pairs, as_method
 from truerisk.splitting.in_space import blocks_of
 
 PLACES = np.round(np.random.default_rng(7).random((40, 2)) * [12, 7], 3)
@@ -30,44 +34,40 @@ OF_VERDE = [
     [11, 17, 31, 35, 39],
 ]
 Y = np.arange(40) % 2
+X = np.zeros((40, 1))
 KNN = KNeighborsClassifier(3)
+LABELS = np.arange(40) % 4
 
 
-def data_at(places=PLACES, groups=None, y=Y) -> Data:
-    return Data.check(np.zeros((len(y), 1)), y, task="classification", block=places, groups=groups)
+def data_at(places=PLACES, groups=None, y=Y):
+    return checked(np.zeros((len(y), 1)), y, block=places, groups=groups)
 
 
-def test_blocks_are_the_cells_of_verde():
-    """As many folds as cells, each with the rows of one test set of BlockKFold."""
-    plan = Blocks(len(OF_VERDE), size=3.0).plan(data_at(), Streams(0))
-    tested = [plan.test_rows(q)[0].tolist() for q in range(plan.n_questions)]
-    assert sorted(tested) == OF_VERDE
-    assert all(
-        plan.train_rows(int(plan.fit[q]))[0].tolist() == sorted(set(range(40)) - set(tested[q]))
-        for q in range(len(tested))
-    )
+@pytest.mark.parametrize("method", [Blocks(8, size=3.0), Buffered(0, size=3.0)], ids=str)
+def test_blocks_are_the_cells_of_verde(method):
+    """Radius 0 drops no row, for no two rows are at one place."""
+    found = sets_of(drawn(method, data_at()))
+    assert sorted(test for _, test in found) == OF_VERDE
+    assert all(train == sorted({*range(40)} - {*test}) for train, test in found)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_folds_hold_whole_cells_and_are_about_equally_large(seed):
-    """No cell is cut; with 12, 12, 9 and 8 rows verde's balanced folds differ by as much."""
-    plan = Blocks(4, size=3.0).plan(data_at(), Streams(seed))
-    tested = [set(plan.test_rows(q)[0].tolist()) for q in range(4)]
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_in_folds_are_whole_cells_and_about_equally_many_rows(seed):
+    """With 12, 12, 9 and 8 rows verde's balanced folds differ by as much."""
+    tested = [set(test) for _, test in splits_of(drawn(Blocks(4, size=3.0), data_at(), seed))]
     assert all(sum(set(cell) <= fold for fold in tested) == 1 for cell in OF_VERDE)
     sizes = [len(fold) for fold in tested]
     assert sum(sizes) == 40
     assert max(sizes) - min(sizes) <= 5
 
 
-def test_labels_are_left_out_whole_as_groups_are():
+def test_blocks_by_label_are_left_out_whole_as_groups_are():
     """As many folds as labels are LeaveOneGroupOut's; the folds drawn are those of groups."""
     labels = np.random.default_rng(1).integers(6, size=40)
-    X = np.zeros((40, 1))
-    plan = Blocks(6).plan(data_at(labels), Streams(0))
-    ours = {tuple(plan.test_rows(q)[0].tolist()) for q in range(6)}
-    assert ours == {tuple(t.tolist()) for _, t in LeaveOneGroupOut().split(X, Y, labels)}
-    three = {len(plan) for plan in _tested(Blocks(3, stratify=False), labels)}
-    theirs = {len(test) for _, test in GroupKFold(3).split(X, Y, labels)}
+    found = {tuple(test) for _, test in sets_of(drawn(Blocks(6), data_at(labels)))}
+    assert found == {tuple(t.tolist()) for _, t in LeaveOneGroupOut().split(X, Y, labels)}
+    three = [len(t) for _, t in splits_of(drawn(Blocks(3, stratify=False), data_at(labels)))]
+    theirs = [len(test) for _, test in GroupKFold(3).split(X, Y, labels)]
     assert max(three) - min(three) <= max(theirs) - min(theirs)
     grouped = tr.estimate_risk(KNN, PLACES, Y, cv="3-fold", groups=labels)
     blocked = tr.estimate_risk(KNN, PLACES, Y, cv="blocks-3", block=labels)
@@ -76,13 +76,7 @@ def test_labels_are_left_out_whole_as_groups_are():
     assert splitter.n_fits == 6
 
 
-def _tested(method, block) -> list[np.ndarray]:
-    plan = method.plan(data_at(block), Streams(0))
-    return [plan.test_rows(q)[0] for q in range(plan.n_questions)]
-
-
-def test_groups_are_kept_whole_as_well():
-    """A group that reaches into two cells is in one block with both."""
+def test_blocks_that_share_a_group_are_one():
     cells = blocks_of(data_at(), 3.0)
     first, second = np.flatnonzero(cells == 0)[0], np.flatnonzero(cells == 5)[0]
     groups = np.arange(40)
@@ -92,82 +86,126 @@ def test_groups_are_kept_whole_as_well():
     assert len(np.unique(both)) == len(np.unique(cells)) - 1
 
 
-def test_inside_an_outer_split_blocks_are_drawn_of_its_rows():
-    """Tuned in pairs, inside blocks, and by the very same folds in GridSearchCV."""
-    grid = {"n_neighbors": [1, 3, 5]}
-    search = tr.HonestSearchCV(KNN, grid, cv="blocks-4").fit(PLACES, Y, block=PLACES)
-    assert search.risk_.method == "pairs (blocks-4)"
-    nested = tr.HonestSearchCV(KNN, grid, outer="blocks-5", cv="blocks-3")
-    assert nested.fit(PLACES, Y, block=PLACES).risk_.n_fits > 0
-    folds = np.empty(40, dtype=int)
+def test_blocks_tune_by_the_same_folds_as_grid_search():
+    grid, folds = {"n_neighbors": [1, 3, 5]}, np.empty(40, dtype=int)
     for number, rows in enumerate(OF_VERDE):
         folds[rows] = number
     theirs = GridSearchCV(KNN, grid, cv=LeaveOneGroupOut()).fit(PLACES, Y, groups=folds)
-    ours = tr.HonestSearchCV(
-        KNN, grid, cv=Blocks(8, size=3.0, average="fold"), outer=None, refit=False
-    ).fit(PLACES, Y, block=PLACES)
-    assert ours.cv_results_["mean_test_score"] == pytest.approx(
-        theirs.cv_results_["mean_test_score"]
-    )
+    method = Blocks(8, size=3.0, average="fold")
+    ours = tr.HonestSearchCV(KNN, grid, cv=method, outer=None, refit=False)
+    ours.fit(PLACES, Y, block=PLACES)
+    name = "mean_test_score"
+    assert ours.cv_results_[name] == pytest.approx(theirs.cv_results_[name])
 
 
-def test_the_usual_cells_are_about_25():
+@pytest.mark.parametrize(
+    ("outer", "inner", "word"),
+    [
+        ("pairs", "blocks-4", "pairs (blocks-4)"),
+        ("blocks-5", "blocks-3", "nested (blocks-5, inner blocks-3)"),
+        ("buffered", "blocks-3", "nested (buffered, inner blocks-3)"),
+        ("blocks-3", Buffered(1.0, k=3), "nested (blocks-3, inner buffered (folds 3, radius 1))"),
+    ],
+)
+def test_blocks_are_drawn_inside_outer_splits(outer, inner, word):
+    search = tr.HonestSearchCV(KNN, {"n_neighbors": [1, 3]}, outer=outer, cv=inner)
+    risk = search.fit(PLACES, Y, block=PLACES).risk_
+    assert risk.method == word
+    assert risk.value is not None
+
+
+def test_blocks_are_about_25_by_default():
     """Over a square, and over a strip of which each cell is as wide as the strip."""
-    rng = np.random.default_rng(0)
-    square, strip = rng.random((500, 2)), rng.random((500, 2)) * [1, 1e-3]
-    assert len(np.unique(blocks_of(data_at(square, y=np.arange(500) % 2), None))) == 25
-    assert len(np.unique(blocks_of(data_at(strip, y=np.arange(500) % 2), None))) == 25
+    square = np.random.default_rng(0).random((500, 2))
+    for places in (square, square * [1, 1e-3]):
+        assert len(np.unique(blocks_of(data_at(places, y=np.arange(500) % 2), None))) == 25
 
 
-def test_words_name_the_method():
-    """Any number of folds; the letter K stands for one."""
+def test_spatial_words_name_the_method():
     assert as_method("blocks-7") == Blocks(7)
-    assert as_method("blocks-7").word == "blocks-7"
+    assert as_method("buffered") == Buffered()
     assert Blocks(3, size=0.5).word == "blocks-3 (size 0.5)"
-    with pytest.raises(UnknownName, match="blocks-5"):
-        as_method("blocks-K")
-    with pytest.raises(UnknownName, match="no method 'block-5'"):
-        as_method("block-5")
+    assert Buffered(0.5, k=4).word == "buffered (folds 4, radius 0.5)"
 
 
-@pytest.mark.parametrize("size", [0, -1.0, np.nan, np.inf, "3", True])
-def test_a_size_is_a_length(size):
-    """Positive and finite."""
+@settings(max_examples=25, deadline=None)
+@given(
+    places=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=12, max_size=40),
+    radius=st.integers(0, 8) | st.floats(0, 8),
+    k=st.sampled_from([None, 2, 3]),
+)
+def test_buffered_trains_on_all_rows_beyond_the_radius_and_no_other(places, radius, k):
+    at = np.array(places, dtype=float)
+    warnings.simplefilter("ignore", TrueRiskWarning)  # of classes that only a fold holds
+    try:
+        plan = drawn(Buffered(radius, k=k), data_at(at, y=np.arange(len(at)) % 2))
+    except BadData:
+        return  # one place, one block, fewer blocks than folds, or nobody beyond the radius
+    apart = np.sqrt(((at[:, None] - at) ** 2).sum(axis=2))
+    seen = np.zeros(len(at))
+    for train, tested in splits_of(plan):
+        beyond = np.flatnonzero(apart[tested].min(axis=0) > radius)
+        assert train.tolist() == np.setdiff1d(beyond, tested).tolist()
+        seen[tested] += 1
+    assert (seen == 1).all()
+
+
+def test_buffered_result_says_how_far_away():
+    """In the bias, and measured in a note; the usual radius is the side of a cell."""
+    found = tr.estimate_risk(KNN, PLACES, Y, block=PLACES, cv=Buffered(2.0, size=3.0))
+    assert found.method == "buffered (radius 2, size 3)"
+    assert "further than 2 from all training rows" in found.bias
+    note = next(note for note in found.notes if "the risk is that at places" in note)
+    assert float(note.split("at places ")[1].split()[0]) >= 2
+    usual, three = (drawn(Buffered(r, size=3.0), data_at()) for r in (None, 3.0))
+    assert usual.fingerprint == three.fingerprint
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "3", True])
+def test_spatial_size_and_radius_are_lengths(value):
     with pytest.raises(BadArgument, match=r"size=.*a length in the unit of block= is wanted"):
-        Blocks(5, size=size)
+        Blocks(5, size=value)
+    with pytest.raises(BadArgument, match=r"size=0"):
+        Blocks(5, size=0)
+    with pytest.raises(BadArgument, match=r"radius=.*a length in the unit of block="):
+        Buffered(value)
 
 
-def test_a_region_that_cannot_be_cut_is_refused():
-    """One block, fewer blocks than folds, groups across all of them; nothing to cut; no side."""
-    with pytest.raises(BadData, match=r"size=100 puts all 40 rows into one block.*smaller size"):
-        Blocks(5, size=100).plan(data_at(), Streams(0))
-    with pytest.raises(BadData, match="9 folds need at least 9 blocks and there are 8"):
-        Blocks(9, size=3.0).plan(data_at(), Streams(0))
-    with pytest.raises(BadData, match="groups tie all blocks together"):
-        Blocks(2, size=3.0).plan(data_at(groups=np.arange(40) % 2), Streams(0))
-    with pytest.raises(BadData, match="tie all rows together"):
-        data_at(np.arange(40) % 4, groups=np.arange(40) // 20)
-    with pytest.raises(BadData, match="no places are given"):
-        tr.estimate_risk(KNN, PLACES, Y, cv="blocks-5")
-    with pytest.raises(BadArgument, match="labels, which have none"):
-        Blocks(3, size=1.0).plan(data_at(np.arange(40) % 4), Streams(0))
-    with pytest.raises(BadData, match="coordinates must be finite"):
-        data_at(np.where(PLACES > 6, np.nan, PLACES))
+@pytest.mark.parametrize(
+    ("method", "data", "error", "message"),
+    [
+        (Blocks(5, size=100), {}, BadData, r"puts all 40 rows into one block.*smaller size"),
+        (Blocks(9, size=3.0), {}, BadData, "9 folds need at least 9 blocks and there are 8"),
+        (Blocks(2, size=3.0), {"groups": Y}, BadData, "groups tie all blocks together"),
+        (Blocks(5), {"places": LABELS, "groups": np.arange(40) // 20}, BadData, "tie all rows"),
+        (Blocks(5), {"places": None}, BadData, "no places are given"),
+        (Blocks(3, size=1.0), {"places": LABELS}, BadArgument, "labels, which have none"),
+        (Blocks(5), {"places": np.where(PLACES > 6, np.nan, PLACES)}, BadData, "must be finite"),
+        (Buffered(50), {}, BadData, r"radius=50 leaves no row to train on when block 0"),
+        (Buffered(1), {"places": LABELS}, BadData, "labels lie at no distance from each other"),
+    ],
+    ids=count(),
+)
+def test_spatial_refuses_a_region_that_cannot_be_cut(method, data, error, message):
+    with pytest.raises(error, match=message):
+        drawn(method, data_at(**data))
 
 
-def test_a_class_that_only_a_fold_holds_is_named():
-    """Its model is tested on what it never saw."""
+def test_spatial_pairs_have_no_buffer():
+    with pytest.raises(Refusal, match="no folds to leave out in pairs"):
+        tr.estimate_risk(KNN, PLACES, Y, block=PLACES, cv=Pairs("buffered"))
+
+
+def test_blocks_name_a_class_that_only_a_fold_holds():
     y = (PLACES[:, 0] < 6).astype(int)
     with pytest.warns(TrueRiskWarning, match=r"all rows of class [01] lie in or near the blocks"):
-        Blocks(2, size=6.0).plan(data_at(PLACES * [1.0, 0.0], y=y), Streams(0))
+        drawn(Blocks(2, size=6.0), data_at(PLACES * [1.0, 0.0], y=y))
 
 
-def test_without_a_method_places_ask_for_blocks():
-    """And shuffled folds are warned of."""
-    model = LogisticRegression()
-    found = tr.estimate_risk(model, PLACES, Y, block=PLACES)
+def test_blocks_are_the_usual_method_of_rows_with_places():
+    found = tr.estimate_risk(LogisticRegression(), PLACES, Y, block=PLACES)
     assert found.method == "blocks-5"
     with pytest.warns(TrueRiskWarning, match=r"'10-fold' ignores it: \d+ of 40 rows"):
-        tr.estimate_risk(model, PLACES, Y, block=PLACES, cv="10-fold")
+        tr.estimate_risk(LogisticRegression(), PLACES, Y, block=PLACES, cv="10-fold")
     apart = next(note for note in found.notes if "the risk is that at places" in note)
     assert "Euclidean in the unit of block=" in apart

@@ -106,7 +106,6 @@ def test_given_splits_are_used_as_they_are():
 
 
 def test_given_splits_with_as_many_copies_as_rows_are_not_the_rest():
-    """Copies in a training set do not stand for rows that were left out."""
     method = tr.methods.as_method([(np.array([0, 0, 1, 1]), np.arange(4, N))])
     rows, counts = drawn(method, checked(X, NUMBERS)).train_rows(0)
     assert (rows.tolist(), counts.tolist()) == ([0, 1], [2, 2])

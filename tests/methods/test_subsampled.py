@@ -73,7 +73,6 @@ def test_subsampled_draws_as_often_as_asked_from_folds_and_splitters():
 
 
 def test_subsampled_keeps_groups_whole():
-    """No group is on both sides of a split, and none is cut by a subsample."""
     groups = np.arange(60) // 4
     data = checked(X, Y, groups=groups)
     plan = drawn(Subsampled(14, "5-fold"), data)

@@ -1,8 +1,9 @@
-"""Forward validation: the splits of TimeSeriesSplit, in any order of rows and at any times."""
+"""Forward validation and purged folds: splits in the order of time, in any order of rows."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count
 
 import numpy as np
 import pytest
@@ -11,86 +12,73 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.data import checked, normal_rows
+from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.core.errors import (
-    BadArgument,
-    BadData,
-    FitFailed,
-    Refusal,
-    TimeLeakWarning,
-    UnknownName,
-)
-from truerisk.data.data import Data
-from truerisk.methods.nested import Nested
-from truerisk.methods.temporal import Forward
-from truerisk.methods.words import as_method
-from truerisk.testing import method_checks
+from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TimeLeakWarning
+from truerisk.methods import Forward, Nested, Purged, as_method
+from truerisk.testing import Case, method_checks
 from truerisk.testing.cases import two_classes
 
 DAY = np.timedelta64(1, "D")
+START = np.datetime64("2024-01-01")
+X, _, NUMBERS = normal_rows(240, seed=3)
+TREE = DecisionTreeClassifier(random_state=0)
 
 
-def in_time(case):
-    """The usual case, whose rows have times in another order."""
-    n = case.data.n_rows
-    times = np.random.default_rng(0).permutation(n) / 2
-    rows = {"X": case.data.X, "y": case.data.y, "task": case.data.task}
-    return type(case)(case.family, Data.check(**rows, time=times), case.loss)
+def in_time() -> Case:
+    """The usual case of the kit, whose rows have times in another order."""
+    case = two_classes()
+    times = np.random.default_rng(0).permutation(case.data.n_rows) / 2
+    return Case(case.family, checked(case.data.X, case.data.y, time=times), case.loss)
 
 
-@pytest.mark.parametrize("check", method_checks(Forward(3), in_time(two_classes())))
-def test_conforms(check):
-    """The published checks of any method."""
+CHECKS = [
+    pytest.param(check, id=f"{method.word}-{check.name}")
+    for method in (Forward(3), Purged(3))
+    for check in method_checks(method, in_time())
+    if check.name not in ("same_result_in_another_process", "same_result_on_any_executor")
+]
+"""Those in other processes are made of each word in tests/testing."""
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_temporal_method_conforms_on_rows_with_times(check):
     check()
 
 
 def splits(method, n=None, **more):
-    """(train, test) row numbers of every split."""
+    """Training and tested rows of every split, as lists."""
     n = len(more["time"]) if n is None else n
-    data = Data.check(np.zeros((n, 1)), np.arange(n) / 2, task="regression", **more)
-    return splits_on(method, data)
-
-
-def splits_on(method, data):
-    plan = method.plan(data, Streams(0))
-    return [
-        (plan.train_rows(int(plan.fit[q]))[0].tolist(), plan.test_rows(q)[0].tolist())
-        for q in range(plan.n_questions)
-    ]
+    return sets_of(drawn(method, checked(np.zeros((n, 1)), np.arange(n) / 2, **more)))
 
 
 @given(
     st.integers(2, 5), st.integers(0, 3), st.none() | st.integers(1, 9),
     st.none() | st.integers(1, 4), st.integers(40, 60), st.integers(0, 2),
 )  # fmt: skip
-def test_equals_time_series_split(k, gap, window, size, n, how):
+def test_forward_splits_are_those_of_time_series_split(k, gap, window, size, n, how):
     """Gap, longest training set and test size alike: by rows, by numbers and by dates."""
     theirs = TimeSeriesSplit(k, gap=gap, max_train_size=window, test_size=size)
     expected = [(a.tolist(), b.tolist()) for a, b in theirs.split(np.zeros(n))]
     if how == 2:
         gap, window, size = (None if one is None else one * DAY for one in (gap, window, size))
-    time = [None, np.arange(n) + 0.0, np.datetime64("2024-01-01") + np.arange(n) * DAY][how]
+    time = [None, np.arange(n) + 0.0, START + np.arange(n) * DAY][how]
     assert splits(Forward(k, gap, window, size), n, time=time) == expected
 
 
-def test_rows_may_stand_in_any_order():
-    """The same rows train and test wherever they stand in the table."""
+def test_forward_splits_rows_in_any_order_alike():
     time = np.random.default_rng(1).permutation(23)
     place = np.argsort(time)
-    expected = splits(Forward(4, gap=1), 23)
-    for (train, test), (early, late) in zip(
-        splits(Forward(4, 1), time=time), expected, strict=True
-    ):
-        assert train == sorted(place[early])
-        assert test == sorted(place[late])
+    expected = [tuple(sorted(place[rows]) for rows in pair) for pair in splits(Forward(4, 1), 23)]
+    assert splits(Forward(4, 1), time=time) == expected
 
 
 @given(st.lists(st.integers(0, 12), min_size=30, max_size=60), st.integers(0, 3))
-def test_no_model_sees_the_time_of_what_it_tests(times, gap):
+def test_forward_models_see_no_time_of_what_they_test(times, gap):
     """With ties and uneven steps: rows of one time are on one side, the gap apart."""
     time = np.array([0, 100, *times])
     try:
@@ -98,35 +86,77 @@ def test_no_model_sees_the_time_of_what_it_tests(times, gap):
     except BadData:
         return  # too few distinct times
     assert len({row for _, test in found for row in test}) == sum(len(test) for _, test in found)
-    for train, test in found:
-        assert time[train].max() < time[test].min() - gap
+    assert all(time[train].max() < time[test].min() - gap for train, test in found)
 
 
-def test_uneven_times_have_gaps_windows_and_horizons_of_time():
-    """Not of rows: a week is a week, however many rows it has."""
-    days = np.array([0, 1, 2, 3, 10, 11, 20, 21, 22, 30])
-    dates = np.datetime64("2024-01-01") + days * DAY
+def test_forward_gaps_windows_and_horizons_are_of_time_and_not_of_rows():
+    dates = START + np.array([0, 1, 2, 3, 10, 11, 20, 21, 22, 30]) * DAY
     found = splits(Forward(2, gap=5 * DAY, window=14 * DAY, horizon=10 * DAY), time=dates)
     assert found == [([0, 1, 2, 3], [5, 6]), ([2, 3, 4, 5], [7, 8, 9])]
 
 
-def test_training_sets_lack_the_groups_that_they_are_tested_on():
-    """A patient who comes again is not predicted from earlier visits."""
-    groups = np.array([0, 1, 2, 3, 0, 4, 1, 5])
-    assert splits(Forward(3), 8, groups=groups) == [([0, 1], [2, 3]), ([1, 2, 3], [4, 5]),
-                                                    ([0, 2, 3, 4, 5], [6, 7])]  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "groups", "trained"),
+    [
+        (Forward(3), [0, 1, 2, 3, 0, 4, 1, 5], [[0, 1], [1, 2, 3], [0, 2, 3, 4, 5]]),
+        (Purged(3), [0, 1, 2, 0, 3, 1], [[2, 4], [1, 4, 5], [0, 2, 3]]),
+    ],
+    ids=str,
+)
+def test_temporal_training_sets_lack_the_groups_that_they_are_tested_on(method, groups, trained):
+    assert [train for train, _ in splits(method, len(groups), groups=np.array(groups))] == trained
 
 
-def test_inner_splits_go_forward_in_their_part_of_time():
-    """Times are cut with the rows: no inner model sees what comes after its test rows."""
-    n = 60
-    time = np.random.default_rng(2).permutation(n).astype(float)
-    data = Data.check(np.zeros((n, 1)), np.arange(n) / 2, task="regression", time=time)
-    plan = Nested("forward-3", "forward-2").plan(data, Streams(0))
+def test_forward_inner_splits_go_forward_in_their_part_of_time():
+    time = np.random.default_rng(2).permutation(60).astype(float)
+    plan = drawn(Nested("forward-3", "forward-2"), checked(X[:60], NUMBERS[:60], time=time))
     assert {"outer", "inner"} == set(plan.parts)
-    for q in range(plan.n_questions):
-        train = plan.train_rows(int(plan.fit[q]))[0]
-        assert time[train].max() < time[plan.test_rows(q)[0]].min()
+    assert all(time[train].max() < time[test].min() for train, test in splits_of(plan))
+
+
+@given(st.integers(2, 7), st.integers(8, 40))
+def test_purged_without_a_purge_is_kfold_in_the_order_of_time(k, n):
+    expected = [(a.tolist(), b.tolist()) for a, b in KFold(k).split(np.zeros(n))]
+    assert splits(Purged(k), n) == expected
+    assert splits(Purged(k), n, time=np.arange(n) * 2.5) == expected
+
+
+DAYS = np.array([0, 1, 2, 4, 5, 9, 10, 11, 12, 15, 16, 18, 19, 20])
+LABELS = [  # (folds, days until the label is known, embargo), then the rows that trained each
+    ((3, 1, 0), [range(5, 14), [*range(5), *range(10, 14)], range(10)]),
+    ((3, 3, 0), [range(5, 14), [*range(5), 11, 12, 13], range(9)]),
+    ((3, 3, 2), [range(7, 14), range(5), range(9)]),
+    ((4, 2, 1), [range(5, 14), [0, 1, 2, *range(9, 14)], [*range(7), 13], range(11)]),
+]
+"""From purgedcv 0.1.11, whose stretches are half open:
+PurgedKFold(k, prediction_times=t, evaluation_times=t + h days, embargo=e days or None).split(X)
+with t = 2024-01-01 + DAYS."""
+
+
+@pytest.mark.parametrize(("given", "trained"), LABELS, ids=str)
+@pytest.mark.parametrize("dates", [False, True], ids=["numbers", "dates"])
+def test_purged_equals_purgedcv(given, trained, dates):
+    """On whole days, where h days of theirs take away what h - 1 of ours do."""
+    k, label, embargo = given
+    day = DAY if dates else 1
+    method = Purged(k, purge=(label - 1) * day, embargo=(embargo + 1) * day if embargo else 0)
+    found = splits(method, time=START + DAYS * day if dates else DAYS)
+    assert [train for train, _ in found] == [list(rows) for rows in trained]
+
+
+@given(st.lists(st.integers(0, 30), min_size=30, max_size=50), st.integers(0, 3), st.integers(0, 3))
+def test_purged_training_rows_are_far_enough_away(times, purge, embargo):
+    """Before by more than the purge, after by more than purge and embargo; ties stay together."""
+    time = np.array([0, 40, *times])
+    try:
+        found = splits(Purged(3, purge, embargo), time=time)
+    except BadData:
+        return
+    assert sorted(row for _, test in found for row in test) == list(range(len(time)))
+    for train, test in found:
+        first, last = time[test].min(), time[test].max()
+        gone = (time >= first - purge) & (time <= last + purge + embargo)
+        assert train == np.flatnonzero(~gone).tolist()
 
 
 @pytest.mark.parametrize(
@@ -136,133 +166,137 @@ def test_inner_splits_go_forward_in_their_part_of_time():
         (Forward(3, gap=50), {"n": 20}, "split 0 has no training rows: the 5 rows before .* gap"),
         (Forward(3, gap=5 * DAY), {"time": [0, 1, 2, 3, 4]}, "in the unit of time="),
         (Forward(3, gap=1.5), {"n": 20}, "whole number of rows"),
-        (Forward(3, window=5), {"time": ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-05"]},
-         "time= holds dates"),
+        (Forward(3, window=5), {"time": START + np.arange(4) * DAY}, "time= holds dates"),
         (Forward(3, horizon=9), {"n": 20}, "3 stretches of horizon=9 do not fit between 0 and 19"),
         (Forward(3), {"time": [0] * 5 + [1] * 5}, "2 different times, .* 3 splits"),
-        (Forward(1), {"time": [0] + [1] * 5}, None),
-        (Forward(1), {"time": [0] * 5 + [1, 1, 1, 1, 1, 1, 1]}, None),
         (Forward(1), {"time": [1] * 9 + [2]}, "no training rows: all rows before"),
         (Forward(3, horizon=1.0), {"time": [0, 1, 2, 3, 9.0]}, "no row lies in stretch 0"),
-        (Forward(2), {"n": 9, "groups": [0, 1, 2, 0, 1, 2, 0, 1, 2]}, "leave groups out"),
+        (Forward(2), {"n": 9, "groups": np.arange(9) % 3}, "leave groups out"),
+        (Purged(9), {"n": 8}, "9 folds need at least 9 rows, and these are 8"),
+        (Purged(3, purge=8), {"n": 9}, "fold 0 has no training rows: purge=8 and embargo=0"),
+        (Purged(3), {"time": [0, 0, 0, 0, 1, 1]}, "2 different times, .* 3 splits"),
+        (Purged(3, embargo=0.5), {"n": 6}, "embargo=0.5: give a whole number of rows"),
+        (Purged(2), {"n": 4, "groups": [0, 1, 0, 1]}, "its own rows and groups leave"),
     ],
-)  # fmt: skip
-def test_what_cannot_be_split_is_named(method, more, message):
-    """A gap longer than the series, too few times, lengths in another unit."""
-    if message is None:
-        assert len(splits(method, **more)) == method.k
-        return
+    ids=count(),
+)
+def test_temporal_refuses_rows_that_cannot_be_split(method, more, message):
     with pytest.raises(BadData, match=message):
         splits(method, **more)
 
 
+def test_forward_splits_two_times_of_many_rows_once():
+    for early, late in ((1, 5), (5, 7)):
+        assert len(splits(Forward(1), time=[0] * early + [1] * late)) == 1
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("method", "options", "message"),
     [
-        ({"k": 0}, "k=0"),
-        ({"gap": -1}, "gap=-1: a number or a length of time is wanted, .* not negative"),
-        ({"gap": "7 days"}, r"gap='7 days': .*, such as np.timedelta64\(7, 'D'\)"),
-        ({"gap": None}, "gap=None"),
-        ({"window": 0}, "window=0: .* more than 0"),
-        ({"horizon": timedelta(0)}, "horizon=.* more than 0"),
-        ({"horizon": np.timedelta64("NaT", "D")}, "horizon=.* more than 0"),
-        ({"window": True}, "window=True"),
-        ({"average": "median"}, "median"),
+        (Forward, {"k": 0}, "k=0"),
+        (Forward, {"gap": -1}, "gap=-1: a number or a length of time is wanted, .* not negative"),
+        (Forward, {"gap": "7 days"}, r"gap='7 days': .*, such as np.timedelta64\(7, 'D'\)"),
+        (Forward, {"gap": None}, "gap=None"),
+        (Forward, {"window": 0}, "window=0: .* more than 0"),
+        (Forward, {"horizon": timedelta(0)}, "horizon=.* more than 0"),
+        (Forward, {"horizon": np.timedelta64("NaT", "D")}, "horizon=.* more than 0"),
+        (Forward, {"window": True}, "window=True"),
+        (Forward, {"average": "median"}, "median"),
+        (Purged, {"k": 1}, "k="),
+        (Purged, {"purge": -1}, "purge="),
+        (Purged, {"embargo": "2"}, "embargo="),
+        (Purged, {"purge": None}, "purge="),
     ],
+    ids=count(),
 )
-def test_bad_options_are_refused(options, message):
-    """Before any data are seen."""
+def test_temporal_refuses_bad_options_before_any_data(method, options, message):
     with pytest.raises((BadArgument, ValueError), match=message):
-        Forward(**options)
+        method(**options)
 
 
-def test_the_word_says_the_lengths():
-    """Those that are not the usual ones; the plain word makes the method."""
+def test_temporal_words_say_the_lengths_that_are_not_usual():
     assert as_method("forward-7") == Forward(7)
+    assert as_method("purged-6") == Purged(6)
     assert Forward(3, gap=2, window=9).word == "forward-3 (gap 2, window 9)"
-    with pytest.raises(UnknownName, match="put a number for K: cv='forward-5'"):
-        as_method("forward-K")
+    assert Purged(3, purge=2, embargo=1).word == "purged-3 (purge 2, embargo 1)"
 
 
-def test_the_result_says_how_far_ahead_of_which_windows():
-    """The target of a forecaster is not that of a model of all rows."""
-    X, y = np.random.default_rng(0).normal(size=(48, 2)), np.arange(48.0)
-    hours = np.datetime64("2024-01-01T00") + np.arange(48) * np.timedelta64(6, "h")
-    found = tr.estimate_risk(Ridge(), X, y, time=hours)
-    assert found.method == "forward-5"
-    assert found.target == "Err"
-    assert any(
-        "forecasts 0.25 to 2 days ahead of windows of 8 to 40 rows" in n for n in found.notes
-    )
-    rolling = tr.estimate_risk(Ridge(), X, y, cv=Forward(5, window=8))
-    assert any("forecasts 1 to 8 rows ahead of windows of 8 rows" in n for n in rolling.notes)
+def test_forward_notes_say_how_far_ahead_of_which_windows():
+    """Of time, of rows, and of a splitter of scikit-learn as of the method by word."""
+    rows, y = X[:48], np.arange(48.0)
+    hours = START.astype("M8[h]") + np.arange(48) * np.timedelta64(6, "h")
+    for options, note in (
+        ({"time": hours}, "forecasts 0.25 to 2 days ahead of windows of 8 to 40 rows"),
+        ({"cv": Forward(5, window=8)}, "forecasts 1 to 8 rows ahead of windows of 8 rows"),
+        ({"cv": TimeSeriesSplit(5)}, "forecasts 1 to 8 rows ahead of windows of 8 to 40 rows"),
+        ({"cv": "forward-5"}, "forecasts 1 to 8 rows ahead of windows of 8 to 40 rows"),
+    ):
+        found = tr.estimate_risk(Ridge(), rows, y, **options)
+        assert any(note in one for one in found.notes)
+        assert found.target == "Err"
 
 
-def test_times_make_forward_splits_the_usual_ones():
+def test_forward_is_the_usual_method_of_rows_with_times():
     """In every verb; what mixes past and future is warned of, and pairs are refused."""
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    time, grid = np.arange(60.0), {"alpha": [0.1, 10.0]}
-    assert tr.risk_curve(Ridge(), grid, X, y, time=time).common.method == "forward-5"
-    search = tr.HonestSearchCV(Ridge(), grid).fit(X, y, time=time)
+    rows, y, time, grid = X[:60], NUMBERS[:60], np.arange(60.0), {"alpha": [0.1, 10.0]}
+    assert tr.risk_curve(Ridge(), grid, rows, y, time=time).common.method == "forward-5"
+    search = tr.HonestSearchCV(Ridge(), grid).fit(rows, y, time=time)
     assert search.risk_.method == "nested (forward-5, inner forward-5)"
     assert search.selected_risk_.method == "forward-5"
-    found = tr.assess({"ridge": (Ridge(), grid)}, X, y, time=time)
+    found = tr.assess({"ridge": (Ridge(), grid)}, rows, y, time=time)
     assert (found.tuned_by, found.tested_by) == ("forward-5", "forward-5")
     with pytest.warns(TimeLeakWarning, match="'5-fold' ignores it: [0-9]+ rows .first: row 0."):
-        tr.estimate_risk(Ridge(), X, y, cv="5-fold", time=time)
+        tr.estimate_risk(Ridge(), rows, y, cv="5-fold", time=time)
+    pairs = tr.HonestSearchCV(Ridge(), grid, outer=tr.methods.Pairs("forward-5"))
     with pytest.raises(Refusal, match="rows before those that it learned from"):
-        tr.HonestSearchCV(Ridge(), grid, outer=tr.methods.Pairs("forward-5")).fit(X, y, time=time)
+        pairs.fit(rows, y, time=time)
 
 
 @pytest.mark.parametrize("select_by", ["forward-3", "purged-3", TimeSeriesSplit(3)])
-def test_a_search_that_keeps_to_time_is_tested_in_time(select_by):
+def test_temporal_search_is_tested_in_time(select_by):
     """Also where the order of the rows is all the time there is: no shuffled folds around it."""
-    X, y = tr.datasets.make_daily_load(200, random_state=1)
+    rows, y = tr.datasets.make_daily_load(200, random_state=1)
     search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=select_by)
-    risk = search.fit(X, y).risk_
-    word = as_method(select_by).word
+    risk, word = search.fit(rows, y).risk_, as_method(select_by).word
     assert risk.method == f"nested ({word}, inner {word})"
     assert risk.interval is None or risk.interval.method == "hac"
     assert risk.ordered
-    timed = clone(search).fit(X, y, time=np.arange(200)).risk_
+    timed = clone(search).fit(rows, y, time=np.arange(200)).risk_
     assert (timed.value, timed.interval) == (risk.value, risk.interval)
 
 
-def test_a_time_series_split_says_what_its_forecasts_are():
-    """As the method by word does: how far ahead, of windows of how many rows."""
-    X, y = tr.datasets.make_daily_load(200, random_state=1)
-    found = [tr.estimate_risk(Ridge(), X, y, cv=m) for m in (TimeSeriesSplit(5), "forward-5")]
-    assert found[0].notes == found[1].notes
-    assert "forecasts 1 to 33 rows ahead of windows of 35 to 167 rows" in found[0].notes[0]
-
-
-def test_windows_that_lack_a_class_are_counted():
+def test_forward_counts_windows_that_lack_a_class():
     """Their models never say it; one that cannot be fitted so says which class there was."""
-    X = np.random.default_rng(0).normal(size=(120, 2))
     y = np.where(np.arange(120) % 7 == 0, "yes", "no")
     y[:50] = "no"
-    tree = DecisionTreeClassifier(random_state=0)
-    notes = tr.estimate_risk(tree, X, y, time=np.arange(120)).notes
-    assert notes[-1].startswith(
-        "2 of 5 windows lack a class of y, which their models never predict"
-    )
+    given = {"X": X[:120], "y": y, "time": np.arange(120)}
+    note = tr.estimate_risk(TREE, **given).notes[-1]
+    assert note.startswith("2 of 5 windows lack a class of y, which their models never predict")
     for model in (LogisticRegression(), LinearDiscriminantAnalysis(solver="eigen")):
         with pytest.raises(FitFailed, match="its training rows hold class 'no' only"):
-            tr.estimate_risk(model, X, y, time=np.arange(120))
+            tr.estimate_risk(model, **given)
 
 
 @pytest.mark.parametrize("options", [{}, {"cv": "forward-7", "outer": "forward-3"}])
-def test_words_of_learners_suit_the_first_windows(options):
+def test_forward_assessment_has_grids_that_suit_the_first_windows(options):
     """No setting asks for more rows than the first forecast inside the first one has."""
-    X, y = tr.datasets.make_difficult(200, random_state=3)
-    found = tr.assess(["knn", "lda", "tree"], X, y, time=np.arange(200), **options)
+    rows, y = tr.datasets.make_difficult(200, random_state=3)
+    found = tr.assess(["knn", "lda", "tree"], rows, y, time=np.arange(200), **options)
     assert found.learners["knn"].risk.value > 0
 
 
-def test_a_conclusion_says_why_there_is_no_interval():
-    """And not how far ahead was tested, which is a note as well."""
-    X, y = tr.datasets.make_difficult(80, random_state=3)
-    found = tr.assess({"tree": DecisionTreeClassifier(random_state=0)}, X, y, time=np.arange(80))
-    said = " ".join(found.conclusion.split())
-    assert "no interval, for rows of 65 different times were tested" in said
+def test_forward_conclusion_says_why_there_is_no_interval():
+    rows, y = tr.datasets.make_difficult(80, random_state=3)
+    said = tr.assess({"tree": TREE}, rows, y, time=np.arange(80)).conclusion
+    assert "no interval, for rows of 65 different times were tested" in " ".join(said.split())
+
+
+def test_purged_rows_are_meant_to_be_later_and_depend_on_each_other():
+    """No warning of later rows; intervals and comparisons are not those of independent rows."""
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, cv="purged-4", time=np.arange(240.0))
+    assert found.interval.method == "hac"
+    assert found.ordered
+    assert tr.estimate_risk(Ridge(), X, NUMBERS, cv=Purged(4, 3)).interval.method == "hac"
+    curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 10]}, X, NUMBERS, cv="purged-4")
+    with pytest.raises(Refusal, match="in the order of time"):
+        curve.comparable.losses()

@@ -13,6 +13,7 @@ from truerisk.methods.bayesian.class_errors import ClassErrors, improper, proper
 MINUS = np.array([(0, 0), (1, 2), (2, 1), (-1, 1)], dtype=float)
 PLUS = np.array([(3, 2), (2, 4), (4, 3)], dtype=float)
 SLOPE, START = np.array([1.0, 0.5]), -2.5
+SIZE = 20_000
 
 
 def of_rows(prior, rows, slope, start, sign):
@@ -25,114 +26,104 @@ def of_rows(prior, rows, slope, start, sign):
     return improper(*given, traces=np.array([trace]), n_selected=np.array([chosen.sum()]))
 
 
-GOLDEN = [
-    ("improper", -1, 0.071062179600, 0.0115036358),
-    ("improper", 1, 0.017143853235, 0.0018729424),
-    ("proper", -1, 0.109990606765, 0.0233522000),
-    ("proper", 1, 0.209572087443, 0.0677707836),
-]
+@pytest.mark.parametrize(
+    ("prior", "sign", "mean", "second"),
+    [
+        ("improper", -1, 0.071062179600, 0.0115036358),
+        ("improper", 1, 0.017143853235, 0.0018729424),
+        ("proper", -1, 0.109990606765, 0.0233522000),
+        ("proper", 1, 0.209572087443, 0.0677707836),
+    ],
+)
+def test_class_errors_have_the_golden_moments(prior, sign, mean, second):
+    """Means and second moments of both priors on seven rows; the length of β does not matter."""
+    rows = MINUS if sign < 0 else PLUS
+    for factor in (1.0, 1e-8, 1e8):
+        found = of_rows(prior, rows, factor * SLOPE, factor * START, sign)
+        assert found.mean()[0] == pytest.approx(mean, abs=5e-13)
+        assert found.second_moment()[0] == pytest.approx(second, abs=5e-11)
 
 
-@pytest.mark.parametrize(("prior", "sign", "mean", "second"), GOLDEN)
-def test_equals_the_golden_numbers(prior, sign, mean, second):
-    """Means and second moments of both priors on seven rows."""
-    found = of_rows(prior, MINUS if sign < 0 else PLUS, SLOPE, START, sign)
-    assert found.mean()[0] == pytest.approx(mean, abs=5e-13)
-    assert found.second_moment()[0] == pytest.approx(second, abs=5e-11)
+def agrees(found, errors):
+    """Return True if both moments are those of drawn errors, within 3 standard errors."""
+    moments = np.array([found.mean()[0], found.second_moment()[0]])
+    samples = np.stack([errors, errors**2])
+    noise = samples.std(axis=1) / np.sqrt(errors.size)
+    return (np.abs(samples.mean(axis=1) - moments) < 3 * noise).all()
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_proper_posterior_by_monte_carlo(seed, sign):
-    """Mean and second moment over draws of (mean, covariance) from the matrix posterior, 3 se."""
+def test_class_errors_of_the_proper_prior_are_drawn_posteriors(seed, sign):
+    """Of (mean, covariance) from the matrix posterior."""
     rng = np.random.default_rng([seed, sign + 1])
     n, p = rng.integers(1, 7), rng.integers(1, 5)
     rows, slope, start = rng.normal(size=(n, p)), rng.normal(size=p), rng.normal()
     mean = rows.mean(axis=0)
-    gaps = rows - mean
-    scale = gaps.T @ gaps + np.eye(p) + 0.5 * n / (n + 0.5) * np.outer(mean, mean)
-    size = 20_000
-    drawn = invwishart(df=p + 2 + n, scale=scale).rvs(size, random_state=rng).reshape(size, p, p)
-    centres = n * mean / (n + 0.5)
-    roots = np.linalg.cholesky(drawn)
-    means = centres + (roots @ rng.normal(size=(size, p, 1)))[:, :, 0] / np.sqrt(n + 0.5)
+    scatter = (rows - mean).T @ (rows - mean)
+    scale = scatter + np.eye(p) + 0.5 * n / (n + 0.5) * np.outer(mean, mean)
+    drawn = invwishart(df=p + 2 + n, scale=scale).rvs(SIZE, random_state=rng).reshape(SIZE, p, p)
+    around = (np.linalg.cholesky(drawn) @ rng.normal(size=(SIZE, p, 1)))[:, :, 0]
+    means = n * mean / (n + 0.5) + around / np.sqrt(n + 0.5)
     spread = np.sqrt(np.einsum("i,sij,j->s", slope, drawn, slope))
     errors = ndtr(-sign * (means @ slope + start) / spread)
-    found = of_rows("proper", rows, slope, start, sign)
-    for power, value in ((1, found.mean()[0]), (2, found.second_moment()[0])):
-        sample = errors**power
-        assert abs(sample.mean() - value) < 3 * sample.std() / np.sqrt(size)
+    assert agrees(of_rows("proper", rows, slope, start, sign), errors)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_improper_posterior_by_monte_carlo(seed):
-    """One variance for the selected features, σ² ~ IG(α, tr/2), μ ~ N(mean, σ²/n), 3 se."""
+def test_class_errors_of_the_improper_prior_are_drawn_posteriors(seed):
+    """One variance for the selected features, σ² ~ IG(α, tr/2), μ ~ N(mean, σ²/n)."""
     rng = np.random.default_rng(seed)
     n, p = rng.integers(2, 7), rng.integers(2, 5)
     rows, slope, start = rng.normal(size=(n, p)), rng.normal(size=p), rng.normal()
     slope[0] = 0.0
     d, trace = p - 1, ((rows - rows.mean(axis=0)) ** 2)[:, 1:].sum()
-    size = 20_000
-    variance = trace / 2 / rng.gamma(d * (n + d + 1) / 2 - 1, size=size)
-    scores = rows.mean(axis=0) @ slope + start
+    variance = trace / 2 / rng.gamma(d * (n + d + 1) / 2 - 1, size=SIZE)
     length = np.linalg.norm(slope)
-    scores = scores + length * np.sqrt(variance / n) * rng.normal(size=size)
+    scores = rows.mean(axis=0) @ slope + start
+    scores = scores + length * np.sqrt(variance / n) * rng.normal(size=SIZE)
     errors = ndtr(-scores / (length * np.sqrt(variance)))
-    found = of_rows("improper", rows, slope, start, 1)
-    for power, value in ((1, found.mean()[0]), (2, found.second_moment()[0])):
-        sample = errors**power
-        assert abs(sample.mean() - value) < 3 * sample.std() / np.sqrt(size)
-
-
-@pytest.mark.parametrize("prior", ["proper", "improper"])
-@pytest.mark.parametrize("factor", [1e-8, 3.0, 1e8])
-def test_the_length_of_the_coefficients_does_not_matter(prior, factor):
-    """(β, β0) and a positive multiple of it are one rule."""
-    one = of_rows(prior, MINUS, SLOPE, START, -1)
-    other = of_rows(prior, MINUS, factor * SLOPE, factor * START, -1)
-    assert other.mean() == pytest.approx(one.mean(), rel=1e-12)
-    assert other.variance() == pytest.approx(one.variance(), rel=1e-11)
+    assert agrees(of_rows("improper", rows, slope, start, 1), errors)
 
 
 @pytest.mark.parametrize("prior", ["proper", "improper"])
 @pytest.mark.parametrize(("start", "said"), [(2.0, 1), (-2.0, -1), (0.0, -1)])
-def test_a_rule_without_coefficients_is_constant(prior, start, said):
+def test_class_errors_of_a_rule_without_coefficients_are_sure(prior, start, said):
     """It is right on one class and wrong on the other; on the boundary it says the first."""
-    for sign in (-1, 1):
-        rows = MINUS if sign < 0 else PLUS
+    for sign, rows in ((-1, MINUS), (1, PLUS)):
         found = of_rows(prior, rows, np.zeros(2), start, sign)
         assert found.mean()[0] == (said != sign)
         assert found.variance()[0] == 0
         assert found.is_sure[0]
 
 
-def test_one_row_has_a_proper_posterior():
-    """A class of one row: the prior alone gives the spread."""
+def test_class_errors_of_one_row_have_a_proper_posterior():
     found = of_rows("proper", PLUS[:1], SLOPE, START, 1)
     assert found.mean()[0] == pytest.approx(stdtr(4, found.quantity[0]))
     assert 0 < found.mean()[0] < 1
 
 
+def with_freedom(alpha, h, nu):
+    return ClassErrors(np.full(len(h), alpha), np.full(len(h), alpha), np.full(len(h), nu), h)
+
+
 @pytest.mark.parametrize("alpha", [1.0, 2.5, 20.0, 300.0, 1e5])
-def test_the_mean_is_students_t(alpha):
+def test_class_errors_have_the_mean_of_students_t(alpha):
     """T with 2α degrees of freedom at h0, on both sides of 0 and where h0 is next to 0."""
     h = np.r_[-20, -4, -1, -0.1, -1e-3, -1e-7, 0, 1e-5, 0.3, 2, 9]
-    found = ClassErrors(np.full(len(h), alpha), np.full(len(h), alpha), np.full(len(h), 1e12), -h)
+    found = with_freedom(alpha, -h, 1e12)
     assert found.mean() == pytest.approx(stdtr(2 * alpha, h), rel=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [2.0, 7.5, 8.0, 51.5, 2000.0])
-def test_far_from_the_boundary_fewer_nodes_lose_nothing(alpha):
+def test_class_errors_far_from_the_boundary_lose_nothing_by_fewer_nodes(alpha):
     """On both sides of where the nodes change, each entry by itself: 12 digits of Student's t."""
     h = np.array([0.24, 0.26, 0.999, 1.0, 1.5, 3.0, 8.0])
-    nu = np.full(len(h), 1e15)
-    found = ClassErrors(np.full(len(h), alpha), np.full(len(h), alpha), nu, h)
     expected = 0.5 * betainc(alpha, 0.5, 2 * alpha / (2 * alpha + h**2))
-    np.testing.assert_allclose(found.mean(), expected, rtol=2e-12)
+    np.testing.assert_allclose(with_freedom(alpha, h, 1e15).mean(), expected, rtol=2e-12)
 
 
-def test_joined_is_each_by_itself():
-    """Two classes one after the other have the moments that each has."""
+def test_class_errors_joined_have_the_moments_that_each_has():
     parts = [of_rows("proper", rows, SLOPE, START, s) for rows, s in ((MINUS, -1), (PLUS, 1))]
     both = ClassErrors.joined(parts)
     assert both.mean().tolist() == [float(part.mean()[0]) for part in parts]
@@ -140,33 +131,37 @@ def test_joined_is_each_by_itself():
     np.testing.assert_allclose(both.variance(), each, rtol=1e-11)  # sums of other lengths
 
 
-def test_the_second_moment_is_a_bivariate_t():
+@pytest.mark.parametrize(
+    ("alpha", "nu", "t"), [(2.0, 1.5, 0.4), (3.5, 4.0, -0.7), (20.0, 9.0, 0.2)]
+)
+def test_class_errors_have_the_second_moment_of_a_bivariate_t(alpha, nu, t):
     """Against quadrature over G of E[Φ(−W)² | G], itself by quadrature over Z."""
     z, weight = np.polynomial.hermite_e.hermegauss(60)
-    for alpha, nu, t in ((2.0, 1.5, 0.4), (3.5, 4.0, -0.7), (20.0, 9.0, 0.2)):
 
-        def given(g, alpha=alpha, nu=nu, t=t):
-            inner = ndtr(-(t * np.sqrt(g) + z / np.sqrt(nu))) ** 2 @ weight / weight.sum()
-            return inner * np.exp((alpha - 1) * np.log(g) - g)
+    def density(g):
+        return np.exp((alpha - 1) * np.log(g) - g)
 
-        total = quad(given, 0, 80)[0] / quad(lambda g, a=alpha: g ** (a - 1) * np.exp(-g), 0, 80)[0]
-        found = ClassErrors(*np.array([[alpha], [1.0], [nu], [t]]))
-        assert found.second_moment()[0] == pytest.approx(total, rel=1e-8)
+    def given(g):
+        return ndtr(-(t * np.sqrt(g) + z / np.sqrt(nu))) ** 2 @ weight / weight.sum() * density(g)
+
+    total = quad(given, 0, 80)[0] / quad(density, 0, 80)[0]
+    found = ClassErrors(*np.array([[alpha], [1.0], [nu], [t]]))
+    assert found.second_moment()[0] == pytest.approx(total, rel=1e-8)
 
 
 # R 4: for (z in list(c(16e6,60), c(2000,500), c(16e6,3), c(4,1e3), c(16e6,3000)))
 #        pt(-z[2], z[1], log.p = TRUE)
-R_TAILS = [
-    (16e6, 60.0, -1804.81097857869),
-    (2000.0, 500.0, -4840.99744162559),
-    (16e6, 3.0, -6.60772468255841),
-    (4.0, 1e3, -26.5324154939143),
-    (16e6, 3000.0, -3570305.52319003),
-]
-
-
-@pytest.mark.parametrize(("freedom", "h", "log"), R_TAILS)
-def test_tails_equal_r(freedom, h, log):
-    """The log of the tail where the tail itself underflows."""
-    found = ClassErrors(*np.array([[freedom / 2], [freedom / 2], [1e15], [h]]))
+@pytest.mark.parametrize(
+    ("freedom", "h", "log"),
+    [
+        (16e6, 60.0, -1804.81097857869),
+        (2000.0, 500.0, -4840.99744162559),
+        (16e6, 3.0, -6.60772468255841),
+        (4.0, 1e3, -26.5324154939143),
+        (16e6, 3000.0, -3570305.52319003),
+    ],
+)
+def test_class_errors_have_the_log_tails_of_r(freedom, h, log):
+    """Where the tail itself underflows."""
+    found = with_freedom(freedom / 2, np.array([h]), 1e15)
     assert found.log_mean()[0] == pytest.approx(log, rel=1e-12)

@@ -15,41 +15,31 @@ from truerisk.methods.bayesian.class_errors import proper
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, ScoreLaw
 
 
-def test_a_prior_that_takes_features_off_the_rows_has_no_interval():
+def test_prior_that_takes_features_off_the_rows_has_no_interval():
     """N/(2α) of "flat" is N/(N − 2p − 1), of "jeffreys" N/(N − p + 1): up to 1 + 1/√N, and beyond.
 
     100 rows of 20 features: "flat" is far above the truth, so the note does not say "too low".
     """
-    rng = np.random.default_rng(0)
     y = np.arange(100) % 2
-    rows = rng.normal(size=(100, 20)) + 0.8 * y[:, None]
+    rows = np.random.default_rng(0).normal(size=(100, 20)) + 0.8 * y[:, None]
     model, truth = LogisticRegression(), 0.06
-    for p, flat, jeffreys in (
-        (2, True, True),
-        (3, False, True),
-        (7, False, True),
-        (8, False, False),
-    ):
-        for prior, stated in (("flat", flat), ("jeffreys", jeffreys)):
+    stated_up_to = {"flat": 2, "jeffreys": 7}
+    for p in (2, 3, 7, 8):
+        fitted = LogisticRegression().fit(rows[:, :p], y)
+        rule = fitted.coef_, fitted.intercept_, rows[:, :p], y
+        for prior, most in stated_up_to.items():
             found = tr.estimate_risk(model, rows[:, :p], y, cv=BayesianError(prior))
+            stated = p <= most
             assert (found.interval is not None) == (found.std_error is not None) == stated
             assert any("which pulls the estimate up" in note for note in found.notes) != stated
-            fitted = LogisticRegression().fit(rows[:, :p], y)
-            given = fitted.coef_, fitted.intercept_, rows[:, :p], y
-            assert (tr.bayesian_error(*given, prior=prior).std_error is not None) == stated
+            assert (tr.bayesian_error(*rule, prior=prior).std_error is not None) == stated
     with pytest.raises(Refusal, match="no interval is stated: the prior takes features off"):
-        tr.bayesian_error(*given, prior=prior).interval()
+        tr.bayesian_error(*rule, prior="jeffreys").interval()
     high = tr.estimate_risk(model, rows, y, cv=BayesianError("flat"))
     assert high.value > 3 * truth
     assert "5.6 times" in high.notes[-1]
     assert "it may err either way" in high.notes[0]
     assert not any("too low" in note for note in high.notes)
-
-
-def drawn(law, size, rng):
-    """Errors of one class from its posterior."""
-    w = law.slope * np.sqrt(rng.gamma(law.alpha, size=size))
-    return ndtr(-(w + rng.standard_normal(size) / np.sqrt(law.nu)))
 
 
 def golden(sign):
@@ -61,15 +51,22 @@ def golden(sign):
     return ScoreLaw(n + 2.0, 1.25 * trace / 2, float(n), float(margin))
 
 
-def test_equals_the_golden_quantiles():
-    """BEEi's ε₋ on the seven rows: .001674, .043066, .297638."""
+BOTH = ErrorLaw((4 / 7, 3 / 7), (golden(-1), golden(1)))
+
+
+def test_error_law_has_the_golden_quantiles_and_inverts_its_distribution():
+    """BEEi's ε₋ on the seven rows: .001674, .043066, .297638; intervals have equal tails."""
     law = ErrorLaw((1.0, 0.0), (golden(-1), golden(1)))
     found = [law.quantile(p) for p in (0.025, 0.5, 0.975)]
     assert found == pytest.approx([0.001674, 0.043066, 0.297638], abs=5e-7)
+    for p in (0.001, 0.3, 0.9, 0.999):
+        assert BOTH.cdf(BOTH.quantile(p)) == pytest.approx(p, abs=1e-9)
+    low, high = BOTH.interval(0.9)
+    assert (BOTH.cdf(low), BOTH.cdf(high)) == pytest.approx((0.05, 0.95), abs=1e-9)
 
 
 @pytest.mark.parametrize("law", [golden(-1), golden(1), ScoreLaw(3.0, 2.0, 2.5, -0.4)])
-def test_one_class_is_a_noncentral_t(law):
+def test_score_law_of_one_class_is_a_noncentral_t(law):
     """P(ε ≤ q) is F(c g* √(ν*α/b); 2α, −√ν* Φ⁻¹(q)) of the noncentral t."""
     q = np.array([1e-4, 0.01, 0.1, 0.3, 0.6, 0.95])
     at = law.margin * np.sqrt(law.nu * law.alpha / law.b)
@@ -77,36 +74,32 @@ def test_one_class_is_a_noncentral_t(law):
     assert law.cdf(q) == pytest.approx(expected, abs=1e-12)
 
 
-EXTREMES = [
-    ((2.0, 1.0, 3.5, 8.0), (2.0, 1.0, 3.5, -0.3)),
-    ((1000.0, 1.0, 1000.0, 1.0), (50.0, 1.0, 100.0, 0.1)),
-    ((1.0, 1.0, 2.0, 1.0), (1.0, 1.0, 2.0, 0.3)),
-    ((4000.0, 50.0, 30.0, -3.0), (300.0, 1.0, 30.0, 0.0)),
-]
-
-
-@pytest.mark.parametrize(("one", "two"), EXTREMES)
-def test_the_sum_by_monte_carlo(one, two):
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ((2.0, 1.0, 3.5, 8.0), (2.0, 1.0, 3.5, -0.3)),
+        ((1000.0, 1.0, 1000.0, 1.0), (50.0, 1.0, 100.0, 0.1)),
+        ((1.0, 1.0, 2.0, 1.0), (1.0, 1.0, 2.0, 0.3)),
+        ((4000.0, 50.0, 30.0, -3.0), (300.0, 1.0, 30.0, 0.0)),
+    ],
+)
+def test_error_law_of_a_sum_is_that_of_draws(one, two):
     """P(.3 ε₋ + .7 ε₊ ≤ q) at five quantiles of 100,000 draws, within 4 se."""
-    laws = ScoreLaw(*one), ScoreLaw(*two)
-    rng = np.random.default_rng(0)
-    size = 100_000
-    total = 0.3 * drawn(laws[0], size, rng) + 0.7 * drawn(laws[1], size, rng)
+    laws, rng, size, total = (
+        (ScoreLaw(*one), ScoreLaw(*two)),
+        np.random.default_rng(0),
+        100_000,
+        0.0,
+    )
+    for share, law in zip((0.3, 0.7), laws, strict=True):
+        w = law.slope * np.sqrt(rng.gamma(law.alpha, size=size))
+        total = total + share * ndtr(-(w + rng.standard_normal(size) / np.sqrt(law.nu)))
     for p in (0.01, 0.2, 0.5, 0.8, 0.99):
         found = ErrorLaw((0.3, 0.7), laws).cdf(float(np.quantile(total, p)))
         assert abs(found - p) < 4 * np.sqrt(p * (1 - p) / size)
 
 
-def test_quantiles_invert_the_distribution():
-    """F(quantile(p)) is p; the interval has equal tails and its ends in order."""
-    law = ErrorLaw((4 / 7, 3 / 7), (golden(-1), golden(1)))
-    for p in (0.001, 0.3, 0.9, 0.999):
-        assert law.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-9)
-    low, high = law.interval(0.9)
-    assert (law.cdf(low), law.cdf(high)) == pytest.approx((0.05, 0.95), abs=1e-9)
-
-
-def test_tiny_errors_have_quantiles():
+def test_error_law_has_quantiles_of_tiny_errors():
     """Errors of 1e-45 are told apart; below 1e-300 the quantile is 0."""
     laws = ScoreLaw(8e6, 1e6, 30.0, 5.0), ScoreLaw(8e6, 1e6, 30.0, 7.0)
     low, high = ErrorLaw((0.3, 0.7), laws).interval(0.95)
@@ -116,23 +109,21 @@ def test_tiny_errors_have_quantiles():
     assert ErrorLaw((0.3, 0.7), (far, far)).interval(0.95) == (0.0, 0.0)
 
 
-def test_a_sure_class_shifts_the_other():
+def test_error_law_of_a_sure_class_is_the_other_one_moved():
     """With ε₊ = 1 for sure, γ ε₋ + 1 − γ is the law of ε₋, moved."""
-    sure, free = ScoreLaw(1.0, 0.0, 3.0, -1.0), golden(-1)
+    sure, right, free = ScoreLaw(1.0, 0.0, 3.0, -1.0), ScoreLaw(1.0, 0.0, 3.0, 1.0), golden(-1)
     for law in (ErrorLaw((0.25, 0.75), (free, sure)), ErrorLaw((0.75, 0.25), (sure, free))):
         assert not law.is_sure
         assert law.cdf(0.76) == pytest.approx(float(free.cdf(np.array([0.04]))[0]))
-        assert law.cdf(0.7) == 0
-        assert law.cdf(1.0) == 1
-    right = ScoreLaw(1.0, 0.0, 3.0, 1.0)
-    assert ErrorLaw((0.5, 0.5), (sure, right)).is_sure
+        assert (law.cdf(0.7), law.cdf(1.0)) == (0, 1)
+    known = ErrorLaw((0.5, 0.5), (sure, right))
+    assert known.is_sure
     assert ErrorLaw((0.0, 1.0), (free, right)).is_sure
-    assert ErrorLaw((0.5, 0.5), (sure, right)).cdf(0.5) == 1
-    assert ErrorLaw((0.5, 0.5), (sure, right)).cdf(0.49) == 0
+    assert (known.cdf(0.49), known.cdf(0.5)) == (0, 1)
 
 
 @pytest.mark.slow
-def test_covers_the_truth_under_its_own_model():
+def test_error_law_covers_the_truth_under_its_own_model():
     """Truths drawn from the proper prior, rows from the truth: 95 ± 1 % of intervals cover."""
     rng = np.random.default_rng(1)
     n_simulations, p, sizes = 2000, 2, (5, 9)
