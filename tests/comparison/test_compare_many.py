@@ -66,6 +66,11 @@ def test_method_pair_says_who_is_better(found):
     assert pair.better + pair.equivalent + pair.worse == pytest.approx(1)
     with pytest.raises(UnknownName, match="were not compared"):
         found.pair("C4.5", "C5")
+    # Five small gains and four large losses: by ranks a is better, by signed ranks b is.
+    table = np.column_stack([np.repeat([-1e-3, 1.0], [5, 4]), np.zeros(9)])
+    for pairwise in ("wilcoxon", "ranks"):
+        (pair,) = tr.compare_many(table, pairwise=pairwise).pairs
+        assert pair.favours_a == (pairwise == "ranks")
 
 
 def test_compare_many_ignores_order_seed_and_direction(found):

@@ -33,6 +33,9 @@ def test_nadeau_bengio_has_the_numbers_of_r() -> None:
     assert interval.high == pytest.approx(0, abs=1e-9)
     assert interval.method == "corrected-t"
     assert "ρ = n_test/(n_train + n_test) = 0.1" in found.assumed[0]
+    narrow = tr.compare(A, B, n_train=99, n_test=1)  # training sets overlap more
+    ratio = np.sqrt((1 / 10 + 1 / 99) / (1 / 10 + 1 / 9))
+    assert narrow.std_error == pytest.approx(found.std_error * ratio)
 
 
 def test_nadeau_bengio_is_the_corrected_t_of_an_estimate() -> None:
