@@ -46,19 +46,16 @@ def checks_of_any_width():
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(checks_of_any_width()))
-def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
+def test_interval_classifier_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
     """All of scikit-learn's estimator checks pass once several columns are let in."""
     check(estimator)
 
 
-def test_check_estimator_passes() -> None:
+def test_interval_classifier_passes_check_estimator() -> None:
     """As for scikit-learn's own models of one dimension, only the general checks apply."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         assert check_estimator(IntervalClassifier())
-
-
-# ---------------------------------------------------------------- against all functions
 
 
 def best_function(x, y, k):
@@ -94,7 +91,7 @@ def lines(draw):
 
 @settings(deadline=None)
 @given(lines())
-def test_it_is_the_best_of_all_functions(line) -> None:
+def test_interval_classifier_is_the_best_of_all_functions(line) -> None:
     """Labels between, on and beside the rows are those of exhaustive search with the tie rule."""
     x, y, k = line
     model = IntervalClassifier(k).fit(x, y)
@@ -107,7 +104,7 @@ def test_it_is_the_best_of_all_functions(line) -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(lines())
-def test_its_attributes_say_what_it_is(line) -> None:
+def test_interval_classifier_attributes_say_what_it_is(line) -> None:
     """At most k alternating intervals that hold all rows; their shares are the probabilities."""
     x, y, k = line
     model = IntervalClassifier(k).fit(x, y)
@@ -125,53 +122,37 @@ def test_its_attributes_say_what_it_is(line) -> None:
 
 
 @pytest.mark.parametrize(("k", "errors"), [(1, 4), (2, 2), (3, 2), (4, 1), (5, 1), (6, 0), (99, 0)])
-def test_golden_errors(k, errors) -> None:
-    """n·EER of the nine points of METHODS §3."""
-    assert (IntervalClassifier(k).fit(X9, Y9).predict(X9) != Y9).sum() == errors
+def test_interval_classifier_has_the_golden_errors(k, errors) -> None:
+    """n·EER of the nine points of METHODS §3; with four intervals the row at 4 is given up."""
+    model = IntervalClassifier(k).fit(X9, Y9)
+    assert (model.predict(X9) != Y9).sum() == errors
+    if k == 4:
+        assert model.boundaries_.tolist() == [10.5, 26.0, 38.0]
+        assert model.labels_.tolist() == [0, 1, 0, 1]
+        assert model.counts_.tolist() == [[3, 1], [0, 2], [1, 0], [0, 2]]
 
 
-def test_golden_boundaries() -> None:
-    """With four intervals the row at 4 is given up."""
-    model = IntervalClassifier(4).fit(X9, Y9)
-    assert model.boundaries_.tolist() == [10.5, 26.0, 38.0]
-    assert model.labels_.tolist() == [0, 1, 0, 1]
-    assert model.counts_.tolist() == [[3, 1], [0, 2], [1, 0], [0, 2]]
-
-
-# ---------------------------------------------------------------- ties, one by one
-
-
-def test_fewest_intervals_come_first() -> None:
-    """0 1 0 with two intervals: a boundary saves no error over the constant 0, so there is none."""
-    assert IntervalClassifier(2).fit([1, 2, 3], [0, 1, 0]).labels_.tolist() == [0]
-
-
-def test_then_intervals_stay_long() -> None:
-    """0 1 0 1: one error with the boundary after 0, or after 0 1 0; the first interval is long."""
-    assert IntervalClassifier(2).fit([1, 2, 3, 4], [0, 1, 0, 1]).boundaries_.tolist() == [3.5]
-    assert IntervalClassifier(2).fit([1, 2, 3, 4], [1, 0, 1, 0]).boundaries_.tolist() == [3.5]
-
-
-def test_then_label_0_is_taken() -> None:
-    """As many rows of each class and no boundary allowed: the lower class."""
-    assert IntervalClassifier(1).fit([1, 2], ["b", "a"]).predict([0.0]).tolist() == ["a"]
-
-
-def test_no_boundary_parts_equal_x() -> None:
-    """Rows with equal x get one label, that of their majority where it pays."""
-    model = IntervalClassifier(9).fit([1, 1, 1, 2, 2], [0, 1, 1, 0, 0])
-    assert model.boundaries_.tolist() == [1.5]
-    assert model.predict([1, 2]).tolist() == [1, 0]
-
-
-def test_a_boundary_belongs_to_the_left() -> None:
-    """On the midpoint itself the left label holds."""
-    model = IntervalClassifier(2).fit([0.0, 1.0], [1, 0])
-    assert model.predict([0.5, np.nextafter(0.5, 1)]).tolist() == [1, 0]
+@pytest.mark.parametrize(
+    ("k", "x", "y", "boundaries", "labels"),
+    [
+        (2, [1, 2, 3], [0, 1, 0], [], [0]),  # a boundary saves no error over the constant 0
+        (2, [1, 2, 3, 4], [0, 1, 0, 1], [3.5], [0, 1]),  # the first interval is long
+        (2, [1, 2, 3, 4], [1, 0, 1, 0], [3.5], [1, 0]),
+        (1, [1, 2], ["b", "a"], [], ["a"]),  # as many of each class: the lower one
+        (9, [1, 1, 1, 2, 2], [0, 1, 1, 0, 0], [1.5], [1, 0]),  # equal x get one label
+        (3, [1, 2], ["b", "b"], [], ["b"]),  # a fold that lacks a class
+    ],
+)
+def test_interval_classifier_breaks_ties(k, x, y, boundaries, labels) -> None:
+    model = IntervalClassifier(k).fit(x, y)
+    assert model.boundaries_.tolist() == boundaries
+    ends = [x[0] - 1, *boundaries, x[-1] + 1]
+    assert model.predict(np.add(ends[1:], ends[:-1]) / 2).tolist() == labels
+    assert model.predict(boundaries or [0]).tolist() == labels[:1]  # the left label holds on it
 
 
 @pytest.mark.parametrize("left", [0.0, 1.0, -1.0, 5e-324, 1e300, -1.7e308])
-def test_neighbouring_numbers_are_parted(left) -> None:
+def test_interval_classifier_parts_neighbouring_numbers(left) -> None:
     """Also between two numbers that have none between them, and between huge ones."""
     right = np.nextafter(left, np.inf)
     for low, high in ((left, right), (left, 1.7e308)):
@@ -181,23 +162,14 @@ def test_neighbouring_numbers_are_parted(left) -> None:
         assert low <= middle < high
 
 
-# ---------------------------------------------------------------- what it takes
-
-
-def test_a_column_and_an_array_are_the_same() -> None:
+def test_interval_classifier_takes_a_column_in_any_form() -> None:
     """(n, 1), (n,), a list, a frame and a series give the same model."""
     forms = [X9[:, None], X9, X9.tolist(), pd.DataFrame({"x": X9}), pd.Series(X9)]
-    answers = {IntervalClassifier(3).fit(X, Y9).predict(X).tobytes() for X in forms}
-    assert len(answers) == 1
-    model = IntervalClassifier().fit(pd.DataFrame({"x": X9}), Y9)
-    assert model.feature_names_in_.tolist() == ["x"]
-
-
-def test_one_class_is_learned() -> None:
-    """A fold that lacks a class predicts the other, with certainty."""
-    model = IntervalClassifier(3).fit([1, 2], ["b", "b"])
-    assert model.predict([0]).tolist() == ["b"]
-    assert model.predict_proba([0]).tolist() == [[1.0]]
+    models = [IntervalClassifier(3).fit(X, Y9) for X in forms]
+    assert len({m.predict(X).tobytes() for m, X in zip(models, forms, strict=True)}) == 1
+    assert models[3].feature_names_in_.tolist() == ["x"]
+    with pytest.raises(ValueError, match="2 features.*expecting 1 feature"):
+        models[0].predict(np.ones((3, 2)))
 
 
 @pytest.mark.parametrize(
@@ -211,13 +183,6 @@ def test_one_class_is_learned() -> None:
         ([1, np.nan], [0, 1], 2, "contains NaN"),
     ],
 )
-def test_bad_input_is_named(X, y, k, message) -> None:
-    """Several columns, three classes, holes in X and a k that is no count are refused."""
+def test_interval_classifier_refuses(X, y, k, message) -> None:
     with pytest.raises(ValueError, match=message):
         IntervalClassifier(k).fit(X, y)
-
-
-def test_prediction_refuses_other_columns() -> None:
-    """As many columns as were fitted, which is one."""
-    with pytest.raises(ValueError, match="2 features.*expecting 1 feature"):
-        IntervalClassifier().fit(X9, Y9).predict(np.ones((3, 2)))

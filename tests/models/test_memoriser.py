@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Lda
-from tests.support.estimator_checks import estimator_checks
 
 import truerisk as tr
 from truerisk.models import Memoriser
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(Memoriser())))
-def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
-    """All of scikit-learn's estimator checks pass."""
-    check(estimator)
+def test_memoriser_is_the_rule_of_the_document() -> None:
+    """1 only where (x, 1) was seen: a row seen with both labels is 1, a new row 0.
 
-
-def test_it_is_the_rule_of_the_document() -> None:
-    """1 only where (x, 1) was seen: a row seen with both labels is 1, a new row 0."""
+    Elsewhere the first of several labels in sorted order.
+    """
     rule = Memoriser().fit([[1.0], [2.0], [2.0], [0.0]], [0, 1, 0, 1])
     assert rule.predict([[2.0], [1.0], [3.0], [-0.0]]).tolist() == [1, 0, 0, 1]
-
-
-def test_several_classes_have_their_own_labels() -> None:
-    """Text labels of three classes; elsewhere the first of them in sorted order."""
     rule = Memoriser().fit([[1, 0], [1, 1], [0, 2]], ["c", "a", "b"])
     assert rule.predict([[0, 2], [1, 0], [0, 1]]).tolist() == ["b", "c", "a"]
 
 
-def test_its_training_error_says_nothing() -> None:
+def test_memoriser_training_error_says_nothing() -> None:
     """0 on its rows, and the positive share where rows are held out, beside others, too."""
     X, y = tr.datasets.make_simple((42, 18), random_state=3)
     assert tr.estimate_risk(Memoriser(), X, y, cv="apparent").value == 0

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.neighbors import KernelDensity
-from tests.support.estimator_checks import estimator_checks
 
 from truerisk.models import ParzenClassifier
 
@@ -18,22 +17,12 @@ X = RNG.normal(size=(30, 2)) + np.array([[0, 0], [1.5, 0], [0, 2]])[np.repeat(ra
 ORDER = RNG.permutation(30)
 X, Y = X[ORDER], Y[ORDER]
 FAR = X * 1.7 + 0.3
-CHECKED = ParzenClassifier("maximum-likelihood", per_class=True, kernel="epanechnikov")
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(CHECKED)))
-def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
-    """All of scikit-learn's estimator checks pass; kernels and widths are compared below."""
-    check(estimator)
-
-
-# ---------------------------------------------------------------- the rule
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("per_class", [False, True])
 @pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])
-def test_it_is_bayes_rule_with_the_densities_of_scikit_learn(kernel, per_class, priors) -> None:
+def test_parzen_is_bayes_rule_with_the_densities_of_scikit_learn(kernel, per_class, priors) -> None:
     """Priors times scikit-learn's KernelDensity of each class, each with its own width."""
     widths = [6.0, 5.5, 7.0] if per_class else [6.0] * 3
     model = ParzenClassifier(
@@ -53,7 +42,7 @@ def test_it_is_bayes_rule_with_the_densities_of_scikit_learn(kernel, per_class, 
 
 
 @pytest.mark.parametrize("distance", [1e2, 1e5, 1e12])
-def test_nothing_underflows_far_from_the_data(distance) -> None:
+def test_parzen_does_not_underflow_far_from_the_data(distance) -> None:
     """However far, the class of the nearest rows answers and probabilities add up to 1."""
     model = ParzenClassifier(0.1).fit([[0.0], [0.2], [1.0]], [0, 0, 1])
     proba = model.predict_proba([[-distance], [distance]])
@@ -62,58 +51,42 @@ def test_nothing_underflows_far_from_the_data(distance) -> None:
     assert model.predict([[-distance], [distance]]).tolist() == [0, 1]
 
 
-def test_priors_answer_where_no_kernel_reaches() -> None:
-    """A kernel of bounded support says nothing far away; the priors do."""
-    model = ParzenClassifier(1.0, kernel="uniform", priors=[0.7, 0.3]).fit([[0.0], [3.0]], [0, 1])
-    proba = model.predict_proba([[100.0], [3.5]])
-    np.testing.assert_allclose(proba, [[0.7, 0.3], [0.0, 1.0]], rtol=1e-12)
-
-
-def test_many_queries_are_answered_in_pieces(monkeypatch) -> None:
-    """Cutting the queries into pieces changes no answer."""
+def test_parzen_answers_in_pieces_and_by_priors(monkeypatch) -> None:
+    """Cutting the queries into pieces changes no answer; where no kernel reaches, priors answer."""
     model = ParzenClassifier(0.7).fit(X, Y)
     whole = model.predict_proba(FAR)
     monkeypatch.setattr("truerisk.models.parzen.CELLS_AT_ONCE", 70)
     assert (model.predict_proba(FAR) == whole).all()
-
-
-def test_one_class_is_certain() -> None:
-    """A fold that lacks all other classes predicts the one it has."""
-    model = ParzenClassifier().fit(X, np.zeros(30, int))
-    assert (model.predict_proba(FAR) == 1.0).all()
-
-
-# ---------------------------------------------------------------- each row left out
+    model = ParzenClassifier(1.0, kernel="uniform", priors=[0.7, 0.3]).fit([[0.0], [3.0]], [0, 1])
+    proba = model.predict_proba([[100.0], [3.5]])
+    np.testing.assert_allclose(proba, [[0.7, 0.3], [0.0, 1.0]], rtol=1e-12)
+    one = ParzenClassifier().fit(X, np.zeros(30, int))
+    assert (one.predict_proba(FAR) == 1.0).all()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])
-def test_leaving_out_is_refitting(kernel, priors) -> None:
-    """The kernel matrix minus its diagonal gives what fits without each row give."""
+def test_parzen_leave_one_out_is_refitting(kernel, priors) -> None:
+    """The kernel matrix minus its diagonal gives what fits without each row give.
+
+    Without the only row of a class the others share.
+    """
     model = ParzenClassifier([0.9, 1.3, 1.1], per_class=True, kernel=kernel, priors=priors)
     found = clone(model).fit(X, Y).leave_one_out_proba()
     for i in range(30):
         kept = np.arange(30) != i
         expected = clone(model).fit(X[kept], Y[kept]).predict_proba(X[[i]])[0]
         np.testing.assert_allclose(found[i], expected, rtol=1e-9, atol=1e-12)
+    alone = ParzenClassifier(1.0).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    assert alone.leave_one_out_proba()[2].tolist() == [1.0, 0.0]
 
 
-def test_a_class_left_without_rows_has_no_probability() -> None:
-    """Leaving out the only row of a class leaves the others to share."""
-    model = ParzenClassifier(1.0).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
-    assert model.leave_one_out_proba()[2].tolist() == [1.0, 0.0]
-
-
-# ---------------------------------------------------------------- widths
-
-
-def log_posterior(width, X=X, Y=Y, **options):
+def log_posterior(width):
     """Mean log posterior probability of the true class, each row left out by refitting."""
-    model = ParzenClassifier(width, **options)
     total = 0.0
     for i in range(len(X)):
         kept = np.arange(len(X)) != i
-        fitted = clone(model).fit(X[kept], Y[kept])
+        fitted = ParzenClassifier(width).fit(X[kept], Y[kept])
         with np.errstate(divide="ignore"):
             logs = np.log(fitted.predict_proba(X[[i]])[0])
         total += logs[list(fitted.classes_).index(Y[i])]
@@ -121,48 +94,20 @@ def log_posterior(width, X=X, Y=Y, **options):
 
 
 def log_likelihood(width, X):
-    """Leave-one-out log-likelihood of Gaussian kernels, one row at a time."""
-    total = 0.0
-    for i in range(len(X)):
-        others = np.delete(X, i, axis=0)
-        density = np.mean([multivariate_normal(centre, width**2).pdf(X[i]) for centre in others])
-        total += np.log(density)
-    return total
+    """Leave-one-out log-likelihood of Gaussian kernels."""
+    densities = np.array([multivariate_normal(row, width**2).pdf(X) for row in X])
+    np.fill_diagonal(densities, 0)
+    return np.log(densities.sum(0) / (len(X) - 1)).sum()
 
 
-def test_lissack_fu_maximises_the_posteriors_of_rows_left_out() -> None:
+def test_parzen_lissack_fu_maximises_the_posteriors_of_rows_left_out() -> None:
     """No width of a fine grid does better, and a 3 % change of the width does worse."""
     width = ParzenClassifier("lissack-fu").fit(X, Y).width_[0]
     best = log_posterior(width)
     assert best >= max(log_posterior(w) for w in np.geomspace(0.05, 20, 30))
     assert best > log_posterior(width * 1.03)
     assert best > log_posterior(width / 1.03)
-
-
-def test_maximum_likelihood_is_that() -> None:
-    """The common width maximises the sum over classes, own widths each their class."""
-    own = ParzenClassifier("maximum-likelihood", per_class=True).fit(X, Y).width_
-    common = ParzenClassifier("maximum-likelihood").fit(X, Y).width_
-    assert (common == common[0]).all()
-    for width, c in zip(own, "abc", strict=True):
-        best = log_likelihood(width, X[c == Y])
-        assert best > max(log_likelihood(width * r, X[c == Y]) for r in (0.5, 0.97, 1.03, 2.0))
-
-    def together(width):
-        return sum(log_likelihood(width, X[c == Y]) for c in "abc")
-
-    assert together(common[0]) > max(together(common[0] * r) for r in (0.5, 0.97, 1.03, 2.0))
-
-
-def test_two_rows_have_a_known_maximum_likelihood() -> None:
-    """For two rows at distance r in d dimensions it is r/√d."""
-    X2 = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 4.0]])
-    width = ParzenClassifier("maximum-likelihood").fit(X2, [1, 1]).width_[0]
-    assert width == pytest.approx(5 / np.sqrt(3), rel=1e-4)
-
-
-def test_own_widths_do_no_worse_by_lissack_fu() -> None:
-    """The posteriors of rows left out gain where classes spread differently."""
+    # Own widths gain where classes spread differently.
     wide = X * np.where(Y == "b", 8.0, 1.0)[:, None]
     common = ParzenClassifier().fit(wide, Y)
     own = ParzenClassifier(per_class=True).fit(wide, Y)
@@ -175,9 +120,30 @@ def test_own_widths_do_no_worse_by_lissack_fu() -> None:
     assert gain(own) > gain(common)
 
 
+def test_parzen_maximum_likelihood_width() -> None:
+    """The common width maximises the sum over classes, own widths each their class.
+
+    For two rows at distance r in d dimensions it is r/√d.
+    """
+    own = ParzenClassifier("maximum-likelihood", per_class=True).fit(X, Y).width_
+    common = ParzenClassifier("maximum-likelihood").fit(X, Y).width_
+    assert (common == common[0]).all()
+    factors = np.array([1.0, 0.5, 0.97, 1.03, 2.0])
+    each = [
+        [log_likelihood(width * r, X[c == Y]) for r in factors]
+        for width, c in zip(own, "abc", strict=True)
+    ]
+    assert np.argmax(each, axis=1).tolist() == [0, 0, 0]
+    together = [sum(log_likelihood(common[0] * r, X[c == Y]) for c in "abc") for r in factors]
+    assert np.argmax(together) == 0
+    two = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 4.0]])
+    width = ParzenClassifier("maximum-likelihood").fit(two, [1, 1]).width_[0]
+    assert width == pytest.approx(5 / np.sqrt(3), rel=1e-4)
+
+
 @pytest.mark.parametrize("width", ["lissack-fu", "maximum-likelihood"])
 @pytest.mark.parametrize("kernel", KERNELS[:3])
-def test_the_width_follows_the_unit(width, kernel) -> None:
+def test_parzen_width_follows_the_unit(width, kernel) -> None:
     """Lengths in another unit give widths in that unit and the same answers.
 
     The criterion of the uniform kernel is a step function, whose best step is one of many widths.
@@ -200,7 +166,7 @@ def test_the_width_follows_the_unit(width, kernel) -> None:
     ],
     ids=["one row", "all equal", "each with a copy", "one per class", "one alone"],
 )
-def test_a_width_is_found_for_poor_data(width, rows, labels) -> None:
+def test_parzen_finds_a_width_for_poor_data(width, rows, labels) -> None:
     """Single rows, copies and classes of one row leave a positive, finite width."""
     for per_class in (False, True):
         model = ParzenClassifier(width, per_class=per_class).fit(rows, labels)
@@ -225,7 +191,6 @@ def test_a_width_is_found_for_poor_data(width, rows, labels) -> None:
         ({"priors": [0.5, 0.6, -0.1]}, "must be probabilities that add up to 1"),
     ],
 )
-def test_bad_settings_are_named(options, message) -> None:
-    """An unknown word, a width that is none, priors that are none."""
+def test_parzen_refuses(options, message) -> None:
     with pytest.raises(ValueError, match=message):
         ParzenClassifier(**options).fit(X, Y)

@@ -15,4 +15,5 @@ def estimator_checks(*models: Any, without: Collection[str] = ()) -> Iterator[An
         for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
             name = check.func.__name__
             if not name.startswith("check_array_api") and name not in without:
-                yield pytest.param(estimator, check, id=f"{place}-{name}-{number}")
+                label = f"{type(model).__name__}-{place}-{name}-{number}"
+                yield pytest.param(estimator, check, id=label)

@@ -16,27 +16,22 @@ Y = X[:, 0] ** 2
 CLASSES = np.arange(12) % 3
 
 
-def test_neighbours_are_the_trace_of_their_averages() -> None:
-    """Each of n fitted values holds 1/k of its own label."""
-    model = KNeighborsRegressor(4).fit(X, Y)
-    own = [np.mean(model.kneighbors(X, return_distance=False)[i] == i) for i in range(12)]
-    assert degrees_of_freedom(model, X) == 3 == pytest.approx(sum(own))
-
-
-def test_classes_take_one_share_less_than_there_are() -> None:
-    """n/k, leaves and a constant, times K − 1."""
-    assert degrees_of_freedom(KNeighborsClassifier(4).fit(X, CLASSES), X) == 6
-    tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, CLASSES)
-    assert degrees_of_freedom(tree, X) == 8
-    assert degrees_of_freedom(DummyClassifier(strategy="prior").fit(X, CLASSES), X) == 2
-
-
-def test_a_tree_has_its_leaves() -> None:
-    """And a mean is one leaf."""
-    for size in (2, 5):
-        tree = DecisionTreeRegressor(max_leaf_nodes=size, random_state=0).fit(X, Y)
-        assert degrees_of_freedom(tree, X) == size
-    assert degrees_of_freedom(DummyRegressor().fit(X, Y), X) == 1
+@pytest.mark.parametrize(
+    ("model", "labels", "freedom"),
+    [
+        (KNeighborsRegressor(4), Y, 3),  # each of n fitted values holds 1/k of its own label
+        (DecisionTreeRegressor(max_leaf_nodes=2, random_state=0), Y, 2),
+        (DecisionTreeRegressor(max_leaf_nodes=5, random_state=0), Y, 5),
+        (DummyRegressor(), Y, 1),  # a mean is one leaf
+        # of K classes K − 1 shares
+        (KNeighborsClassifier(4), CLASSES, 6),
+        (DecisionTreeClassifier(max_leaf_nodes=4, random_state=0), CLASSES, 8),
+        (DummyClassifier(strategy="prior"), CLASSES, 2),
+    ],
+    ids=str,
+)
+def test_degrees_of_freedom_of_averages(model, labels, freedom) -> None:
+    assert degrees_of_freedom(model.fit(X, labels), X) == freedom
 
 
 @pytest.mark.parametrize(
@@ -50,7 +45,6 @@ def test_a_tree_has_its_leaves() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_average_is_refused(model, labels, message) -> None:
-    """Weights by distance, medians, weighted classes, random answers."""
+def test_degrees_of_freedom_refuses_what_is_no_average(model, labels, message) -> None:
     with pytest.raises(Refusal, match=message):
         degrees_of_freedom(model.fit(X, labels), X)

@@ -54,7 +54,7 @@ def trace(model, weights=None):
 
 @pytest.mark.parametrize("model", SMOOTH, ids=[str(m).split(" at 0x")[0] for m in SMOOTH])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-def test_it_is_the_trace(model, weights) -> None:
+def test_degrees_of_freedom_of_regressions_are_the_trace(model, weights) -> None:
     """Moving each label by a little moves its own fitted value by the leverage."""
     options = {} if weights is None else {"sample_weight": weights}
     fitted = clone(model).fit(X, Y, **options)
@@ -62,28 +62,23 @@ def test_it_is_the_trace(model, weights) -> None:
 
 
 @pytest.mark.parametrize("model", [Lasso(0.3, **SHARP), LassoLars(0.3)], ids=str)
-def test_lasso_counts_what_is_not_zero(model) -> None:
+def test_degrees_of_freedom_of_a_lasso_count_what_is_not_zero(model) -> None:
     """The coefficients that are not 0, and the intercept; that is the trace, too."""
     fitted = clone(model).fit(X, Y)
     count = np.count_nonzero(fitted.coef_) + 1
     assert 1 < count < 5
     assert degrees_of_freedom(fitted, X) == count == pytest.approx(trace(model), abs=1e-4)
+    for strong in (Lasso(1e6), ElasticNet(1e6)):  # the intercept is left
+        assert degrees_of_freedom(strong.fit(X, Y), X) == 1
 
 
-def test_collinear_columns_count_once() -> None:
-    """The rank, not the number of columns; dense and sparse."""
+def test_degrees_of_freedom_count_collinear_columns_once() -> None:
     wide = np.column_stack([X, 2 * X[:, 0], np.ones(14)])
     assert degrees_of_freedom(LinearRegression().fit(wide, Y), wide) == 5
     assert degrees_of_freedom(Ridge(0.0, solver="svd").fit(wide, Y), wide) == 5
     thin = sparse.csr_array(X)
     assert degrees_of_freedom(LinearRegression().fit(thin, Y), thin) == 5
     assert rank_of(np.empty((3, 0))) == 0
-
-
-def test_a_lasso_without_coefficients_is_a_mean() -> None:
-    """One degree of freedom is left: the intercept."""
-    for model in (Lasso(1e6), ElasticNet(1e6)):
-        assert degrees_of_freedom(model.fit(X, Y), X) == 1
 
 
 @pytest.mark.parametrize(
@@ -96,8 +91,7 @@ def test_a_lasso_without_coefficients_is_a_mean() -> None:
     ],
     ids=str,
 )
-def test_what_has_no_formula_is_refused(model, message) -> None:
-    """Constrained signs and several targets."""
+def test_degrees_of_freedom_refuses_regressions_without_a_formula(model, message) -> None:
     several = message != "positive=True"
     model.fit(X, np.column_stack([Y, X[:, 0]]) if several else Y)
     with pytest.raises(Refusal, match=message):

@@ -50,7 +50,7 @@ MODELS = [
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_predicts_as_the_model(model, y):
+def test_linear_rule_predicts_as_the_model(model, y):
     """One score for two classes, positive for the second; else the largest of one per class."""
     fitted = model.fit(X, y)
     rule = linear_rule(fitted, X, np.unique(y))
@@ -63,7 +63,7 @@ def test_predicts_as_the_model(model, y):
 
 @pytest.mark.parametrize("kind", [SVC, NuSVC])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_machines_vote_by_pairs(kind, sparse):
+def test_linear_rule_of_machines_votes_by_pairs(kind, sparse):
     """One score per pair of classes, positive for the second; their votes are the predictions."""
     rows = csr_matrix(X) if sparse else X
     for y in (TWO, THREE):
@@ -80,24 +80,15 @@ def test_machines_vote_by_pairs(kind, sparse):
         np.testing.assert_array_equal(fitted.predict(rows)[untied], votes.argmax(axis=1)[untied])
 
 
-def test_classes_that_a_fit_never_saw_have_no_score():
-    """A fit on classes 0 and 2 of three has one score, between codes 0 and 2."""
+def test_linear_rule_of_other_fits():
     some = THREE != 1
     fitted = RidgeClassifier().fit(X[some], THREE[some])
     rule = linear_rule(fitted, X[some], np.unique(THREE))
     assert rule.codes == (0, 2)
     assert rule.between(0, 2)[0].shape == (1, 3)
-
-
-def test_a_path_is_the_rule_at_its_place():
-    """LogisticPath's rule is its solution at `at`."""
-    fitted = tr.models.LogisticPath(n_lambdas=10, at=4).fit(X, TWO)
-    rule = linear_rule(fitted, X, np.unique(TWO))
-    np.testing.assert_array_equal(rule.coefficients[0, 0], fitted.coef_path_[4])
-
-
-def test_numbers_have_one_score_and_no_codes():
-    """Of a regression: its coefficients."""
+    path = tr.models.LogisticPath(n_lambdas=10, at=4).fit(X, TWO)
+    rule = linear_rule(path, X, np.unique(TWO))
+    np.testing.assert_array_equal(rule.coefficients[0, 0], path.coef_path_[4])
     rule = linear_rule(LinearRegression().fit(X, X[:, 0]), X, None)
     assert rule.coefficients[0, 0] == pytest.approx([1, 0, 0], abs=1e-12)
     assert rule.codes == ()
@@ -116,7 +107,7 @@ class Bent(LogisticRegression):
     ],
     ids=str,
 )
-def test_others_are_refused(model, why):
+def test_linear_rule_refuses_others(model, why):
     """Kernels, subclasses and models without coefficients; the sentence names a way out."""
     with pytest.raises(Refusal, match=why) as caught:
         linear_rule(model.fit(X, TWO), X, np.unique(TWO))

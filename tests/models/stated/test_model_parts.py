@@ -18,24 +18,22 @@ def given(line, X):
     return coefficients_of(line, X, of_first_class=False)
 
 
-def test_coefficients_are_those_of_one_line():
-    """With its one intercept, and features that have names; of anything else none."""
+def test_coefficients_of_one_line():
+    """With its one intercept, and features that have names; of anything else none.
+
+    Of the first class they have the other sign, and nothing becomes minus zero.
+    """
     X = np.zeros((4, 2))
-    line = SimpleNamespace(coef_=np.array([[1.0, 2.0]]), intercept_=np.array([3.0]))
-    assert given(line, X) == {"intercept": 3.0, "column 0": 1.0, "column 1": 2.0}
+    line = SimpleNamespace(coef_=np.array([[1.0, 0.0]]), intercept_=np.array([3.0]))
+    assert given(line, X) == {"intercept": 3.0, "column 0": 1.0, "column 1": 0.0}
     assert given(SimpleNamespace(coef_=line.coef_), X) == {}
     assert given(line, np.zeros((4, 3))) == {}
     assert given(SimpleNamespace(), X) == {}
-
-
-def test_coefficients_of_the_first_class_have_the_other_sign():
-    """A line of two classes speaks of the second; nothing becomes minus zero."""
-    line = SimpleNamespace(coef_=np.array([[1.0, 0.0]]), intercept_=np.array([3.0]))
-    turned = coefficients_of(line, np.zeros((4, 2)), of_first_class=True)
+    turned = coefficients_of(line, X, of_first_class=True)
     assert str(turned) == "{'intercept': -3.0, 'column 0': -1.0, 'column 1': 0.0}"
 
 
-def test_packages_of_the_model_are_told(monkeypatch):
+def test_releases_of_a_model_name_its_packages(monkeypatch):
     """Of the learner and of its steps, beside scikit-learn."""
     kind = type("Cox", (LinearRegression,), {"__module__": "sksurv"})
     package = SimpleNamespace(__version__="0.28", Cox=kind)

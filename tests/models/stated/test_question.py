@@ -43,13 +43,12 @@ def question(**options):
     )
 
 
-def test_a_class_has_its_formula():
-    """The formula is called with the model and all that the question was given."""
+def test_question_is_answered_by_the_formula_or_the_own_method():
+    """The formula is called with the model and all that the question was given.
+
+    A subclass that says so itself is asked first, and so is an object of the class in the table.
+    """
     assert question()(Ridge(2.0), X, "word") == ("word", 2.0, X.sum())
-
-
-def test_the_models_own_method_goes_first():
-    """A subclass that says so itself is asked, and so is an object of the class in the table."""
     assert question()(Says(), X, "word") == ("word", "own", X.sum())
     taught = Ridge()
     taught.weigh = lambda X: "taught"
@@ -57,19 +56,15 @@ def test_the_models_own_method_goes_first():
 
 
 @pytest.mark.parametrize("model", [Lasso(), type("Ridge", (Ridge,), {})()])
-def test_any_other_class_is_refused_with_the_questions_sentence(model):
-    """A subclass of the same name is of another class."""
+def test_question_refuses_any_other_class(model):
+    """A subclass of the same name is of another class; what is not a sentence is an answer."""
     with pytest.raises(Refusal, match=f"^{type(model).__name__} is unknown$"):
         question()(model, X, "word")
-
-
-def test_who_is_unknown_may_be_answered():
-    """What is not a sentence is an answer."""
     asked = Question("weigh", own=None, formulas={}, unknown=lambda model, X: 7)
-    assert asked(Ridge(), X) == 7
+    assert asked(model, X) == 7
 
 
-def test_a_pipeline_answers_as_its_last_step_does_to_its_rows():
+def test_question_asks_the_last_step_of_a_pipeline():
     """Its rows are those that the steps before make, or that the question makes otherwise."""
     doubled = make_pipeline(FunctionTransformer(lambda X: 2 * X), Ridge(3.0)).fit(X, NUMBERS)
     assert question()(doubled, X, "word") == ("word", 3.0, (2 * X).sum())
@@ -77,45 +72,37 @@ def test_a_pipeline_answers_as_its_last_step_does_to_its_rows():
     assert question(rows=lambda pipeline, X: X[:1])(doubled, X, "word")[2] == X[:1].sum()
 
 
-def test_a_search_is_looked_into_where_the_question_says_so():
-    """Otherwise it is a model of another class."""
+def test_question_looks_into_searches_where_it_says_so():
     search = GridSearchCV(Ridge(), {"alpha": [5.0]}, cv=2).fit(X, NUMBERS)
     assert question(into_searches=True)(search, X, "word") == ("word", 5.0, X.sum())
     with pytest.raises(Refusal, match="GridSearchCV is unknown"):
         question()(search, X, "word")
 
 
-# ---------------- What is a search is said by its class, never by what it holds
-
-
 KINDS = [kind for _, kind in all_estimators() if not inspect.isabstract(kind)]
 
 
-def test_of_all_estimators_of_scikit_learn_only_the_searches_are_some():
+def test_has_best_params_of_all_estimators_of_scikit_learn():
     """Those that hold others, and tune thresholds or penalties inside, are models."""
     told = {kind.__name__ for kind in KINDS if has_best_params(object.__new__(kind))}
     assert told == {kind.__name__ for kind in KINDS if issubclass(kind, BaseSearchCV)}
 
 
-@pytest.mark.parametrize("search", [Climbing, Private, Silent, tr.HonestSearchCV])
-def test_own_searches_are_told_by_what_their_methods_set(search):
-    """Whatever their parameters are called, without a fit."""
+class Delegating:
+    """A property is enough, as OptunaSearchCV has it."""
+
+    def __init__(self, estimator):
+        pass
+
+    @property
+    def best_params_(self):
+        return {}
+
+
+@pytest.mark.parametrize("search", [Climbing, Private, Silent, tr.HonestSearchCV, Delegating])
+def test_has_best_params_of_own_searches(search):
     assert has_best_params(search(KNeighborsClassifier()))
-
-
-def test_a_property_is_enough():
-    """As OptunaSearchCV has it."""
-
-    class Delegating:
-        @property
-        def best_params_(self):
-            return {}
-
-    assert has_best_params(Delegating())
-    assert not has_best_params(BaggingClassifier(GridSearchCV(KNeighborsClassifier(), {})))
-
-
-# ---------------- Which estimators have scikit-learn's usual `score`, written where it may be
+    assert not has_best_params(BaggingClassifier(search(KNeighborsClassifier())))
 
 
 class Own(SVC):
@@ -138,13 +125,12 @@ class Own(SVC):
         (object(), None),
     ],
 )
-def test_the_score_is_told_by_the_method(model, word):
-    """Never by the name of a class."""
+def test_usual_score_is_told_by_the_method(model, word):
     assert usual_score(model) == word
 
 
 @pytest.mark.parametrize("word", ["accuracy", "r2"])  # "concordance" is one of tests/partners
-def test_those_that_write_it_anew_mean_the_same(word):
+def test_usual_score_written_anew_means_the_same(word):
     """Their score of data is the metric of their predictions."""
     metric = {"accuracy": accuracy_score, "r2": r2_score}[word]
     mixin = {"accuracy": ClassifierMixin, "r2": RegressorMixin}[word]

@@ -63,7 +63,7 @@ FRAME = pd.DataFrame(
         (TransformedTargetRegressor(Lasso(0.15)), [1, 3]),
     ],
 )
-def test_columns_are_those_of_x(model, used):
+def test_selected_features_are_columns_of_x(model, used):
     """Coefficients, importances and supports, through pipelines, searches and parts of tables."""
     found = selected_features(model.fit(X, Y), 5)
     if used is None:
@@ -72,8 +72,7 @@ def test_columns_are_those_of_x(model, used):
         assert np.flatnonzero(found).tolist() == used
 
 
-def test_classes_are_joined():
-    """A column that any class gives a weight is used."""
+def test_selected_features_join_classes():
     y = np.argmax(X[:, :3], axis=1)
     model = LinearSVC(C=0.01, penalty="l1", dual=False)
     found = selected_features(model.fit(X, y), 5)
@@ -93,7 +92,7 @@ def frame_model(learner, **encoder):
 
 
 @pytest.mark.parametrize("encoder", [{}, {"drop": "first"}, {"max_categories": 2}])
-def test_indicators_are_of_their_column(encoder):
+def test_selected_features_of_indicators_are_of_their_column(encoder):
     """A category that counts is its column that counts; dropped and joined ones shift nothing."""
     y = (FRAME["c"] == "u").to_numpy().astype(float) + 2 * FRAME["d"].to_numpy()
     found = selected_features(frame_model(Lasso(0.01), **encoder).fit(FRAME, y), 4)
@@ -103,16 +102,14 @@ def test_indicators_are_of_their_column(encoder):
 
 
 @pytest.mark.parametrize("places", [slice("b", "d"), [False, True, True, True]])
-def test_parts_are_named_in_every_way(places):
-    """Slices of names include their end, and masks are places."""
-    table = FRAME.assign(c=0.0)
+def test_selected_features_of_parts_named_in_every_way(places):
     model = make_pipeline(make_column_transformer(("passthrough", places)), Lasso(0.01))
-    found = selected_features(model.fit(table, FRAME["b"] + FRAME["d"]), 4)
-    assert np.flatnonzero(found).tolist() == [1, 3]
+    fitted = model.fit(FRAME.assign(c=0.0), FRAME["b"] + FRAME["d"])
+    assert np.flatnonzero(selected_features(fitted, 4)).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize("indicator", [False, True])
-def test_imputers_leave_out_and_mark(indicator):
+def test_selected_features_of_imputers(indicator):
     """An empty column is left out; marks of gaps are of the columns that had them."""
     model = make_pipeline(SimpleImputer(add_indicator=indicator), Lasso(0.15))
     with pytest.warns(UserWarning, match="without any observed values"):
@@ -120,30 +117,21 @@ def test_imputers_leave_out_and_mark(indicator):
     assert np.flatnonzero(selected_features(model, 5)).tolist() == [1, 3]
 
 
-def test_mixed_columns_are_refused():
-    """What principal components are made of is all columns, and none was selected."""
-    model = make_pipeline(PCA(2), LogisticRegression()).fit(X, Y)
-    with pytest.raises(Refusal, match="PCA makes columns of several others"):
-        selected_features(model, 5)
+BAGGED = BaggingClassifier(make_pipeline(SelectKBest(k=1), KNeighborsClassifier()), 3)
+KEEPS = FunctionTransformer(np.exp, feature_names_out="one-to-one")
 
 
-def test_functions_are_asked():
-    """A function that says it keeps columns is believed; one that says nothing may mix them."""
-    keeps = FunctionTransformer(np.exp, feature_names_out="one-to-one")
-    model = make_pipeline(keeps, Lasso(0.5)).fit(X, Y)
-    assert len(selected_features(model, 5)) == 5
-    with pytest.raises(Refusal, match="may mix columns"):
-        selected_features(make_pipeline(FunctionTransformer(np.exp), Lasso()).fit(X, Y), 5)
-
-
-def test_a_count_that_does_not_fit_is_refused():
-    """A learner that speaks of other columns than it was given says nothing of X."""
-    with pytest.raises(Refusal, match="speaks of 5 columns and was given 6"):
-        selected_features(Lasso().fit(X, Y), 6)
-
-
-def test_unknown_models_of_models_are_refused():
-    """Rather than that nothing was selected."""
-    bagged = BaggingClassifier(make_pipeline(SelectKBest(k=1), KNeighborsClassifier()), 3)
-    with pytest.raises(Refusal, match="BaggingClassifier holds other models"):
-        selected_features(bagged.fit(X, Y), 5)
+@pytest.mark.parametrize(
+    ("model", "n", "message"),
+    [
+        (make_pipeline(PCA(2), LogisticRegression()), 5, "PCA makes columns of several others"),
+        (make_pipeline(FunctionTransformer(np.exp), Lasso()), 5, "may mix columns"),
+        (Lasso(), 6, "speaks of 5 columns and was given 6"),
+        (BAGGED, 5, "BaggingClassifier holds other models"),
+    ],
+)
+def test_selected_features_refuses(model, n, message):
+    """Rather than that all columns, or none, were selected; a function that keeps them says so."""
+    assert len(selected_features(make_pipeline(KEEPS, Lasso(0.5)).fit(X, Y), 5)) == 5
+    with pytest.raises(Refusal, match=message):
+        selected_features(model.fit(X, Y), n)

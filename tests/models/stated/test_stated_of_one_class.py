@@ -9,10 +9,8 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 from tests.engines.test_lookalikes import (
     CLASSIFIERS,
     LEARNERS,
@@ -66,7 +64,7 @@ def stated(model, y):
 
 @pytest.mark.parametrize("change", [contrary, taught_otherwise])
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "interval"])
-def test_nothing_is_stated_of_a_look_alike(name, change):
+def test_stated_of_a_look_alike_is_nothing(name, change):
     """Degrees of freedom, coefficients and scores without a row are refused of a subclass."""
     y = NUMBERS if name in REGRESSORS else Y
     model = change(LEARNERS[name]).fit(X, y)
@@ -96,7 +94,6 @@ def test_methods_refuse_a_look_alike_or_ask_it(name, change, word):
 
 @pytest.mark.parametrize("name", ["least-squares, numbers", "kernel-ridge", "knn", "logistic-path"])
 def test_criteria_refuse_a_look_alike(name):
-    """The criteria have no formula for a subclass."""
     for word in WORDS[name in REGRESSORS]:
         with pytest.raises(Refusal, match="no formula is known"):
             tr.estimate_risk(
@@ -130,30 +127,13 @@ class Shifted(TransformedTargetRegressor):
 
 
 @pytest.mark.parametrize("look_alike", LOOK_ALIKE)
-def test_a_step_that_looks_at_y_is_seen(look_alike):
+def test_degrees_of_freedom_sees_a_step_that_looks_at_y(look_alike):
     """One that does without y is served; one that uses it is refused, whatever its tags say."""
     blind = make_pipeline(look_alike(StandardScaler()), LinearRegression()).fit(X, NUMBERS)
     assert degrees_of_freedom(blind, X) == 3
     for step in (Told(), Chosen()):
         with pytest.raises(Refusal, match=f"{type(step).__name__} looks at y before"):
             degrees_of_freedom(make_pipeline(step, LinearRegression()).fit(X, NUMBERS), X)
-
-
-def test_a_transformed_target_is_known_by_its_class():
-    """A subclass may answer otherwise: it is none of those that have a formula."""
     assert degrees_of_freedom(TransformedTargetRegressor().fit(X, NUMBERS), X) == 3
     with pytest.raises(Refusal, match="no formula is known"):
         degrees_of_freedom(Shifted().fit(X, NUMBERS), X)
-
-
-def test_rows_behind_are_those_of_the_class():
-    """Neighbours and leaves are counted of the plain classes, and of a subclass that says so."""
-
-    class Says(KNeighborsClassifier):
-        def rows_behind(self, X):
-            return np.full(len(X), 7)
-
-    plain = KNeighborsClassifier(3).fit(X, Y)
-    assert (rows_behind(plain, X[:4], 24) == 3).all()
-    assert (rows_behind(Says(3).fit(X, Y), X[:4], 24) == 7).all()
-    assert rows_behind(DecisionTreeClassifier(max_depth=1).fit(X, Y), X[:4], 24).max() < 24

@@ -34,8 +34,7 @@ WEIGHTS = RNG.uniform(0.5, 2.0, 30)
     [LinearRegression(), Ridge(2.0), Ridge(0.5, fit_intercept=False), RidgeClassifier(3.0)],
 )
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_squared_loss_is_exact(model, weights):
-    """The prediction of every row by a fit without it."""
+def test_taken_out_of_squared_loss_is_exact(model, weights):
     y = LABELS if isinstance(model, RidgeClassifier) else NUMBERS
     found = taken_out(model.fit(X, y, sample_weight=weights), X, y, weights)
     for i in range(30):
@@ -58,8 +57,7 @@ def newton_without(model, columns, weights, curvature, i):
 
 
 @pytest.mark.parametrize("weights", [np.ones(30), WEIGHTS])
-def test_logistic_regression_takes_one_newton_step(weights):
-    """With the Hessian of the other rows, made anew for each row."""
+def test_taken_out_of_logistic_regression_is_one_newton_step(weights):
     model = LogisticRegression(C=0.5, tol=1e-10).fit(X, LABELS, sample_weight=weights)
     found = taken_out(model, X, LABELS, weights)
     expected = [newton_without(model, range(4), weights, np.full(4, 2.0), i) for i in range(30)]
@@ -67,7 +65,7 @@ def test_logistic_regression_takes_one_newton_step(weights):
 
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.0])
-def test_a_path_takes_the_columns_that_it_selected(l1_ratio):
+def test_taken_out_of_a_path_takes_the_selected_columns(l1_ratio):
     """Columns without a coefficient stay out; the ridge part is per variance of a column."""
     model = LogisticPath(l1_ratio, lambdas=[0.2, 0.05], tol=1e-16).fit(X, LABELS)
     found = taken_out(model, X, LABELS, None)
@@ -80,7 +78,7 @@ def test_a_path_takes_the_columns_that_it_selected(l1_ratio):
 
 
 @pytest.mark.parametrize("model", [Lasso(0.1), ElasticNet(0.1)])
-def test_lasso_is_exact_while_the_columns_stay(model):
+def test_taken_out_of_a_lasso_is_exact_while_the_columns_stay(model):
     """Where the fit without a row selects the same columns and signs, up to the penalty's size."""
     model = model.set_params(tol=1e-12).fit(X, NUMBERS)
     found = taken_out(model, X, NUMBERS, None)
@@ -95,8 +93,11 @@ def test_lasso_is_exact_while_the_columns_stay(model):
     assert same > 20
 
 
-def test_many_columns_cost_the_square_of_the_rows():
-    """The inverse in the size of the rows says what that in the size of the columns says."""
+def test_squared_without_a_row_of_many_columns_and_of_none():
+    """The inverse in the size of the rows says what that in the size of the columns says.
+
+    Without columns the mean of the other rows is left.
+    """
     wide = RNG.normal(size=(12, 40))
     y, scores = RNG.normal(size=12), RNG.normal(size=12)
     curvature = RNG.uniform(0.5, 2.0, 40)
@@ -105,34 +106,29 @@ def test_many_columns_cost_the_square_of_the_rows():
     inverse = np.linalg.inv(centred.T @ centred + np.diag(curvature))
     h = 1 / 12 + np.einsum("ij,jk,ik->i", centred, inverse, centred)
     np.testing.assert_allclose(found, scores + h * (scores - y) / (1 - h), rtol=1e-10)
+    nothing, mean = np.empty((12, 0)), np.full(12, y.mean())
+    found = squared_without(nothing, y, np.ones(12), mean, np.empty(0))
+    np.testing.assert_allclose(found, (y.sum() - y) / 11)
 
 
-def test_equal_columns_share_what_one_has():
-    """Without a penalty a direction that is not there changes nothing."""
+def test_taken_out_of_equal_columns():
+    """Without a penalty a direction that is not there changes nothing.
+
+    A leverage of 1 is refused: the sentence names the row and what to do.
+    """
     model = LinearRegression().fit(X, NUMBERS)
     twice = np.column_stack([X, X[:, 0], np.ones(30)])
     double = LinearRegression().fit(twice, NUMBERS)
     np.testing.assert_allclose(
         taken_out(double, twice, NUMBERS, None), taken_out(model, X, NUMBERS, None), rtol=1e-8
     )
-
-
-def test_no_columns_leave_the_intercept():
-    """The mean of the other rows."""
-    y, nothing = NUMBERS, np.empty((30, 0))
-    found = squared_without(nothing, y, np.ones(30), np.full(30, y.mean()), np.empty(0))
-    np.testing.assert_allclose(found, (y.sum() - y) / 29)
-
-
-def test_a_row_that_alone_decides_a_coefficient_cannot_be_taken_out():
-    """A leverage of 1: the sentence names the row and what to do."""
     rows = np.zeros((6, 2))
     rows[:, 0], rows[4, 1] = range(6), 1.0
     with pytest.raises(ValueError, match="row 4 alone decides a coefficient.*'loo'"):
         taken_out(LinearRegression().fit(rows, range(6)), rows, np.arange(6.0), None)
 
 
-def test_a_probability_of_one_stays():
+def test_logistic_without_keeps_a_probability_of_one():
     """Scores so large that nothing bends leave every row where it was."""
     scores = np.full(30, 1e3)
     ones = np.ones(30)
@@ -140,14 +136,15 @@ def test_a_probability_of_one_stays():
     np.testing.assert_array_equal(found, scores)
 
 
-def test_the_last_step_of_a_pipeline_is_meant():
-    """Over the rows as the steps before it made them from all rows."""
+def test_taken_out_asks_the_last_step_of_a_pipeline():
+    """Over the rows as the steps before made them from all rows; a model may say it itself."""
     scaler = StandardScaler().fit(X)
     model = make_pipeline(StandardScaler(), Ridge(2.0)).fit(X, NUMBERS)
     inner = Ridge(2.0).fit(scaler.transform(X), NUMBERS)
     np.testing.assert_array_equal(
         taken_out(model, X, NUMBERS, None), taken_out(inner, scaler.transform(X), NUMBERS, None)
     )
+    assert not taken_out(Own().fit(X, NUMBERS), X, NUMBERS, None).any()
 
 
 class Own(Ridge):
@@ -155,11 +152,6 @@ class Own(Ridge):
 
     def taken_out(self, X, y):
         return np.zeros(len(y))
-
-
-def test_a_model_may_say_it_itself():
-    """By a method of its own; a subclass without one is not taken for its parent."""
-    assert not taken_out(Own().fit(X, NUMBERS), X, NUMBERS, None).any()
 
 
 class Other(Ridge):
@@ -186,8 +178,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_not_stated_is_refused_by_name(what):
-    """Each with the reason and a method to use instead."""
+def test_taken_out_refuses(what):
     model, y, words = REFUSED[what]
     with pytest.raises(Refusal, match=words):
         taken_out(model.fit(X, y), X, y, None)
