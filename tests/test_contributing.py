@@ -29,6 +29,7 @@ sys.meta_path[:] = [f for f in sys.meta_path if "truerisk" not in type(f).__modu
 """
 A_LINE = re.compile(r"^ {4}[\w.-]+  [\w.]+:\w+", re.MULTILINE)
 AN_IMPORT = re.compile(r"^( *)(from truerisk\.\S+) import ", re.MULTILINE)
+A_LEARNER = re.compile(r'^ {4}"[\w-]+": ', re.MULTILINE)
 A_FIGURE = re.compile(r"^    \w+: _?draw_\w+,", re.MULTILINE)
 
 
@@ -82,7 +83,7 @@ def add_lines(registry: Path, lines: str, entry: re.Pattern[str] = A_LINE) -> No
             later = next(found for found in imports if found[1] == indent and found[2] > place)
             text = f"{text[: later.start()]}{indent}{line}\n{text[later.start() :]}"
         else:
-            *_, last = entry.finditer(text)
+            *_, last = (A_LEARNER if line.startswith('"') else entry).finditer(text)
             text = f"{text[: last.start()]}    {line.lstrip()}\n{text[last.start() :]}"
     registry.write_text(text, "utf-8")
 
@@ -224,7 +225,7 @@ def test_the_tests_of_the_page_pass(clone):
     printed = python(clone, *PYTEST, "-rA", *files)
     passed = [len(re.findall(rf"^PASSED {file}", printed, re.MULTILINE)) for file in files]
     assert min(passed[0], passed[2]) > 15
-    assert (passed[1], *passed[3:]) == (2, 2, 3)
+    assert (passed[1], *passed[3:]) == (2, 3, 3)
     assert "skipped" not in printed
     words = " or ".join(one.word for one in EXAMPLES)
     printed = python(clone, *PYTEST, "-k", f"({words}) and registry_word", "tests")
@@ -269,7 +270,10 @@ def test_the_section_is_needed(clone):
 
 
 def test_the_suite_holds_over_what_was_added(clone, tmp_path):
-    """Tests that go over every word of a registry go over those of the page, and pass."""
+    """Tests that go over every word of a registry go over those of the page, and pass.
+
+    So do those that hold the table of learners and the look-alikes against the engines.
+    """
     clone = shutil.copytree(clone, tmp_path / "whole")
     left = shutil.ignore_patterns("__pycache__", "golden")
     shutil.copytree(ROOT / "tests", clone / "tests", dirs_exist_ok=True, ignore=left)
@@ -279,6 +283,6 @@ def test_the_suite_holds_over_what_was_added(clone, tmp_path):
         if path.relative_to(clone / "tests").parts[0] in PACKAGES
         if "names()" in path.read_text("utf-8") or "registry" in path.read_text("utf-8")
     ]
-    words = " or ".join(example.word for example in EXAMPLES)
-    said = python(clone, *PYTEST, *places, "-k", words)
+    words = [*(example.word for example in EXAMPLES), "every_engine", "table_of_learners"]
+    said = python(clone, *PYTEST, *places, "-k", " or ".join(words))
     assert int(re.search(r"(\d+) passed", said)[1]) >= 40
