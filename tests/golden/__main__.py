@@ -1,4 +1,4 @@
-"""`python -m tests.golden` writes the answers anew; the diff shows what a change does to them."""
+"""`python -m tests.golden` writes the answers that changed; the diff shows what a change does."""
 
 from __future__ import annotations
 
