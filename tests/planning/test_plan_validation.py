@@ -15,6 +15,7 @@ from truerisk.planning.model_size import LinearPredictor
 
 CLASSES = {"prevalence": 0.2, "auc": 0.7, "threshold": 0.2}
 NUMBERS = {"outcome": "continuous", "r2": 0.5, "sd": 20, "mean_width": 10}
+EXAMPLE_WITHOUT_FIGURE = tr.plan_validation(**CLASSES)
 
 
 def rows(needed) -> list[int]:

@@ -13,6 +13,7 @@ from truerisk.results.calibration import Calibration
 RNG = np.random.default_rng(0)
 GIVEN = RNG.uniform(size=400)
 CAME = RNG.uniform(size=400) < GIVEN**2
+EXAMPLE = Calibration.of(CAME[:60], GIVEN[:60])
 
 
 def test_bins_are_those_of_the_quantiles():

@@ -32,6 +32,7 @@ OVARIAN = """
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 80)
 SCORES = np.round(Y + 1.5 * RNG.normal(size=80), 1)
+EXAMPLE = RocCurve.of(Y, SCORES)
 
 
 def ovarian():

@@ -1,6 +1,17 @@
-"""Results of every kind that is written as JSON, each by a function that makes it."""
+"""Results of every kind that is written as JSON, each by a function that makes it.
+
+Those of `RESULTS_OF_VERBS` need fits. A test file of a record gives its result as `EXAMPLE`, or as
+`EXAMPLE_WITHOUT_FIGURE` if the record has none, and joins `RESULTS` by its path.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -9,7 +20,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.results.calibration import Calibration
 from truerisk.study.results import CellSummary, StudyResults
 from truerisk.study.status import Status
 
@@ -51,12 +61,10 @@ CELL = CellSummary(
 
 FAILED = {"cell": {}, "error": "ValueError: no", "state": "failed", "number": 7}
 
-RESULTS = {
+RESULTS_OF_VERBS: dict[str, Callable[[], Any]] = {
     "estimate": lambda: tr.estimate_risk(GaussianNB(), X, Y),
     "estimate with a table": lambda: tr.estimate_risk(GaussianNB(), X, Y, cv=".632+"),
     "estimate of AUC": lambda: tr.estimate_risk(GaussianNB(), X, Y, scoring="auc", groups=PAIRS),
-    "ROC": lambda: tr.RocCurve.of(Y, X[:, 0]),
-    "calibration": lambda: Calibration.of(Y, np.clip(0.5 + X[:, 0] / 9, 0, 1)),
     "validation": lambda: tr.validate(
         LogisticRegression(), X, Y, subgroups={"part": PARTS}, replicates=5
     ),
@@ -88,7 +96,6 @@ RESULTS = {
     "plan of rows": lambda: tr.plan_sample({30: 0.3, 90: 0.2}, n=120, width=0.3),
     "plan of one error": lambda: tr.plan_sample(0.2, width=0.3),
     "rows to develop": lambda: tr.plan_development(parameters=4, prevalence=0.2, auc=0.8),
-    "rows to validate": lambda: tr.plan_validation(prevalence=0.2, auc=0.8, threshold=0.3),
     "operating point": lambda: tr.RocCurve.of(Y, X[:, 0]).at(0.5),
     "study": lambda: StudyResults("mine", (CELL,)),
     "status of a study": lambda: Status("mine", 9, 3, 1, 1, 0, 4, 2.5, None, 2, (FAILED,)),
@@ -96,3 +103,28 @@ RESULTS = {
         np.random.default_rng(0).normal(size=(6, 3, 5)), correlation=0.2
     ),
 }
+
+ROOT = Path(__file__).parent.parent.parent
+GIVEN = re.compile(r"^(EXAMPLE(?:_WITHOUT_FIGURE)?) = ", re.MULTILINE)
+
+
+def example_in(path: str, name: str) -> Any:
+    """Import the test file at this path below the root, and return what it calls `name`."""
+    return getattr(import_module(path.removesuffix(".py").replace("/", ".")), name)
+
+
+def examples_in_tests(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Yield the path of each test file that gives an example, and the name of the example."""
+    for path in sorted(root.glob("tests/*/test_*.py")):
+        for name in GIVEN.findall(path.read_text("utf-8")):
+            yield path.relative_to(root).as_posix(), name
+
+
+EXAMPLES = dict(examples_in_tests())
+RESULTS = RESULTS_OF_VERBS | {path: partial(example_in, path, EXAMPLES[path]) for path in EXAMPLES}
+
+
+def classes_without_figure() -> set[str]:
+    """Return the names of the classes whose test files give an `EXAMPLE_WITHOUT_FIGURE`."""
+    without = (path for path, name in EXAMPLES.items() if name.endswith("FIGURE"))
+    return {type(RESULTS[path]()).__name__ for path in without}
