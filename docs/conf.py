@@ -29,6 +29,7 @@ extensions = [
     "experiment_pictures",
     "cards",
     "typed_words",
+    "api_names",
     "for_readers",
 ]
 
@@ -42,7 +43,7 @@ myst_heading_anchors = 3
 myst_update_mathjax = False
 html_math_renderer = "mathml"
 
-autosummary_generate = True
+autosummary_generate = ["api/index_in_full.md", "api/parts.md"]
 autosummary_context = {  # where a name is used, said on its page
     "guide": {
         "HonestSearchCV": ["honest-search", "coming-from", "auto_examples/plot_honest_search"],
