@@ -1,8 +1,11 @@
 """The public face: every name with its signature, as written in `public_api.txt`.
 
-A change of the face is a change of that file, seen in a diff. To write it anew:
+A change of a written name is a change of that file, seen in a diff. To write it anew:
 
     python tests/test_public_api.py
+
+A new name is seen in a diff of `__all__` or of a registry. A release writes it; until then nobody
+relies on it, and it may change.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import truerisk as tr
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 DOCS = Path(__file__).parent.parent / "docs"
 INDEX = DOCS / "api" / "index.md"
+OF_A_NAME = re.compile(r"(?:class )?(truerisk[\w.]*)")
 OF_SCIKIT_LEARN = re.compile(r"_|set_\w+_request$")  # what each release adds to an estimator
 PACKAGES = (
     "datasets",
@@ -95,9 +99,33 @@ def face() -> str:
     return "\n".join(lines) + "\n"
 
 
+def lines_by_name(text: str) -> dict[str, str]:
+    """Return the lines of each name of a face, a class with its members."""
+    parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
+    return {OF_A_NAME.match(part)[1]: part for part in parts if part}
+
+
+def changed_names(written: str, now: str) -> dict[str, str | None]:
+    """Return what the face now says of each written name that changed, None if it is gone."""
+    there = lines_by_name(now)
+    known = lines_by_name(written).items()
+    return {name: there.get(name) for name, lines in known if there.get(name) != lines}
+
+
 def test_the_face_is_as_written():
-    """No public name, parameter or default changes unseen: `python tests/test_public_api.py`."""
-    assert face().splitlines() == SNAPSHOT.read_text("utf-8").splitlines()
+    """No name, parameter or default changes unseen: `python tests/test_public_api.py`."""
+    assert changed_names(SNAPSHOT.read_text("utf-8"), face()) == {}
+
+
+def test_changed_names_are_those_that_are_written():
+    """A default, a member and a name that is gone are seen; a new name is not."""
+    written = "class truerisk.A(b=1)\n    b\n    c(self)\ntruerisk.d(e)\ntruerisk.f\n"
+    assert changed_names(written, written + "class truerisk.New()\n    b\n") == {}
+    assert changed_names(written, written.replace("b=1", "b=2")).keys() == {"truerisk.A"}
+    assert changed_names(written, written.replace("    c(self)\n", "")).keys() == {"truerisk.A"}
+    more = written.replace("    b\n", "    b\n    bb\n")
+    assert changed_names(written, more).keys() == {"truerisk.A"}
+    assert changed_names(written, written.replace("truerisk.f\n", "")) == {"truerisk.f": None}
 
 
 def test_a_changed_default_is_seen():

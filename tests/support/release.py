@@ -1,5 +1,7 @@
 """Cuts a release: `make release VERSION=0.1.0` puts the changelog together and sets the version.
 
+It also writes the list of public names anew, so that the list holds the new ones.
+
 It commits nothing and sends nothing: look at the diff, commit it, and push the tag that it names. A
 version of development (0.2.0.dev0) is set likewise, and leaves the fragments where they are.
 """
@@ -70,6 +72,7 @@ def main(version: str) -> None:
         subprocess.run(command, cwd=ROOT, check=True)
         changes = ROOT / "CHANGELOG.md"
         changes.write_text(ISSUE.sub(r"#\1", changes.read_text("utf-8")), "utf-8")
+        subprocess.run([sys.executable, "tests/test_public_api.py"], cwd=ROOT, check=True)
     put(ROOT, version, date.today())
     print(f"this is {version}: .ci/run, look at `git diff HEAD`, commit, push the tag v{version}")
 
