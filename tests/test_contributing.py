@@ -30,6 +30,8 @@ sys.meta_path[:] = [f for f in sys.meta_path if "truerisk" not in type(f).__modu
 A_LINE = re.compile(r"^ {4}[\w.-]+  [\w.]+:\w+", re.MULTILINE)
 AN_IMPORT = re.compile(r"^( *)(from truerisk\.\S+) import ", re.MULTILINE)
 A_LEARNER = re.compile(r'^ {4}"[\w-]+": ', re.MULTILINE)
+OF_A_FILE = re.compile(r'^    "\w+": "truerisk\.[\w.]+",\n', re.MULTILINE)
+IN_ALL = re.compile(r'^    "\w+",\n', re.MULTILINE)
 A_FIGURE = re.compile(r"^    \w+: _?draw_\w+,", re.MULTILINE)
 
 
@@ -67,9 +69,13 @@ EXAMPLES = [
     for at, named in enumerate(WORDS)
 ]
 METHOD, INTERVAL, ENGINE, LOSS = EXAMPLES
-RESULT, FIGURE, USE, IN_FIGURES, ITS_TEST = (code for _, code in BLOCKS[5 * len(WORDS) :])
+RESULT, NAMES, FIGURE, USE, IN_FIGURES, ITS_TEST = (code for _, code in BLOCKS[5 * len(WORDS) :])
 PACKAGES = {path.name for path in (ROOT / "src" / "truerisk").iterdir()} | {"faces"}
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+OF_RESULTS = (
+    "tests/faces/test_results_as_json.py",
+    "tests/faces/test_damaged_results.py",
+)
 
 
 def add_lines(registry: Path, lines: str, entry: re.Pattern[str] = A_LINE) -> None:
@@ -86,6 +92,17 @@ def add_lines(registry: Path, lines: str, entry: re.Pattern[str] = A_LINE) -> No
             *_, last = (A_LEARNER if line.startswith('"') else entry).finditer(text)
             text = f"{text[: last.start()]}    {line.lstrip()}\n{text[last.start() :]}"
     registry.write_text(text, "utf-8")
+
+
+def add_names(package: Path, lines: str) -> None:
+    """Put each line of a package before the first one of its list that comes later."""
+    of_file, in_all, for_type_checkers = lines.splitlines(keepends=True)
+    text = package.read_text("utf-8")
+    for line, entry in ((of_file, OF_A_FILE), (in_all, IN_ALL)):
+        later = next(found for found in entry.finditer(text) if found[0] > line)
+        text = text[: later.start()] + line + text[later.start() :]
+    package.write_text(text, "utf-8")
+    add_lines(package, for_type_checkers.strip())
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +128,7 @@ def clone(tmp_path_factory):
     for code in (RESULT, FIGURE, ITS_TEST):
         (root / place_of(code)).parent.mkdir(parents=True, exist_ok=True)
         (root / place_of(code)).write_text(body_of(code), "utf-8")
+    add_names(root / place_of(NAMES), body_of(NAMES))
     add_lines(root / place_of(IN_FIGURES), body_of(IN_FIGURES), A_FIGURE)
     return root
 
@@ -141,7 +159,7 @@ def used(clone, use, more=""):
 def test_the_page_says_where_its_blocks_go():
     """Four times a source file, lines of a registry, the use, a test file and a section."""
     languages = ["python", "text", "python", "python", "markdown"] * 4
-    languages += ["python", "python", "python", "text", "python"]
+    languages += ["python", "text", "python", "python", "text", "python"]
     assert [language for language, _ in BLOCKS] == languages
     for example in EXAMPLES:
         source = Path(place_of(example.source)).relative_to("src/truerisk")
@@ -236,7 +254,7 @@ def test_the_blocks_are_in_the_house_format(clone):
     """Ruff would change nothing and finds nothing (without ruff: the oldest versions, skipped)."""
     pytest.importorskip("ruff")
     files = [place_of(code) for one in EXAMPLES for code in (one.source, one.test, one.line)]
-    files += [place_of(code) for code in (RESULT, FIGURE, IN_FIGURES, ITS_TEST)]
+    files += [place_of(code) for code in (RESULT, NAMES, FIGURE, IN_FIGURES, ITS_TEST)]
     python(clone, "-m", "ruff", "format", "--check", "--no-cache", *files)
     python(clone, "-m", "ruff", "check", "--no-cache", *files)
 
@@ -275,7 +293,7 @@ def test_the_suite_holds_over_what_was_added(clone, tmp_path):
     So do those that hold the table of learners and the look-alikes against the engines.
     """
     clone = shutil.copytree(clone, tmp_path / "whole")
-    left = shutil.ignore_patterns("__pycache__", "golden")
+    left = shutil.ignore_patterns("__pycache__", "answers.json")
     shutil.copytree(ROOT / "tests", clone / "tests", dirs_exist_ok=True, ignore=left)
     places = [
         str(path.relative_to(clone))
@@ -286,3 +304,9 @@ def test_the_suite_holds_over_what_was_added(clone, tmp_path):
     words = [*(example.word for example in EXAMPLES), "every_engine", "table_of_learners"]
     said = python(clone, *PYTEST, *places, "-k", " or ".join(words))
     assert int(re.search(r"(\d+) passed", said)[1]) >= 40
+    result = ("-m", "not slow", "-k", Path(place_of(ITS_TEST)).stem)
+    said = python(clone, *PYTEST, *OF_RESULTS, *result)
+    assert int(re.search(r"(\d+) passed", said)[1]) >= 8
+    assert "skipped" not in said
+    said = python(clone, *PYTEST, "tests/test_public_api.py", "-k", "api_page or as_written")
+    assert "failed" not in said
