@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from truerisk.cli.app import run
+from truerisk.cli.app import _options_of, run
 
 QUICK = ("--cv", "2-fold", "--outer", "3-fold")
 
@@ -36,6 +37,20 @@ class Said:
         return [line for line in self.err.splitlines() if not line.startswith("note: ")]
 
 
+def check_names_options(words: list[str], err: str) -> None:
+    """Raise an AssertionError if an error mentions an argument that the command has an option for.
+
+    The words of the command may look so, the arguments of a call in Python too, and a dict has no
+    option.
+    """
+    errors = "\n".join(line for line in err.splitlines() if line.startswith("truerisk: "))
+    outside_calls = re.sub(r"\w\([^)]*\)", "", errors.replace("max_bytes= of from_json()", ""))
+    for name, option in _options_of(words).items():
+        for found in re.findall(rf"(?<![\w.-]){name}=(?!\{{)\S*", outside_calls):
+            given = any(found.strip("'") in word for word in words)
+            assert given, f"{found} is {option} here: {errors}"
+
+
 @pytest.fixture
 def call(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -49,6 +64,7 @@ def call(
             run([str(word) for word in words])
         said = capsys.readouterr()
         assert isinstance(left.value.code, int)
+        check_names_options([str(word) for word in words], said.err)
         return Said(left.value.code, said.out, said.err)
 
     return called

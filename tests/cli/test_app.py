@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from tests.cli.conftest import check_names_options
 from tests.support.cut_off import begun
 
 from truerisk.cli import app
@@ -81,7 +83,7 @@ def test_help_lists_every_command_and_exit_code(call):
         (["assess", "", "--target", "y"], "give a FILE with --target COL"),
         (["assess", "x.csv", "--target", "y", "--target", "z"], "one target is predicted"),
         (["assess", "--dataset", "iris", "--models", "knn,knn"], "'knn' is named twice"),
-        (["plan", "--error", "2", "--width", ".1"], "error=2.0: an error is a share"),
+        (["plan", "--error", "2", "--width", ".1"], "--error 2.0: an error is a share"),
         (["plan", "--error", ".2", "--width", "0"], "--width 0.0: an interval"),
         (["assess", "--dataset", "iris", "--seed", "-1"], "'--seed'"),
         (["assess", "--dataset", "iris", "--jobs", "0"], "'--n-jobs' / '--jobs'"),
@@ -294,3 +296,19 @@ def test_no_checks_leaves_the_checks_of_rows_out(call, tmp_path, words):
     assert "near-copies" in str(stored.content["findings"])
     silent = call(*asked, "--no-checks")
     assert "give groups" not in silent.out + silent.err
+
+
+@pytest.mark.parametrize(
+    ("error", "is_named"),
+    [
+        ("give cv='5-fold'", True),
+        ("(cv=5)", True),
+        ("give cv=.", True),
+        ("KFold(cv=5), a.cv=5, incv=5, max_bytes= of from_json(), cv={1: 2}", False),
+        ("column 'y=cv=3'", False),
+    ],
+)
+def test_check_names_options_finds_the_arguments_of_python(error, is_named):
+    words = ["assess", "a.csv", "--target", "y=cv=3"]
+    with pytest.raises(AssertionError) if is_named else nullcontext():
+        check_names_options(words, f"note: cv=1\ntruerisk: {error}\n")

@@ -9,7 +9,9 @@ import pytest
 from truerisk.cli.app import run
 from truerisk.cli.output import in_options
 from truerisk.cli.source import label_written, read_source
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.mentions import Sentence
 from truerisk.datasets import load
 
 NOTHING = dict.fromkeys(
@@ -78,19 +80,47 @@ def test_an_outcome_in_time_has_two_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "in_words"),
+    ("argument", "in_python", "in_words"),
     [
-        ("event= is missing", "--event is missing"),
-        ("give event='event=dead'.", "give --event event=dead."),
-        ("give event='a b'.", "give --event 'a b'."),
-        ("level=.95, which=1 and levels=2", "--level .95, which=1 and levels=2"),
-        ("resume=True or level='True'", "--resume or --level True"),
+        (("event",), "event=", "--event"),
+        (("event", "event=dead"), "event='event=dead'", "--event event=dead"),
+        (("event", "a b"), "event='a b'", "--event 'a b'"),
+        (("event", "it's"), 'event="it\'s"', "--event 'it'\"'\"'s'"),
+        (("event", "a" * 80), f"event='{'a' * 58}…", f"--event '{'a' * 59}…'"),
+        (("event", "a" * 80, "text"), "event=text", f"--event {'a' * 80}"),
+        (("level", 0.95), "level=0.95", "--level 0.95"),
+        (("level", 0.123456, "0.123"), "level=0.123", "--level 0.123"),
+        (("level", ["auc", "log"]), "level=['auc', 'log']", "--level auc,log"),
+        (("level", None), "level=None", "no --level"),
+        (("resume", True), "resume=True", "--resume"),
+        (("resume", False), "resume=False", "no --resume"),
+        (("which", 1), "which=1", "which=1"),
     ],
 )
-def test_in_options_writes_the_arguments_of_a_sentence_as_options(sentence, in_words):
+def test_in_options_writes_the_mentions_of_a_sentence_as_options(argument, in_python, in_words):
+    """An argument that the command has no option for stays as Python writes it."""
     options = {name: f"--{name}" for name in ("event", "level", "resume")}
-    assert in_options(sentence, options) == in_words
-    assert in_options(sentence, {}) == sentence
+    said = Sentence(f"level=1 and event='b': give {mention(*argument)}.")
+    assert said == f"level=1 and event='b': give {in_python}."
+    assert in_options(said, options) == f"level=1 and event='b': give {in_words}."
+    assert in_options(said, {}) == said
+    assert in_options(str(said), options) == said
+
+
+def test_notes_leave_alone_a_column_called_like_an_argument(tmp_path):
+    """Only what the note says to do is written as an option."""
+    path = tmp_path / "a.csv"
+    days = [f"2024-01-{day:02}" for day in range(1, 29)]
+    rows = [f"{i % 5 + 0.5},{day},{'uv'[i % 2]}" for i, day in enumerate(days)]
+    path.write_text("\n".join(["x,time=3,groups=b", *rows]) + "\n")
+    notes = read(file=str(path), target="groups=b").notes
+    assert notes == (
+        "target 'groups=b' has 2 classes ('u' 14, 'v' 14): classification",
+        (
+            "column 'time=3' has a different value in every row and is left out; if its dates are "
+            "the times of the rows: --time time=3"
+        ),
+    )
 
 
 def test_run_leaves_alone_what_an_error_is_not_about(capsys, tmp_path):

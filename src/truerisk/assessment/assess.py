@@ -16,7 +16,7 @@ from truerisk.assessment.families import by_text, problems_of, ranked, read_lear
 from truerisk.assessment.schedule import Schedule
 from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
 from truerisk.contracts import Fits
-from truerisk.core.arguments import as_typed, check_flag, refuses_old_names
+from truerisk.core.arguments import as_typed, check_flag, mention, refuses_old_names
 from truerisk.core.errors import UnknownName
 from truerisk.core.formats import named
 from truerisk.core.progress import counting, shows_progress, stage
@@ -139,7 +139,10 @@ def assess(
     outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
-        raise UnknownName("mixed_versions=True needs a store of fits, such as store='runs.db'.")
+        raise UnknownName(
+            f"{mention('mixed_versions', True)} needs a store of fits, such as "
+            f"{mention('store', 'runs.db')}."
+        )
     check_store(store, random_state)
     seed = as_seed(random_state)  # one for all: a Generator would draw for each learner
     named_learners = read_learners(learners, seed)

@@ -16,7 +16,7 @@ from truerisk.assessment.families import ranked
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Fits
 from truerisk.core import formats, tables
-from truerisk.core.arguments import check_level
+from truerisk.core.arguments import check_level, mention
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import percent, signed
 from truerisk.core.frozen import frozen
@@ -66,7 +66,7 @@ WIDEST = 100  # columns of the printed table
 WIDEST_NAME, NARROWEST_NAME = 24, 12
 NARROWEST_SETTING = 14
 NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
-NO_BOXES = "no learner was tested on random splits: assess with outer='monte-carlo'."
+NO_BOXES = f"no learner was tested on random splits: assess with {mention('outer', 'monte-carlo')}."
 
 
 @frozen(eq=False)

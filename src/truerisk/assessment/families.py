@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.formats import named
@@ -156,7 +156,9 @@ def word_families(
 
 def _are_words(learners: Any) -> bool:
     if isinstance(learners, str):
-        raise UnknownName(f"learners={shown(learners)}: put words in a list, [{shown(learners)}].")
+        raise UnknownName(
+            f"{mention('learners', learners)}: put words in a list, [{shown(learners)}]."
+        )
     return isinstance(learners, list | tuple) and all(isinstance(w, str) for w in learners)
 
 

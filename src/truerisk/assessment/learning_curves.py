@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import Keeper, Request
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
 from truerisk.core.formats import named
 from truerisk.core.frozen import frozen
@@ -86,11 +86,13 @@ def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(names)
     if not isinstance(wanted, list | tuple) or not wanted:
         raise BadArgument(
-            f"learning_curve={shown(wanted)}: give '{CHEAP}' (learners whose fits an engine "
+            f"{mention('learning_curve', wanted)}: give '{CHEAP}' (learners whose fits an engine "
             f"answers together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
         )
     for name in wanted:
-        check_known(f"learning_curve={shown(wanted)}: there is no learner", name, names, "Assessed")
+        check_known(
+            f"{mention('learning_curve', wanted)}: there is no learner", name, names, "Assessed"
+        )
     return tuple(dict.fromkeys(wanted))
 
 

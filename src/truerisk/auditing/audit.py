@@ -21,7 +21,7 @@ from truerisk.auditing.outcome import Audit, Stated, conclusion_of
 from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
-from truerisk.core.arguments import check_count, check_level, refuses_old_names, shown
+from truerisk.core.arguments import check_count, check_level, mention, refuses_old_names
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -157,8 +157,8 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
     check_count("replicates", wanted.replicates)
     if outer is not None and level != "nested":
         raise BadArgument(
-            f"outer={shown(outer)}: level='{level}' has no outer splits of its own. "
-            "Use level='nested', or leave outer out."
+            f"{mention('outer', outer)}: {mention('level', level)} has no outer splits of its own. "
+            f"Use {mention('level', 'nested')}, or leave outer out."
         )
     search = given_to(search)
     claim = read_claim(search)
@@ -166,13 +166,13 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
     if X is None and level != "scores":
         raise Refusal(
-            f"level '{level}' fits again and needs the rows: tr.audit(search, X, y). "
-            "Without rows use level='scores'."
+            f"level '{level}' fits again and needs the rows: tr.audit(search, X, y). Without rows "
+            f"use {mention('level', 'scores')}."
         )
     if level == "scores" and claim.scores is None:
         raise Refusal(
-            f"this {claim.search} keeps no scores of the settings it compared: use level='pairs' "
-            "(RidgeCV keeps them with store_cv_results=True)."
+            f"this {claim.search} keeps no scores of the settings it compared: use "
+            f"{mention('level', 'pairs')} (RidgeCV keeps them with store_cv_results=True)."
         )
     scale = scale_of(claim)
     findings = list(state_findings(search))
@@ -212,8 +212,8 @@ def _looked_up(search: Any, X: Any, terms: Mapping[str, Any]) -> tuple[Any, dict
     fit_params = terms["fit_params"]
     if fit_params is not None and not isinstance(fit_params, Mapping):
         raise BadArgument(
-            f"fit_params={shown(fit_params)}: give a dict of what the fit of the search was given, "
-            "such as {'sample_weight': w}."
+            f"{mention('fit_params', fit_params)}: give a dict of what the fit of the search was "
+            "given, such as {'sample_weight': w}."
         )
     params = dict(fit_params or {})
     given = {name: terms[name] for name in ("groups", "time", "block")}

@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 
 from truerisk.contracts import Streams
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
@@ -82,8 +83,8 @@ def refuse_bootstrap(scale: ScoreScale) -> None:
     if not scale.by_rows and scale.word != "auc":
         raise Refusal(
             f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
-            "use level='pairs', the default, which tests the choice in the folds of the search, or "
-            "level='nested'."
+            f"use {mention('level', 'pairs')}, the default, which tests the choice in the folds of "
+            f"the search, or {mention('level', 'nested')}."
         )
 
 
@@ -118,7 +119,7 @@ def _of_kept(curve: RiskCurve) -> Replayed:
     if rows is None or any(t.losses is None or t.split_risks is None for t in tested):
         raise Refusal(
             f"method '{curve.common.method}' that chose the setting has no losses of single rows: "
-            "use level='pairs' or level='nested'."
+            f"use {mention('level', 'pairs')} or {mention('level', 'nested')}."
         )
     losses = np.array([t.losses for t in tested])
     risks = np.array([t.split_risks for t in tested])
@@ -149,7 +150,7 @@ def _by_row(
     if not np.isfinite(factor).all():
         raise Refusal(
             "y does not vary in a test set, so R² does not exist there; use larger folds or "
-            "scoring='neg_mean_squared_error'."
+            f"{mention('scoring', 'neg_mean_squared_error')}."
         )
     losses = losses * factor
     starts = [part.start for part in sets]
@@ -292,7 +293,7 @@ def corrected_ranks(
     if not usable.any():
         raise Refusal(
             "no test set keeps both classes in a bootstrap sample: use fewer folds, or "
-            "level='pairs'."
+            f"{mention('level', 'pairs')}."
         )
     return Corrected(
         value=float(risks[usable].mean()),

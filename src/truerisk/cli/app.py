@@ -26,6 +26,13 @@ from truerisk.core.version import __version__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
+_IN_PYTHON = {  # options that Python gives other names
+    "confidence": "confidence_level",
+    "errors": "error",
+    "permutations": "n_permutations",
+    "rows": "n",
+    "seed": "random_state",
+}
 
 _COMMANDS = {
     "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
@@ -151,9 +158,7 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
         codes[StudyIncomplete] = INCOMPLETE
         code = next((codes[kind] for kind in type(error).__mro__ if kind in codes), FAILURE)
         options = _options_of(sys.argv[1:] if arguments is None else arguments)
-        if error.arguments:
-            options = {name: options[name] for name in error.arguments if name in options}
-        return _say_end(in_options(str(error), options), code)
+        return _say_end(in_options(error.sentence, options), code)
     except MemoryError:
         return _say_end("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
@@ -193,7 +198,9 @@ def _options_of(arguments: list[str]) -> dict[str, str]:
     for word in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), word) or command
-    return {str(o.name): o.opts[0] for o in command.params if o.opts[0].startswith("--")}
+    options = {str(o.name): o.opts[0] for o in command.params if o.opts[0].startswith("--")}
+    in_python = {_IN_PYTHON[name]: option for name, option in options.items() if name in _IN_PYTHON}
+    return options | in_python
 
 
 def _say_end(sentence: str, code: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.core.errors import FindingWarning, MissingExtra, visible
+from truerisk.core.mentions import ABSENT, Mention, Sentence
 from truerisk.core.progress import shown, wanted
 
 if TYPE_CHECKING:
@@ -34,23 +34,22 @@ def show(text: str, *, err: bool = False) -> None:
 
 
 def in_options(sentence: str, options: Mapping[str, str]) -> str:
-    """Write the options of a command where a sentence names arguments of Python.
+    """Write the options of a command where a sentence mentions arguments of Python.
 
-    >>> in_options("groups= is missing; name it by groups='my site'.", {"groups": "--groups"})
-    "--groups is missing; name it by --groups 'my site'."
+    >>> said = Sentence(f"a='b' is no group; name it by {mention('groups', 'my site')}.")
+    >>> in_options(said, {"a": "--a", "groups": "--groups"})
+    "a='b' is no group; name it by --groups 'my site'."
     """
-    if not options:
-        return sentence
+    parts = sentence.parts if isinstance(sentence, Sentence) else (sentence,)
+    return "".join(_written(part, options) for part in parts)
 
-    def option(found: re.Match[str]) -> str:
-        name, *values = found.groups()
-        given = next((text for text in values if text is not None), None)
-        if given is None or values[-1] == "True":
-            return options[name]
-        return f"{options[name]} {shlex.quote(given)}"
 
-    value = r"""\[?(?:'([^']*)'|"([^"]*)"|([\w.+-]*\w))\]?"""
-    return re.sub(rf"\b({'|'.join(options)})=(?:{value}|(?=[\s.,;:]|$))", option, sentence)
+def _written(part: str | Mention, options: Mapping[str, str]) -> str:
+    """Write a part of a sentence; an argument without an option stays as Python writes it."""
+    if not isinstance(part, Mention) or part.argument not in options:
+        return str(part)
+    option = options[part.argument]
+    return f"no {option}" if part.typed == ABSENT else option + part.typed
 
 
 def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:

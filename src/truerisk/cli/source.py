@@ -203,7 +203,7 @@ def read_source(
     try:
         table = read_table(file, target, **given)
     except UnknownName as error:  # a column that the file lacks is a fault of the data
-        raise BadData(str(error)).about(*error.arguments) from error
+        raise BadData(error.sentence.marked) from error
     return Source(
         name=PurePath(file).name,
         X=table.X,

@@ -12,6 +12,7 @@ from truerisk.comparison.many_comparison import ManyComparison, concluded
 from truerisk.comparison.method_pairs import MethodPair, pairs_of
 from truerisk.comparison.ranks import critical_difference, friedman, ranked
 from truerisk.comparison.scores import RankTable, RankTerms, Scores, rank_table, read_scores
+from truerisk.core.arguments import mention
 from truerisk.core.progress import shows_progress
 from truerisk.core.registry import check_known
 from truerisk.results.interval import ROPE
@@ -20,7 +21,12 @@ from truerisk.results.interval import ROPE
 def compared(scores: Scores, terms: RankTerms, quantity: str = "value") -> ManyComparison:
     """Rank, test and hold against each other the methods of a table."""
     if terms.control is not None:
-        check_known("control=: the table has no method", terms.control, scores.methods, "It has")
+        check_known(
+            f"{mention('control')}: the table has no method",
+            terms.control,
+            scores.methods,
+            "It has",
+        )
     table = rank_table(scores, terms)
     ranks = ranked(table.for_ranks)
     n, k = ranks.shape

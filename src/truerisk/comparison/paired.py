@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
 from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unlike
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.intervals.calibrated import ONCE, Law
@@ -89,7 +90,8 @@ def compare(
     tolerance = Tolerance(rope, confidence_level)
     if rope != ROPE and word not in WITH_ROPE:
         raise UnknownName(
-            f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
+            f"rope={rope} belongs to {mention('test', 'bayes')} or 'paired-cv'; '{word}' has no "
+            "such region."
         )
     unbounded = _unbounded(a, b)
     if unbounded is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from truerisk.comparison.pairing import PairedLosses, PairedOn
-from truerisk.core.arguments import check_level
+from truerisk.core.arguments import check_level, mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
@@ -132,7 +132,8 @@ class McNemar(PairedTest):
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
             raise Refusal(
-                "McNemar's test counts errors: losses must be 0 or 1 (scoring='zero-one')."
+                "McNemar's test counts errors: losses must be 0 or 1 "
+                f"({mention('scoring', 'zero-one')})."
             )
         from scipy.special import bdtr, chdtrc
 
@@ -212,7 +213,8 @@ def _five_by_two(pairs: PairedLosses) -> np.ndarray:
     if not halves or (n_train[::2] != n_test[1::2]).any() or (n_test[::2] != n_train[1::2]).any():
         raise Refusal(
             "the 5x2 test is for five repetitions of twofold cross-validation, and these are "
-            f"{len(splits)} splits of another kind: use cv='5x2-fold', or test='nadeau-bengio'."
+            f"{len(splits)} splits of another kind: use {mention('cv', '5x2-fold')}, or "
+            f"{mention('test', 'nadeau-bengio')}."
         )
     return splits.reshape(5, 2)
 

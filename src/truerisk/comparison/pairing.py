@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, shown
+from truerisk.core.arguments import as_array, mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.results.evaluation import Influences
@@ -59,8 +59,8 @@ class PairedLosses:
             raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
         if len(self.splits) < 2:
             raise Refusal(
-                "one split has no spread over splits: use test='mcnemar' on its rows, or "
-                "compare on several splits."
+                f"one split has no spread over splits: use {mention('test', 'mcnemar')} on its "
+                "rows, or compare on several splits."
             )
         return self.splits, float(n_test.mean() / n_train.mean())
 
@@ -127,13 +127,13 @@ def _why_no_influences(a: RiskEstimate) -> str:
         return f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
     if a.losses is not None and (a.splits is None or a.splits[:, 2].sum() > len(a.losses)):
         return (
-            f"'{a.method}' tests rows repeatedly: use test='nadeau-bengio' or 'bayes', or test "
-            "by pairs of one drawing of the folds."
+            f"'{a.method}' tests rows repeatedly: use {mention('test', 'nadeau-bengio')} or "
+            "'bayes', or test by pairs of one drawing of the folds."
         )
     return (
         f"this estimate ('{a.method}', loss '{a.scoring}') does not hold the effect of single rows "
-        "on it: it was read from a file, or the method or the loss cannot tell. Use "
-        "HonestSearchCV or tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', "
+        "on it: it was read from a file, or the method or the loss cannot tell. Use HonestSearchCV "
+        f"or tr.assess with {mention('outer', 'pairs')}, and a loss such as 'zero-one', 'brier', "
         "'log', 'auc' or 'f1'."
     )
 
@@ -142,8 +142,9 @@ def _of_halves(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if "paired-halves" not in a.method or a.splits is None:
         raise Refusal(
             f"SHARP needs repeated halves of the rows, and '{a.method}' has none: estimate both "
-            "with cv='paired-halves' (searches: outer=tr.methods.PairedHalves(pairs=30)), or "
-            "give the risks in the halves of each repetition, two arrays (repetitions, 2)."
+            f"with {mention('cv', 'paired-halves')} (searches: "
+            "outer=tr.methods.PairedHalves(pairs=30)), or give the risks in the halves of each "
+            "repetition, two arrays (repetitions, 2)."
         )
     assert a.split_risks is not None
     assert b.split_risks is not None
@@ -175,7 +176,7 @@ def _enough(halves: np.ndarray) -> np.ndarray:
 def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
         areas = " Areas of two fixed rules compare by tr.RocCurve.minus (DeLong)."
-        remedy = "Use test='paired-cv', which needs none."
+        remedy = f"Use {mention('test', 'paired-cv')}, which needs none."
         if a.influences is None or b.influences is None:
             remedy = (
                 "Nor is the effect of single rows on the score known: the method or the loss "
@@ -255,7 +256,8 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, on: Paired
     if on == "influences":
         raise Refusal(
             "losses alone do not show how they change when training rows are left out: give two "
-            "estimates or searches that were tested by pairs, or use test='nadeau-bengio'."
+            "estimates or searches that were tested by pairs, or use "
+            f"{mention('test', 'nadeau-bengio')}."
         )
     if on == "halves":
         if not (folds is None and n_train is None and n_test is None):

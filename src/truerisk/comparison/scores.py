@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
-from truerisk.core.arguments import as_array, check_level, shown
+from truerisk.core.arguments import as_array, check_level, mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.formats import first_few
 from truerisk.core.frozen import frozen
@@ -134,7 +134,7 @@ def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[
     try:
         array = as_array(table, np.float64)
     except ValueError:
-        raise BadData(f"scores={shown(table)} is no table of numbers: {WAYS}.") from None
+        raise BadData(f"{mention('scores', table)} is no table of numbers: {WAYS}.") from None
     if array.ndim not in (2, 3):
         raise BadData(f"scores has shape {array.shape}: {WAYS}.")
     return [list(row) for row in array], None, None
@@ -160,7 +160,7 @@ def _named(names: Any, of_table: Sequence[Any] | None, n: int, what: str) -> tup
         defaults = of_table if of_table is not None else range(1, n + 1)
         return tuple(str(name) for name in defaults)
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) != n:
-        raise BadData(f"{argument}={shown(names)}: give {n} names, one for each {what}.")
+        raise BadData(f"{mention(argument, names)}: give {n} names, one for each {what}.")
     return tuple(str(name) for name in names)
 
 
@@ -199,8 +199,8 @@ def _correlations(value: Any, n: int) -> tuple[float | None, ...]:
         rho = np.array([np.nan])
     if not ((rho >= 0) & (rho < 1)).all():
         raise BadData(
-            f"correlation={shown(value)}: give n_test / (n_train + n_test) of the splits (0 where "
-            f"they share no rows), one number or one for each of {n} data sets."
+            f"{mention('correlation', value)}: give n_test / (n_train + n_test) of the splits (0 "
+            f"where they share no rows), one number or one for each of {n} data sets."
         )
     return tuple(rho.tolist())
 
@@ -236,12 +236,12 @@ class RankTerms:
             if not isinstance(choice, str) or choice not in words:
                 nearest = closest(choice, words) if isinstance(choice, str) else None
                 known = "; ".join(f"{word!r}: {about}" for word, about in words.items())
-                raise UnknownName(f"{name}={shown(choice)}{nearest or '.'} Known: {known}.")
+                raise UnknownName(f"{mention(name, choice)}{nearest or '.'} Known: {known}.")
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise BadArgument(f"random_state={shown(seed)}: use an integer of at least 0.")
+            raise BadArgument(f"{mention('random_state', seed)}: use an integer of at least 0.")
 
     @property
     def alpha(self) -> float:
@@ -310,7 +310,7 @@ def rank_table(scores: Scores, terms: RankTerms) -> RankTable:
         raise Refusal(
             f"only {len(rows)} of {len(scores.data_sets)} data sets have a value of every method; "
             f"'{scores.methods[worst]}' lacks most ({int(lacking[:, worst].sum())}): leave it out, "
-            "or use missing='last'."
+            f"or use {mention('missing', 'last')}."
         )
     whole = scores.taken(rows)
     return RankTable(whole, oriented[rows], left_out, (_left_out(scores, lacking, left_out),))

@@ -13,10 +13,12 @@ from functools import partial, wraps
 from inspect import isroutine, signature
 from numbers import Integral, Rational, Real
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
+from truerisk.core.mentions import ABSENT, Mention
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +28,7 @@ R = TypeVar("R")
 
 LONGEST_NAME = 255  # longest file name on common systems
 LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # limits of the level of an interval
+NO_VALUE = object()
 MOST = 10**9  # largest count that is accepted; a larger one is taken for a typing error
 
 
@@ -40,6 +43,30 @@ def shown(value: Any) -> str:
     except Exception:  # noqa: BLE001  a user's `repr`, or an integer with too many digits
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def mention(name: str, value: Any = NO_VALUE, text: str | None = None) -> str:
+    """Return a mention of an argument for the message of an error, or for a `Sentence`.
+
+    `text` is how Python writes the value, by default as `shown` does.
+
+    >>> str(BadArgument(f"{mention('folds', 1)} is too few; use {mention('cv', 'loo')}."))
+    "folds=1 is too few; use cv='loo'."
+    """
+    if value is NO_VALUE:
+        return Mention(name, "", "").marked
+    python = shown(value) if text is None else text
+    if value is None or value is False:
+        typed = ABSENT
+    elif value is True:
+        typed = ""
+    elif isinstance(value, str):
+        typed = f" {quote(value if text is not None or len(value) <= 60 else f'{value[:59]}…')}"
+    elif isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        typed = f" {quote(','.join(value))}"
+    else:
+        typed = f" {quote(python)}"
+    return Mention(name, python, typed).marked
 
 
 def as_array(values: Any, dtype: Any = None) -> np.ndarray:
@@ -110,7 +137,7 @@ def check_count(name: str, value: Any, least: int = 1, why: str = "") -> None:
 
 
 def _bad(name: str, value: Any, complaint: str) -> BadArgument:
-    return BadArgument(f"{name}={shown(value)}{complaint}").about(name)
+    return BadArgument(f"{mention(name, value)}{complaint}")
 
 
 def is_distribution(values: Any) -> bool:
@@ -226,9 +253,9 @@ def refuse_both(one: str, value: Any, other: str, other_value: Any) -> None:
     """Refuse two arguments with the same meaning if both are given."""
     if value is not None and other_value is not None:
         raise BadArgument(
-            f"{one}={shown(value)} and {other}={shown(other_value)} say the same thing: give one "
+            f"{mention(one, value)} and {mention(other, other_value)} say the same thing: give one "
             "of them."
-        ).about(one, other)
+        )
 
 
 def refuse_class(name: str, value: Any) -> None:
@@ -241,8 +268,8 @@ def refuse_class(name: str, value: Any) -> None:
     if isinstance(value, type):
         class_name = value.__name__
         raise UnknownName(
-            f"{name}={class_name} is a class: make an object of it, {class_name}()."
-        ).about(name)
+            f"{mention(name, value, class_name)} is a class: make an object of it, {class_name}()."
+        )
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
@@ -255,8 +282,8 @@ def generator_of(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise BadArgument(
-            f"random_state={shown(random_state)} is no seed; use an integer of at least 0, None, "
-            "or a numpy Generator."
+            f"{mention('random_state', random_state)} is no seed; use an integer of at least 0, "
+            "None, or a numpy Generator."
         ) from None
 
 

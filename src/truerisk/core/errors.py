@@ -11,7 +11,9 @@ import unicodedata
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+from truerisk.core.mentions import Sentence
 
 __all__ = [
     "BadArgument",
@@ -65,16 +67,13 @@ class Printable(Exception):
 class TrueRiskError(Printable):
     """Base of all errors that truerisk raises; the command line prints them as one sentence.
 
-    `arguments` are the arguments that the message names, as in `folds=5` or `folds=`. The command
-    line replaces them by its own options.
+    `sentence` is the message with its mentions of arguments, which the command line writes as its
+    own options.
     """
 
-    arguments: tuple[str, ...] = ()
-
-    def about(self, *arguments: str) -> Self:
-        """Set which arguments the message names, and return the error."""
-        self.arguments = arguments
-        return self
+    def __init__(self, message: str = "", **context: Any) -> None:
+        self.sentence = Sentence(message)
+        super().__init__(str(self.sentence), **context)
 
 
 class BadData(TrueRiskError, ValueError):
@@ -121,7 +120,7 @@ class NoEngine(Refusal):
 
     def __init__(self, sentence: str, reason: str = "") -> None:
         super().__init__(sentence)
-        self.reason = reason or sentence
+        self.reason = reason or str(self)
 
 
 class UnknownName(TrueRiskError, ValueError):

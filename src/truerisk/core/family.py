@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.arguments import is_distribution, refuse_class, shown
+from truerisk.core.arguments import is_distribution, mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -331,7 +331,7 @@ def refuse_no_estimator(estimator: Any) -> None:
         isinstance(estimator.steps, list | tuple) and all(map(_is_named, estimator.steps))
     ):
         raise BadArgument(
-            f"{type(estimator).__name__} has steps={shown(estimator.steps)}: give a list of "
+            f"{type(estimator).__name__} has {mention('steps', estimator.steps)}: give a list of "
             "(name, object) pairs."
         )
     for parameter, value in parameters_of(estimator).items():
@@ -373,8 +373,8 @@ def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
             return
     if isinstance(grid, str) or not isinstance(grid, Iterable) or getattr(grid, "ndim", 1) == 0:
         raise UnknownName(
-            f"grid={shown(grid)} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of such "
-            "dicts."
+            f"{mention('grid', grid)} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of "
+            "such dicts."
         )
     for values_by_name in list(map(_listed, grid)):
         names = sorted(values_by_name)

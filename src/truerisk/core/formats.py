@@ -185,7 +185,7 @@ def named(name: str) -> Iterator[None]:
     try:
         yield
     except TrueRiskError as error:
-        again = type(error)(f"{clean(name, 40)}: {error}")
+        again = type(error)(f"{clean(name, 40)}: {error.sentence.marked}")
         for note in getattr(error, "__notes__", ()):
             again.add_note(note)
         raise again from error

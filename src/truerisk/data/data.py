@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, even_array, shown
+from truerisk.core.arguments import as_array, even_array, mention, shown
 from truerisk.core.errors import BadData
 from truerisk.core.family import TaskWord as TaskWord
 from truerisk.core.frozen import frozen
@@ -443,7 +443,8 @@ def _weights(weights: Any, n: int) -> np.ndarray:
         values = as_array(weights, np.float64)
     except ValueError:
         raise BadData(
-            f"sample_weight={shown(weights)} holds what is no number: give one number for each row."
+            f"{mention('sample_weight', weights)} holds what is no number: give one number for "
+            "each row."
         ) from None
     if values.shape != (n,):
         raise BadData(

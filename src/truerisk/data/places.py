@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, even_array, shown
+from truerisk.core.arguments import as_array, even_array, mention, shown
 from truerisk.core.errors import BadData
 from truerisk.data.rows import MOST_AXES, TableView, column_arrays, column_names
 
@@ -158,7 +158,7 @@ def tied(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     both = joined(groups, blocks)
     if both.max() == 0:
         raise BadData(
-            "groups and the labels in block= tie all rows together, each group reaching into the "
-            "next block: no split can keep both whole. Give one of the two."
+            f"groups and the labels in {mention('block')} tie all rows together, each group "
+            "reaching into the next block: no split can keep both whole. Give one of the two."
         )
     return both

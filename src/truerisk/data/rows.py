@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
@@ -90,14 +90,14 @@ class TableView:
         """Return the column of a frame with this name; `what` is the argument that named it."""
         if self.names is None:
             raise BadData(
-                f"{what}={shown(name)} names a column, and X is no frame: give the values "
+                f"{mention(what, name)} names a column, and X is no frame: give the values "
                 "themselves."
             )
         if name not in self.names:
             likely = closest(name, self.names) or "."
-            raise BadData(f"{what}={shown(name)}: X has no such column{likely}")
+            raise BadData(f"{mention(what, name)}: X has no such column{likely}")
         if (times := self.names.count(name)) > 1:
-            raise BadData(f"{what}={shown(name)}: X has {times} columns of this name.")
+            raise BadData(f"{mention(what, name)}: X has {times} columns of this name.")
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
     def are_names(self, texts: Sequence[Any]) -> bool:

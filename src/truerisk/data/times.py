@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import even_array, shown
+from truerisk.core.arguments import even_array, mention, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.rows import TableView
 
@@ -82,11 +82,15 @@ def as_span(span: Any, times: np.ndarray | None, name: str) -> Any:
     if times is not None and times.dtype.kind == "M":
         return _as_duration(span, times, name)
     if not isinstance(span, int | float | np.number) or isinstance(span, bool | np.timedelta64):
-        unit = "rows, since no time= is given" if times is None else "the unit of time="
-        raise BadArgument(f"{name}={shown(span)}: give a number, in {unit}.")
+        unit = (
+            f"rows, since no {mention('time')} is given"
+            if times is None
+            else f"the unit of {mention('time')}"
+        )
+        raise BadArgument(f"{mention(name, span)}: give a number, in {unit}.")
     if not np.isfinite(span) or span < 0 or (times is None and span != int(span)):
         kind = "whole number of rows" if times is None else "finite number"
-        raise BadArgument(f"{name}={shown(span)}: give a {kind} that is not negative.")
+        raise BadArgument(f"{mention(name, span)}: give a {kind} that is not negative.")
     return int(span) if times is None else float(span)
 
 
@@ -97,16 +101,16 @@ def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
         span = np.timedelta64(0, "us")
     if not isinstance(span, np.timedelta64):
         raise BadArgument(
-            f"{name}={shown(span)}: time= holds dates, so give a length of time, such as "
-            "numpy.timedelta64(7, 'D')."
+            f"{mention(name, span)}: {mention('time')} holds dates, so give a length of time, such "
+            "as numpy.timedelta64(7, 'D')."
         )
     if np.datetime_data(span.dtype)[0] in ("Y", "M"):
         raise BadArgument(
-            f"{name}={shown(span)}: months and years are not equally long; give days, such as "
+            f"{mention(name, span)}: months and years are not equally long; give days, such as "
             "np.timedelta64(30, 'D')."
         )
     if np.isnat(span) or span < np.timedelta64(0, "us"):
-        raise BadArgument(f"{name}={shown(span)}: a length of time is not negative.")
+        raise BadArgument(f"{mention(name, span)}: a length of time is not negative.")
     exact = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
     return exact if exact == span else span  # The unit of the dates may be too coarse for the span.
 

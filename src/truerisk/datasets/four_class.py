@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.arguments import check_count, check_flag, generator_of, is_number, shown
+from truerisk.core.arguments import check_count, check_flag, generator_of, is_number, mention
 from truerisk.core.errors import BadArgument
 from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
@@ -54,7 +54,7 @@ class FourClassProblem:
         check_flag("paired", self.paired)
         if not is_number(self.correlation) or not 0 <= self.correlation < 1:
             raise BadArgument(
-                f"correlation={shown(self.correlation)} is not in 0 <= correlation < 1."
+                f"{mention('correlation', self.correlation)} is not in 0 <= correlation < 1."
             )
 
     def with_noise_features(self, n_noise: int) -> FourClassProblem:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.arguments import check_count, generator_of, is_count, shown
+from truerisk.core.arguments import check_count, generator_of, is_count, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
@@ -212,7 +212,7 @@ def prediction_of(rule: Any) -> Callable[[Any], Any]:
     predict: Any = getattr(rule, "predict", rule)
     if not callable(predict) or isinstance(rule, type):
         raise BadArgument(
-            f"rule={shown(rule)}: give a fitted classifier, or a function from rows to labels."
+            f"{mention('rule', rule)}: give a fitted classifier, or a function from rows to labels."
         )
     return predict
 
@@ -224,7 +224,8 @@ def _per_class(name: str, given: Any) -> tuple[int, int]:
         return (given + 1) // 2, given // 2
     if len(given) != 2 or not all(map(is_count, given)):
         raise BadArgument(
-            f"{name}={shown(given)}: give the rows of both classes, at least one of each: (30, 20)."
+            f"{mention(name, given)}: give the rows of both classes, at least one of each: (30, "
+            "20)."
         )
     return given[0], given[1]
 

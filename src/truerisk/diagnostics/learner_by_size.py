@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Keeper, Method, Streams
-from truerisk.core.arguments import is_count, shown
+from truerisk.core.arguments import is_count, mention
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -109,23 +109,23 @@ FEWEST = 10
 def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
     """Sizes that were asked for, ascending, each at most that of the training sets."""
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray):
-        raise BadArgument(f"sizes={shown(sizes)}: give a list of numbers of training rows.")
+        raise BadArgument(f"{mention('sizes', sizes)}: give a list of numbers of training rows.")
     numbers = np.asarray(sizes).tolist()
     if not all(is_count(size) for size in numbers):
         raise BadArgument(
-            f"sizes={shown(sizes)}: they are numbers of training rows, whole and at least one."
+            f"{mention('sizes', sizes)}: they are numbers of training rows, whole and at least one."
         )
     each, most = sorted(set(numbers)), int(whole.train_sizes.max())
     if len(each) < FEWEST_SIZES:
         raise BadArgument(
-            f"sizes={shown(sizes)}: the law a + b n^-c has three unknowns, and {len(each)} sizes "
-            f"do not determine them: give at least {FEWEST_SIZES}."
+            f"{mention('sizes', sizes)}: the law a + b n^-c has three unknowns, and {len(each)} "
+            f"sizes do not determine them: give at least {FEWEST_SIZES}."
         )
     if each[-1] > most:
         raise BadData(
-            f"sizes={shown(sizes)}: there are no {each[-1]} training rows. Of {whole.n_rows} rows "
-            f"the training sets hold {most} at most, since the others test; "
-            "curve.at(n) says what to expect of more."
+            f"{mention('sizes', sizes)}: there are no {each[-1]} training rows. Of {whole.n_rows} "
+            f"rows the training sets hold {most} at most, since the others test; curve.at(n) says "
+            "what to expect of more."
         )
     return each
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import refuses_old_names, shown
+from truerisk.core.arguments import mention, refuses_old_names
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import shows_progress
@@ -165,8 +165,8 @@ def as_learner(
     """The learner of a model; a search of ours brings its settings and words."""
     if are_several(terms["scoring"]):
         raise BadArgument(
-            f"scoring={shown(terms['scoring'])}: a learning curve is of one score. Give one, and "
-            "call learning_curve again for another."
+            f"{mention('scoring', terms['scoring'])}: a learning curve is of one score. Give one, "
+            "and call learning_curve again for another."
         )
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
@@ -178,18 +178,18 @@ def as_learner(
     for name, value in {**terms, "store": store}.items():
         if value is not UNSAID[name] and value != UNSAID[name]:
             raise BadArgument(
-                f"{name}={shown(value)}: the search has {name}={shown(getattr(model, name))}; set "
-                "it there."
+                f"{mention(name, value)}: the search has {mention(name, getattr(model, name))}; "
+                "set it there."
             )
     if model.time_limit is not None:
         raise BadArgument(
-            f"time_limit={shown(model.time_limit)} would compare fewer settings where a fit has "
-            "more rows, and the curve would be of another search at each size: leave it out."
+            f"{mention('time_limit', model.time_limit)} would compare fewer settings where a fit "
+            "has more rows, and the curve would be of another search at each size: leave it out."
         )
     if callable(model.refit):
         raise BadArgument(
             "refit as a function chooses on all rows alone, and here settings are chosen in every "
-            "training set: choose by rule=."
+            f"training set: choose by {mention('rule')}."
         )
     check_store(model.store, model.random_state)
     routed = route(model, X, groups, {"sample_weight": sample_weight})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from truerisk.core.arguments import check_count, refuses_old_names
+from truerisk.core.arguments import check_count, mention, refuses_old_names
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.formats import of_class
 from truerisk.core.formats import seconds as in_words
@@ -91,8 +91,8 @@ def permutation_test(
     if params.get("block") is not None:
         raise Refusal(
             "block: no order of labels in space keeps how they depend on their neighbours, so none "
-            "is as likely as y. Labels of blocks may be given as groups=; the risk at places away "
-            "from the training rows is estimated by tr.estimate_risk(..., block=)."
+            f"is as likely as y. Labels of blocks may be given as {mention('groups')}; the risk at "
+            "places away from the training rows is estimated by tr.estimate_risk(..., block=)."
         )
     problem = problem_to_permute(search, X, y, groups, dict(params), time)
     method = problem.testing
@@ -153,7 +153,10 @@ def problem_to_permute(
 def _refuse(search: HonestSearchCV) -> None:
     """Refuse a search without an honest risk, or whose risk does not depend on the labels alone."""
     if search.outer is None:
-        raise Refusal("outer=None leaves out the risk that would be tested: use outer='pairs'.")
+        raise Refusal(
+            f"{mention('outer', None)} leaves out the risk that would be tested: use "
+            f"{mention('outer', 'pairs')}."
+        )
     if search.time_limit is not None:
         raise Refusal(
             "time_limit: a clock would decide how much of each permutation is searched: leave it "

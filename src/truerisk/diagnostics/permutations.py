@@ -11,6 +11,7 @@ import numpy as np
 
 from truerisk.contracts import Streams, Terms
 from truerisk.core import formats, tables
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen, tell
@@ -159,7 +160,7 @@ class Repeated:
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "
-                "time= labels are shifted in time instead."
+                f"{mention('time')} labels are shifted in time instead."
             )
         asking = problem.asking(scores=(), executor=None)
         level, rule, settings = problem.confidence_level, problem.rule, len(problem.family)

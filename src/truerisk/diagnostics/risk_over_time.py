@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, check_level, shown
+from truerisk.core.arguments import check_count, check_level, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
@@ -157,7 +157,7 @@ def risk_over_time(
     (4, False)
     """
     if not isinstance(estimate, RiskEstimate):
-        raise BadArgument(f"estimate={shown(estimate)}: give what `estimate_risk` returned.")
+        raise BadArgument(f"{mention('estimate', estimate)}: give what `estimate_risk` returned.")
     check_count("n_stretches", n_stretches)
     check_level("confidence_level", confidence_level)
     losses, rows = estimate.losses, estimate.loss_rows
@@ -168,7 +168,9 @@ def risk_over_time(
     if estimate.weighted:
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
     if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
-        raise BadArgument(f"time={shown(time)}: give one time for each of {estimate.n_rows} rows.")
+        raise BadArgument(
+            f"{mention('time', time)}: give one time for each of {estimate.n_rows} rows."
+        )
     if time is None:
         times = _times_or_rows(estimate)
     else:
@@ -216,11 +218,14 @@ def risk_over_time(
 def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
     """When the rows of the estimate were taken, or their numbers."""
     if estimate.answered is None and estimate.ordered:
-        raise Refusal("an estimate read from a file keeps no times of rows: give time=.")
+        raise Refusal(
+            f"an estimate read from a file keeps no times of rows: give {mention('time')}."
+        )
     times = None if estimate.answered is None else estimate.answered.times
     if times is None and estimate.answered is not None and estimate.answered.placed:
         raise Refusal(
-            "the rows have places and no times, and their numbers are no times: give time=."
+            "the rows have places and no times, and their numbers are no times: give "
+            f"{mention('time')}."
         )
     return np.arange(estimate.n_rows) if times is None else times
 

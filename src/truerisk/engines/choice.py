@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from truerisk.contracts import Engine, Request
-from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.arguments import mention, refuse_class
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import known_class
@@ -200,5 +200,6 @@ def _engine(asked: Any) -> Engine:
         return registry.load(asked)()
     refuse_class("engine", asked)
     raise UnknownName(
-        f"engine={shown(asked)} is neither 'auto', a word ({', '.join(registry)}), nor an engine."
+        f"{mention('engine', asked)} is neither 'auto', a word ({', '.join(registry)}), nor an "
+        "engine."
     )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_level, shown
+from truerisk.core.arguments import as_array, check_level, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import clean, risk, sureness
 from truerisk.core.frozen import frozen
@@ -175,6 +175,6 @@ def _numbers(name: str, given: Any, ndmin: int) -> np.ndarray:
         return np.array(as_array(given, np.float64), ndmin=ndmin)
     except ValueError:
         raise BadArgument(
-            f"{name}={shown(given)} holds no numbers: give those of a fitted linear rule, "
+            f"{mention(name, given)} holds no numbers: give those of a fitted linear rule, "
             f"model.{name}_."
         ) from None

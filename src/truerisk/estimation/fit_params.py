@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_a, is_honest_search
@@ -43,7 +43,9 @@ def params_of_fits(
     if not isinstance(fit_params, Mapping | None) or not all(
         isinstance(name, str) for name in fit_params or {}
     ):
-        raise BadArgument(f"fit_params={shown(fit_params)}: use a dict of what `fit` is given.")
+        raise BadArgument(
+            f"{mention('fit_params', fit_params)}: use a dict of what `fit` is given."
+        )
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     if params:
         _refuse_behind_resampling(family, params, data.n_rows)

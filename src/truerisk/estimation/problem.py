@@ -15,7 +15,7 @@ import numpy as np
 
 from truerisk.checks.rows import event_findings, structure_findings
 from truerisk.contracts import Keeper, Method, Request, Rule, Streams
-from truerisk.core.arguments import check_flag, check_level, shown
+from truerisk.core.arguments import check_flag, check_level, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
 from truerisk.core.formats import of_class
@@ -201,7 +201,9 @@ def problem_on(
         further_loss = as_loss(score, data, positive)
         name = score.name or _name_of(score, further_loss, data)
         if name in (*each, first):
-            raise BadArgument(f"scoring={shown(scoring)} names {name!r} twice: name each once.")
+            raise BadArgument(
+                f"{mention('scoring', scoring)} names {name!r} twice: name each once."
+            )
         each[name] = Score(further_loss)
     problem = Problem(
         family=family,
@@ -248,8 +250,9 @@ def refuse_unrated_class(problem: Problem) -> Problem:
         if all(loss.rated(data) != code for loss in problem.losses):
             words = ", ".join(loss.word for loss in problem.losses)
             raise Refusal(
-                f"positive={shown(positive)} names a class, and no loss or score here is of one "
-                f"class, or it names its own ({words}): leave it out, or ask for scoring='f1'."
+                f"{mention('positive', positive)} names a class, and no loss or score here is of "
+                f"one class, or it names its own ({words}): leave it out, or ask for "
+                f"{mention('scoring', 'f1')}."
             )
     return problem
 
@@ -327,14 +330,16 @@ def as_seed(random_state: Any) -> int:
         return int(np.random.default_rng().integers(2**31))
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise UnknownName(f"random_state={random_state}: a seed is not negative.")
+            raise UnknownName(
+                f"{mention('random_state', int(random_state))}: a seed is not negative."
+            )
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise UnknownName(
-        f"random_state={shown(random_state)} is no seed; use an integer, None, or a numpy "
+        f"{mention('random_state', random_state)} is no seed; use an integer, None, or a numpy "
         "Generator."
     )
 

@@ -24,6 +24,7 @@ from truerisk.core.arguments import (
     check_flag,
     even_array,
     is_count,
+    mention,
     refuses_old_names,
     shown,
     store_of,
@@ -89,25 +90,26 @@ def reproduce(
     if full:
         if experiment.full is None:
             raise UnknownName(
-                f"{experiment.word} has no full=: it is whole as it is; leave it out."
-            ).about("full")
+                f"{experiment.word} has no {mention('full')}: it is whole as it is; leave it out."
+            )
         experiment = experiment.full
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
     if not is_count(replicates) or not 2 <= replicates <= MOST_REPLICATES:
         raise UnknownName(
-            f"replicates={shown(replicates)}: give a whole number from 2 to {MOST_REPLICATES:,}; "
-            "every number is a mean with its standard error, which one replicate does not have."
-        ).about("replicates")
+            f"{mention('replicates', replicates)}: give a whole number from 2 to "
+            f"{MOST_REPLICATES:,}; every number is a mean with its standard error, which one "
+            "replicate does not have."
+        )
     if not (is_count(seed) or (isinstance(seed, Integral) and seed == 0)) or seed > LARGEST_SEED:
         raise UnknownName(
-            f"seed={shown(seed)}: use 0 or a positive number, {LARGEST_SEED:,} at most."
+            f"{mention('seed', seed)}: use 0 or a positive number, {LARGEST_SEED:,} at most."
         )
     replicates, seed, executor = int(replicates), int(seed), executor_of(n_jobs)
     path = None if store is None else store_of(store)
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
     for word in (word for word, given in going_on.items() if given and store is None):
-        raise UnknownName(f"{word}= goes on with a store: name it by store=.").about(word, "store")
+        raise UnknownName(f"{mention(word)} goes on with a store: name it by {mention('store')}.")
     with users_code(f"the check of {experiment.word} failed"):
         experiment.check()
     started = time.perf_counter()
@@ -144,17 +146,18 @@ def _check_fields(experiment: Experiment) -> None:
     for name in ("word", "title", "document", "unit"):
         value = getattr(experiment, name)
         if not isinstance(value, str) or not value.strip():
-            raise BadArgument(f"an experiment has {name}={shown(value)}: give a text.")
+            raise BadArgument(f"an experiment has {mention(name, value)}: give a text.")
     for name in ("replicate", "findings", "check"):
         value = getattr(experiment, name)
         if not callable(value):
-            raise BadArgument(f"{experiment.word} has {name}={shown(value)}: give a function.")
+            raise BadArgument(f"{experiment.word} has {mention(name, value)}: give a function.")
     for name in ("replicates", "quick"):
         check_count(name, getattr(experiment, name), 2, "an experiment has 2 replicates or more")
     if experiment.full is not None:
         if not isinstance(experiment.full, Experiment):
             raise BadArgument(
-                f"{experiment.word} has full={shown(experiment.full)}: give another Experiment."
+                f"{experiment.word} has {mention('full', experiment.full)}: give another "
+                "Experiment."
             )
         _check_fields(experiment.full)
 
@@ -173,7 +176,7 @@ def _checked_draws(draws: Any, number: int) -> dict[str, np.ndarray]:
         arrays[name] = even_array(f"{name!r} of replicate {number}", value, "numbers are wanted")
         if arrays[name].dtype.kind not in "biuf":
             raise BadData(
-                f"replicate {number} gives {name}={shown(value)}: give real numbers, or an array "
+                f"replicate {number} gives {mention(name, value)}: give real numbers, or an array "
                 "of them."
             )
     return arrays

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Method, Terms
-from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.arguments import mention, refuse_class
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
@@ -64,7 +64,7 @@ def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
         return given
     if not isinstance(given, str):
         raise BadArgument(
-            f"interval={shown(given)} is no interval: use one of {', '.join(registry)}, or an "
+            f"{mention('interval', given)} is no interval: use one of {', '.join(registry)}, or an "
             "IntervalForm of your own."
         )
     return own_forms[given] if given in own_forms else registry.load(given)()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 import numpy as np
 
 from truerisk.contracts import Terms
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
@@ -52,7 +52,10 @@ OF_LOSS = {
     Basis.NEVER_NEGATIVE,
     Basis.ERROR_COUNT,
 }
-OF_DATA = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data without block="}
+OF_DATA = {
+    Basis.EQUAL_ROWS: "data with sample_weight",
+    Basis.PLACES: f"data without {mention('block')}",
+}
 
 MUELLER_WATSON = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."

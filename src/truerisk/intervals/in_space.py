@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.arguments import mention
 from truerisk.intervals.calibrated import ONCE
 from truerisk.intervals.form import (
     MUELLER_WATSON,
@@ -50,7 +51,7 @@ class Spatial(IntervalForm[RowEvidence]):
     needs: ClassVar[Needs] = {
         Basis.INFLUENCES: OF_A_MEAN[Basis.ROW_LOSSES],
         Basis.MEAN: OF_A_MEAN[Basis.MEAN],
-        Basis.PLACES: "give coordinates, or the labels of blocks, by block=",
+        Basis.PLACES: f"give coordinates, or the labels of blocks, by {mention('block')}",
     }
     reference: ClassVar[str] = MUELLER_WATSON
     caution: ClassVar[str] = (

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.arguments import mention
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
@@ -36,7 +37,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
     word: ClassVar[str] = "beta"
     needs: ClassVar[Needs] = {
         **OF_A_MEAN,
-        Basis.ERROR_COUNT: "use scoring='zero-one', or interval='wald'",
+        Basis.ERROR_COUNT: f"use {mention('scoring', 'zero-one')}, or interval='wald'",
         Basis.EQUAL_ROWS: "use interval='wald'",
         Basis.ONCE: "use interval='beta-ncv'",
     }

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.arguments import mention
 from truerisk.core.frozen import frozen
 from truerisk.intervals.classical import NADEAU_BENGIO
 from truerisk.intervals.form import (
@@ -61,7 +62,10 @@ class SampleEvidence(Evidence):
     risks: Sequence[float]
 
 
-OF_PAIRS = {**OF_ROWS, Basis.PAIRS: "use cv='ncv', or a K-fold word such as '10-fold'"}
+OF_PAIRS = {
+    **OF_ROWS,
+    Basis.PAIRS: f"use {mention('cv', 'ncv')}, or a K-fold word such as '10-fold'",
+}
 BATES = (
     "Bates S, Hastie T, Tibshirani R (2023). Cross-validation: what does it estimate and how well "
     "does it do it? Journal of the American Statistical Association."
@@ -138,7 +142,10 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
     """
 
     word: ClassVar[str] = "bootstrap-.632"
-    needs: ClassVar[Needs] = {**OF_ROWS, Basis.SAMPLES: "use cv='.632+', '.632' or 'oob'"}
+    needs: ClassVar[Needs] = {
+        **OF_ROWS,
+        Basis.SAMPLES: f"use {mention('cv', '.632+')}, '.632' or 'oob'",
+    }
     reference: ClassVar[str] = (
         "Efron B, Tibshirani R (1997). Improvements on cross-validation: the .632+ bootstrap "
         "method. Journal of the American Statistical Association 92:548–560."

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.data.data import Data
 from truerisk.losses.loss import Events, Loss, class_named
@@ -35,8 +35,8 @@ class OfOneClass(Loss):
             raise UnknownName(f"average={average!r} is unknown; use 'macro', 'weighted' or None.")
         if average is not None and positive is not None:
             raise BadArgument(
-                f"average='{average}' is a mean over all classes, and positive= names one of them: "
-                "give one of the two."
+                f"average='{average}' is a mean over all classes, and {mention('positive')} names "
+                "one of them: give one of the two."
             )
         self.over_classes, self.positive = average, positive
         if average is not None:
@@ -282,7 +282,7 @@ class FBeta(_OfClass):
     ) -> None:
         value: object = beta
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
-            raise BadArgument(f"beta={shown(beta)}: give a number above 0; 1 is F1.")
+            raise BadArgument(f"{mention('beta', beta)}: give a number above 0; 1 is F1.")
         self.beta = float(value)
         self.word = f"f{self.beta:.15g}"
         super().__init__(average, positive)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -37,8 +37,8 @@ AVERAGE_PRECISION = "truerisk.losses.rank_scores:AveragePrecision"
 """Places of scores of ranks, by which a loss is compared with them without importing them."""
 
 NO_PREDICTIONS = (
-    "{} compares answers with y, and this model makes no predictions of y: rate it by scoring=, a "
-    "function of (estimator, X, y)."
+    "{} compares answers with y, and this model makes no predictions of y: rate it by "
+    f"{mention('scoring')}, a function of (estimator, X, y)."
 )
 
 Risks = TypeVar("Risks", float, np.ndarray)
@@ -234,7 +234,7 @@ def class_named(positive: Any, data: Data) -> int:
     """The code of the class of y that `positive=` names; another label is refused."""
     if data.task != "classification":
         raise Refusal(
-            f"positive={shown(positive)} names a class, and y holds numbers: leave it out."
+            f"{mention('positive', positive)} names a class, and y holds numbers: leave it out."
         )
     labels = [data.label(code) for code in range(data.n_classes)]
     try:
@@ -242,5 +242,5 @@ def class_named(positive: Any, data: Data) -> int:
     except Exception:  # noqa: BLE001  no label, or an object that does not say whether it is one
         listed = clean(", ".join(map(str, labels)), 160)
         raise UnknownName(
-            f"positive={shown(positive)} is no class of y, which has {listed}."
+            f"{mention('positive', positive)} is no class of y, which has {listed}."
         ) from None

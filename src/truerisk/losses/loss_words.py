@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.arguments import mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.formats import clean, of_class
 from truerisk.core.frozen import frozen
@@ -63,12 +63,13 @@ def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
     """Return the loss of a word such as "f1 pooled", of all answers of a repetition as one set."""
     word = scoring.score.removesuffix(POOLED)
     if word.endswith(POOLED):
-        raise UnknownName(f"scoring={shown(scoring.score)}: write 'pooled' once.")
+        raise UnknownName(f"{mention('scoring', scoring.score)}: write 'pooled' once.")
     loss = as_loss(Scoring(word), data, positive)
     if loss.response == "scored":
         raise Refusal(
-            f"scoring='{scoring.score}': the scorer {word} rates one fitted model at a time, so "
-            f"that answers of several folds cannot be pooled; use scoring='{word}'."
+            f"{mention('scoring', scoring.score)}: the scorer {word} rates one fitted model at a "
+            "time, so that answers of several folds cannot be pooled; use "
+            f"{mention('scoring', word)}."
         )
     loss.usual_average, loss.is_pooled = "pooled", True
     loss.word = scoring.name or scoring.score
@@ -107,8 +108,8 @@ def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
         matrix = isinstance(loss, list | np.ndarray)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if matrix else ""
         raise UnknownName(
-            f"scoring={text} is neither a word ({', '.join(registry)}), a function "
-            f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
+            f"{mention('scoring', loss, text)} is neither a word ({', '.join(registry)}), a "
+            f"function of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
     functions = _user_losses()
     if functions.is_loss_function(loss):
@@ -262,11 +263,11 @@ def named(scoring: Any) -> dict[str, Any]:
         is_matrix = any(isinstance(each_one, list | tuple) for each_one in each)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise BadArgument(
-            f"scoring={shown(scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or a "
-            f"dict of scores by name, and at least one.{hint}"
+            f"{mention('scoring', scoring)}: give a list of scores, such as ['roc_auc', 'f1'], or "
+            f"a dict of scores by name, and at least one.{hint}"
         )
     if len(set(names)) < len(names):
-        raise BadArgument(f"scoring={shown(scoring)} names a score twice: name each once.")
+        raise BadArgument(f"{mention('scoring', scoring)} names a score twice: name each once.")
     return dict(zip(names, each, strict=True))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -215,7 +216,7 @@ class AveragePrecision(_Ranked):
         if self.rated(data) is None:  # its mean over classes is too large of small test sets
             raise Refusal(
                 f"loss '{self.word}' is of one class and y has {data.n_classes}: name it, such as "
-                f"positive={data.label(1)!r}, or use 'auc'."
+                f"{mention('positive', data.label(1))}, or use 'auc'."
             )
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_clip, shown
+from truerisk.core.arguments import as_array, check_clip, mention
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
@@ -86,7 +86,7 @@ class Cost(RowLoss):
             self.matrix = as_array(matrix, np.float64)
         except ValueError:
             raise BadArgument(
-                f"matrix={shown(matrix)} holds no costs: give a square matrix of numbers, "
+                f"{mention('matrix', matrix)} holds no costs: give a square matrix of numbers, "
                 "true classes in rows, such as [[0, 1], [5, 0]]."
             ) from None
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import real_array, shown
+from truerisk.core.arguments import mention, real_array
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, users_code
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
@@ -34,8 +34,8 @@ def is_loss_function(function: Callable[..., Any]) -> bool:
     has_more = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in given)
     if required > 3 or (len(named) < 2 and not has_more):
         raise UnknownName(
-            f"scoring={shown(function)} takes {required} arguments; a loss takes (y_true, y_pred), "
-            "and a scorer (estimator, X, y)."
+            f"{mention('scoring', function)} takes {required} arguments; a loss takes (y_true, "
+            "y_pred), and a scorer (estimator, X, y)."
         )
     first, second = [*(one.name.lower() for one in named), "", ""][:2]
     if first.startswith(OF_SCORERS) or second == "x" or second.startswith("feature"):
@@ -45,8 +45,8 @@ def is_loss_function(function: Callable[..., Any]) -> bool:
     if first.startswith("y") or "tru" in first or "pred" in second:
         return True
     raise BadArgument(
-        f"scoring={shown(function)} may be called with two arguments or three: a loss names them "
-        "(y_true, y_pred) and a scorer (estimator, X, y). Name them so, or use "
+        f"{mention('scoring', function)} may be called with two arguments or three: a loss names "
+        "them (y_true, y_pred) and a scorer (estimator, X, y). Name them so, or use "
         "sklearn.metrics.make_scorer."
     )
 

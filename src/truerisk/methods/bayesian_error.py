@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms
-from truerisk.core.arguments import as_array, check_flag, shown
+from truerisk.core.arguments import as_array, check_flag, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -359,7 +359,7 @@ def check_gamma(gamma: float | Sequence[float] | None) -> None:
         return
     if not _are_shares(gamma):
         raise BadArgument(
-            f"gamma={shown(gamma)} are no shares of classes: give that of the first of two "
+            f"{mention('gamma', gamma)} are no shares of classes: give that of the first of two "
             "classes, between 0 and 1, or one for each class, which add up to 1."
         )
 

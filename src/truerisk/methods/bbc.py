@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.contracts import Terms
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -57,7 +58,7 @@ class BootstrapBiasCorrected(KFold):
         if not loss.per_row:
             raise Refusal(
                 f"method 'bbc' bootstraps losses of single rows, and loss '{loss.word}' has none: "
-                "use a loss such as 'zero-one' or 'brier', or cv='nested'."
+                f"use a loss such as 'zero-one' or 'brier', or {mention('cv', 'nested')}."
             )
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:

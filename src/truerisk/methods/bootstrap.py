@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms
-from truerisk.core.arguments import check_count, check_flag
+from truerisk.core.arguments import check_count, check_flag, mention
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -124,7 +124,7 @@ class Bootstrap(Method):
         if loss.response == "scored" and self.kind in (".632+", "optimism"):
             raise Refusal(
                 f"method '{self.kind}' cannot use the scorer {loss.word}, which asks the model "
-                "itself: use a loss of truerisk, or cv='oob' or '.632'."
+                f"itself: use a loss of truerisk, or {mention('cv', 'oob')} or '.632'."
             )
 
     def plan(self, data: Data, streams: Streams) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from truerisk.contracts import Method, Streams, Terms
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import is_number, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -25,8 +25,8 @@ def refuse_what_draws_cannot_serve(word: str, data: Data, loss: Loss) -> None:
     """Refuse losses that are not sums over rows, and groups, because rows are drawn one by one."""
     if not loss.per_row:
         raise Refusal(
-            f"method '{word}' averages losses of single rows, and loss '{loss.word}' has none: "
-            "use a loss such as 'zero-one' or 'brier', or cv='10-fold'."
+            f"method '{word}' averages losses of single rows, and loss '{loss.word}' has none: use "
+            f"a loss such as 'zero-one' or 'brier', or {mention('cv', '10-fold')}."
         )
     if data.groups is not None:
         raise Refusal(
@@ -62,7 +62,7 @@ class Complete(Method):
     def __post_init__(self) -> None:
         if not is_number(self.m) or not (0 < self.m < 1 or (self.m >= 1 and self.m % 1 == 0)):
             raise BadArgument(
-                f"m={shown(self.m)} is neither a number of training rows nor a share of them."
+                f"{mention('m', self.m)} is neither a number of training rows nor a share of them."
             )
 
     @property

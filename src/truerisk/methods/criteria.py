@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import is_number, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data, TaskWord
@@ -169,7 +169,11 @@ class Seen:
             raise BadData(f"this is no plan of '{word}': it asks for no degrees of freedom.")
         needed = Likelihood(data.task).response
         if answers.response != needed:
-            instead = "scoring='log'" if data.task == "classification" else "scoring='squared'"
+            instead = (
+                mention("scoring", "log")
+                if data.task == "classification"
+                else mention("scoring", "squared")
+            )
             raise Refusal(
                 f"'{word}' is computed from each {needed} that a model answers with, and this "
                 f"loss asks for a {answers.response}: use {instead}."
@@ -242,7 +246,7 @@ class Cp(SquaredCriterion):
             return
         if not is_number(self.sigma2) or not 0 < self.sigma2 < np.inf:
             raise BadArgument(
-                f"sigma2={shown(self.sigma2)} is no variance: it is a positive number."
+                f"{mention('sigma2', self.sigma2)} is no variance: it is a positive number."
             )
 
     @property

@@ -100,7 +100,7 @@ class Nested(Procedure):
             return self.inner_method.plan(data.subset(rows), streams.child(f"inner {fit}"))
         except BadData as error:
             where = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
-            raise BadData(f"{where}: {error}") from error
+            raise BadData(f"{where}: {error.sentence.marked}") from error
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         outside = plan.part_named("outer")

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -84,12 +85,12 @@ class Pairs(Procedure):
             raise Refusal(
                 f"'{method.word}' cannot be left out in pairs: the model without folds i and j is "
                 "asked about both, and would be tested on rows before those that it learned from. "
-                f"Name the outer splits, such as outer='{method.word.partition(' ')[0]}'."
+                f"Name the outer splits, such as {mention('outer', method.word.partition(' ')[0])}."
             )
         if not isinstance(method, Averaged) or not method.has_folds:
             raise Refusal(
                 f"'{method.word}' has no folds to leave out in pairs: choose by a K-fold word such "
-                "as '10-fold', or name the outer splits, such as outer='10-fold'."
+                f"as '10-fold', or name the outer splits, such as {mention('outer', '10-fold')}."
             )
         return method
 
@@ -102,7 +103,9 @@ class Pairs(Procedure):
         try:
             return with_pairs(folds)
         except Refusal as refusal:
-            splits = "the same splitter" if order_of(folds) is not None else "outer='10-fold'"
+            splits = (
+                "the same splitter" if order_of(folds) is not None else mention("outer", "10-fold")
+            )
             raise BadData(
                 f"the folds of '{method.word}' cannot be left out in pairs: {refusal}. Choose "
                 f"by folds that hold every row once, or name the outer splits, such as {splits}."

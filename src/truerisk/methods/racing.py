@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -203,8 +204,9 @@ class Racing(Method):
         """Return the method that repeats the race in every outer training set of the pairs."""
         if not isinstance(outer, Pairs) or outer.folds is not None:
             raise Refusal(
-                f"'{self.word}' is tested in the pairs of its own folds, and '{outer.word}' "
-                "was asked for: use outer='pairs', or compare by folds, such as '10-fold'."
+                f"'{self.word}' is tested in the pairs of its own folds, and '{outer.word}' was "
+                f"asked for: use {mention('outer', 'pairs')}, or compare by folds, such as "
+                "'10-fold'."
             )
         return RacedPairs(self, compare, outer.average)
 
@@ -272,7 +274,8 @@ class Racing(Method):
         if terms.n_candidates > 1 and terms.rule.word != "min":
             raise Refusal(
                 f"rule '{terms.rule.word}' may choose a setting that a race has dropped, as a race "
-                "seeks the smallest risk: use rule='min', or compare by folds, such as '10-fold'."
+                f"seeks the smallest risk: use {mention('rule', 'min')}, or compare by folds, such "
+                "as '10-fold'."
             )
         if terms.n_candidates == 1:
             return ask(plan, number=0)

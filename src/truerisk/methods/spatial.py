@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Streams
-from truerisk.core.arguments import check_count, check_flag, is_number, shown
+from truerisk.core.arguments import check_count, check_flag, is_number, mention
 from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -47,7 +47,8 @@ def check_length(name: str, given: Any, least: float | None = None) -> None:
     fits = is_number(given) and np.isfinite(given) and (given > 0 or given == least)
     if given is not None and not fits:
         raise BadArgument(
-            f"{name}={shown(given)}: a length in the unit of block= is wanted, {wanted}."
+            f"{mention(name, given)}: a length in the unit of {mention('block')} is wanted, "
+            f"{wanted}."
         )
 
 

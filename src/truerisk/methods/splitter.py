@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Streams
-from truerisk.core.arguments import as_array, is_count, shown
+from truerisk.core.arguments import as_array, is_count, mention, shown
 from truerisk.core.errors import BadArgument, BadData, is_failure, said_by
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -46,8 +46,8 @@ class Splitter(Averaged):
             return
         if not callable(getattr(self.splitter, "split", None)) or isinstance(self.splitter, str):
             raise BadArgument(
-                f"splitter={shown(self.splitter)} has no split(X, y, groups): give a splitter of "
-                "scikit-learn, such as ShuffleSplit()."
+                f"{mention('splitter', self.splitter)} has no split(X, y, groups): give a splitter "
+                "of scikit-learn, such as ShuffleSplit()."
             )
 
     @property
@@ -117,7 +117,7 @@ class GivenSplits(Averaged):
         given: Any = self.pairs
         if not isinstance(given, Iterable) or isinstance(given, str):
             raise BadArgument(
-                f"pairs={shown(given)}: give a list of (train, test) pairs of row numbers."
+                f"{mention('pairs', given)}: give a list of (train, test) pairs of row numbers."
             )
         pairs = tuple(_pair(number, pair) for number, pair in enumerate(given))
         if not pairs:

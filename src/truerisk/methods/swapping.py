@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from truerisk.contracts import Method, Streams, Terms
-from truerisk.core.arguments import check_number
+from truerisk.core.arguments import check_number, mention
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -72,8 +72,8 @@ class Swapping(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if type(loss) is not ZeroOne:
             raise Refusal(
-                f"method 'swapping' is defined for zero-one loss, not for '{loss.word}': "
-                "use scoring='zero-one', or a method such as 'loo' or '10-fold'."
+                f"method 'swapping' is defined for zero-one loss, not for '{loss.word}': use "
+                f"{mention('scoring', 'zero-one')}, or a method such as 'loo' or '10-fold'."
             )
         if data.n_classes != 2:
             raise Refusal(
@@ -185,8 +185,9 @@ def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:
     fine &= (k[:, 0] % 2).round(9) == 1
     if not fine[answers.answered.all(axis=1)].all():
         raise Refusal(
-            "form='as-printed' is stated for nearest neighbours with odd k, and some candidate is "
-            "no such rule: use form='exact', which any classifier for two classes has."
+            f"{mention('form', 'as-printed')} is stated for nearest neighbours with odd k, and "
+            f"some candidate is no such rule: use {mention('form', 'exact')}, which any classifier "
+            "for two classes has."
         )
     short: np.ndarray = np.abs(2 * votes - k).round() == 1
     return short.astype(np.float64)

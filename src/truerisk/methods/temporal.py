@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Streams, Terms
-from truerisk.core.arguments import check_count, is_number, shown
+from truerisk.core.arguments import check_count, is_number, mention
 from truerisk.core.errors import BadArgument
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -38,7 +38,7 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+        raise BadArgument(f"{mention(name, given)}: {wanted}.")
 
 
 def said_spans(method: Any, **usual: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import refuse_class, shown
+from truerisk.core.arguments import mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import check_known, closest
 from truerisk.losses.loss import Average
@@ -58,14 +58,14 @@ def as_method(given: Any) -> Method:
         and all(isinstance(w, str | Method) for w in given)
     ):
         raise BadArgument(
-            f"cv={shown(given)} lists several ways to split, and one is wanted here: "
+            f"{mention('cv', given)} lists several ways to split, and one is wanted here: "
             "tr.assess takes several."
         )
     if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
         given_splits: Method = WITHOUT_WORD["GivenSplits"].load()(tuple(given))
         return given_splits
     raise UnknownName(
-        f"cv={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
+        f"{mention('cv', given)} is neither a word ({', '.join(registry)}), a method, a number of "
         "folds, a scikit-learn splitter, nor a list of (train, test) pairs."
     )
 
@@ -88,7 +88,7 @@ def listed_splits(cv: Any) -> list[Any]:
     if not isinstance(cv, list | tuple):
         return [cv]
     if not cv:
-        raise BadArgument(f"cv={shown(cv)} names no splits: leave it out, or give '10-fold'.")
+        raise BadArgument(f"{mention('cv', cv)} names no splits: leave it out, or give '10-fold'.")
     alone = any(isinstance(one, list | tuple | np.ndarray) for one in cv)
     return [cv] if alone else list(cv)
 
@@ -123,9 +123,11 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
     elif (numbered := _NUMBERED.fullmatch(text)) and f"{numbered[1]}-K" in registry:
         made, numbers = registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
     elif word == "K-fold":
-        raise UnknownName("put a number for K: cv='10-fold', or '5x10-fold' for 5 repeats.")
+        raise UnknownName(
+            f"put a number for K: {mention('cv', '10-fold')}, or '5x10-fold' for 5 repeats."
+        )
     elif word in registry and word.endswith("-K"):
-        raise UnknownName(f"put a number for K: cv='{word[:-1]}5'.")
+        raise UnknownName(f"put a number for K: {mention('cv', f'{word[:-1]}5')}.")
     elif word in registry:
         made = registry.load(word)
     else:

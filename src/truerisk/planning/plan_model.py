@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from truerisk.core import tables
-from truerisk.core.arguments import check_count, check_level, check_number, is_number, shown
+from truerisk.core.arguments import check_count, check_level, check_number, is_number, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_known
@@ -174,16 +174,17 @@ def plan_development(
         events = given["rate"] * given["follow_up"]
         if events >= 1:
             raise BadArgument(
-                f"rate={shown(rate)} and follow_up={shown(follow_up)} are {events:g} events per "
-                "person, who has one at most: give both in the same unit of time."
+                f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are {events:g} "
+                "events per person, who has one at most: give both in the same unit of time."
             )
         largest = model_size.largest_r2(model_size.likelihood_of_times(events))
     by = _expected_r2(outcome, r2, nagelkerke, auc, given, largest)
     expected = by.pop("r2")
     if outcome != "continuous" and expected >= min(shrinkage, largest):
         raise Refusal(
-            f"r2={expected:.3g}: rows are planned for an R² below {min(shrinkage, largest):.3g}, "
-            "the lesser of the shrinkage and of what a perfect model has."
+            f"{mention('r2', expected, f'{expected:.3g}')}: rows are planned for an R² "
+            f"below {min(shrinkage, largest):.3g}, the lesser of the shrinkage and of what a "
+            "perfect model has."
         )
     told = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
     if outcome == "continuous":
@@ -237,20 +238,22 @@ def _expected_r2(
     every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
     told = {name: value for name, value in every.items() if value is not None}
     if not told and outcome == "continuous":
-        raise UnknownName("r2= is missing: say by it how good the model will be.")
+        raise UnknownName(f"{mention('r2')} is missing: say by it how good the model will be.")
     if len(told) != 1:
-        words = ", ".join(f"{name}=" for name in (told or every))
+        words = ", ".join(mention(name) for name in (told or every))
         raise UnknownName(f"say by one of {words} how good the model will be.")
     ((name, value),) = told.items()
     check_inside(name, value)
     if name == "r2":
         return told
     if outcome == "continuous" or (name == "auc" and outcome != "binary"):
-        raise UnknownName(f"{name}= is not known of a {outcome} outcome: give r2=.")
+        raise UnknownName(
+            f"{mention(name)} is not known of a {outcome} outcome: give {mention('r2')}."
+        )
     if name == "nagelkerke":
         return {name: value, "r2": value * largest}
     if not value > 0.5:
-        raise BadArgument(f"auc={shown(value)}: a model is better than chance, .5.")
+        raise BadArgument(f"{mention('auc', value)}: a model is better than chance, .5.")
     return {name: value, "r2": model_size.LinearPredictor.of_auc(value, given["prevalence"]).r2}
 
 
@@ -264,23 +267,27 @@ def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of
         if name not in needs[outcome]:
             if value is not None and name not in may[outcome]:
                 of = next(one for one in needs if name in (*needs[one], *may[one]))
-                raise UnknownName(f"{name}= is foreseen of a {of} outcome, not of a {outcome} one.")
+                raise UnknownName(
+                    f"{mention(name)} is foreseen of a {of} outcome, not of a {outcome} one."
+                )
             continue
         if value is None:
-            every = ", ".join(f"{one}=" for one in needs[outcome])
-            raise UnknownName(f"{name}= is missing. Of a {outcome} outcome foresee {every}.")
+            every = ", ".join(mention(one) for one in needs[outcome])
+            raise UnknownName(
+                f"{mention(name)} is missing. Of a {outcome} outcome foresee {every}."
+            )
         if name in SHARES:
             check_inside(name, value)
         elif not is_number(value) or not math.isfinite(value) or value == 0:
             wanted = "other than" if name == "mean" else "above"
-            raise BadArgument(f"{name}={shown(value)}: use a number {wanted} 0.")
+            raise BadArgument(f"{mention(name, value)}: use a number {wanted} 0.")
         elif not 1 / LARGEST <= abs(float(value)) <= LARGEST:
             raise BadArgument(
-                f"{name}={shown(value)}: use a number of a size from {1 / LARGEST:g} to "
+                f"{mention(name, value)}: use a number of a size from {1 / LARGEST:g} to "
                 f"{LARGEST:g}; choose another unit for a larger or a smaller one."
             )
         elif name != "mean" and value < 0:
-            raise BadArgument(f"{name}={shown(value)}: use a number above 0.")
+            raise BadArgument(f"{mention(name, value)}: use a number above 0.")
 
 
 def check_ratio(ratio: Any) -> None:
@@ -291,9 +298,9 @@ def check_ratio(ratio: Any) -> None:
 def check_inside(name: str, value: Any) -> None:
     """Refuse what is no share of something."""
     if not is_number(value) or not 0 < value < 1:
-        raise BadArgument(f"{name}={shown(value)}: use a number between 0 and 1.")
+        raise BadArgument(f"{mention(name, value)}: use a number between 0 and 1.")
     if not CLOSEST <= value <= 1 - CLOSEST:
         raise BadArgument(
-            f"{name}={shown(value)}: use a number between 0 and 1, no nearer to either than "
+            f"{mention(name, value)}: use a number between 0 and 1, no nearer to either than "
             f"{CLOSEST:g}."
         )

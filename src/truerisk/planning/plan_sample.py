@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, shown
+from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
@@ -237,7 +237,7 @@ def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
     if curve.estimates[-1].scoring != ERROR:
         raise Refusal(
             f"this learning curve is in '{curve.estimates[-1].scoring}', and tests are planned for "
-            f"the share of errors: make it with scoring='{ERROR}'."
+            f"the share of errors: make it with {mention('scoring', ERROR)}."
         )
     if curve.law is None:
         raise Refusal(f"this learning curve has no law to plan by: {curve.lacking}")
@@ -303,27 +303,30 @@ def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> No
     values = list(error.values()) if isinstance(error, Mapping) else [error]
     if not values or not all(is_number(e) and 0 <= e <= 1 for e in values):
         raise BadArgument(
-            f"error={shown(error)}: an error is a share between 0 and 1, or a dict of such."
+            f"{mention('error', error)}: an error is a share between 0 and 1, or a dict of such."
         )
     if any(0 < e < CLOSEST or 0 < 1 - e < CLOSEST for e in values):
         raise BadArgument(
-            f"error={shown(error)}: an error is 0, 1, or no nearer to either than {CLOSEST:g}."
+            f"{mention('error', error)}: an error is 0, 1, or no nearer to either than {CLOSEST:g}."
         )
     if isinstance(error, Mapping) and not all(is_count(m) and m <= MOST for m in error):
         raise BadArgument(
-            f"error={shown(error)}: its keys are numbers of training rows, {MOST:,} at most."
+            f"{mention('error', error)}: its keys are numbers of training rows, {MOST:,} at most."
         )
     if width is None and n is None:
-        raise UnknownName("say what to plan: width= of the interval, or n= rows to share, or both.")
+        raise UnknownName(
+            f"say what to plan: {mention('width')} of the interval, or "
+            f"{mention('n')} rows to share, or both."
+        )
     if width is not None and not (is_number(width) and CLOSEST <= width <= 1 - CLOSEST):
         raise BadArgument(
-            f"width={shown(width)}: an interval of an error has a width between 0 and 1, no nearer "
-            f"to either than {CLOSEST:g}."
+            f"{mention('width', width)}: an interval of an error has a width between 0 and 1, no "
+            f"nearer to either than {CLOSEST:g}."
         )
     if n is not None:
         check_count("n", n, 2, "rows to share are 2 or more")
     check_level("confidence_level", level)
     if not is_number(assurance) or not 0.5 <= assurance <= 1 - CLOSEST:
         raise UnknownName(
-            f"assurance={shown(assurance)}: use a probability from .5 up to 1 - {CLOSEST:.0e}."
+            f"{mention('assurance', assurance)}: use a probability from .5 up to 1 - {CLOSEST:.0e}."
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from truerisk.core.arguments import check_level, check_number, is_number, shown
+from truerisk.core.arguments import check_level, check_number, is_number, mention
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.planning import model_size
 from truerisk.planning.plan_model import (
@@ -165,7 +165,7 @@ def _of_classes(
     benefit_width: float | None = None,
 ) -> Planned:
     if auc <= 0.5:
-        raise BadArgument(f"auc={shown(auc)}: a model is better than chance, .5.")
+        raise BadArgument(f"{mention('auc', auc)}: a model is better than chance, .5.")
     foreseen = {"prevalence": float(prevalence), "auc": float(auc)}
     notes: list[str] = []
     scores = model_size.LinearPredictor.of_auc(auc, prevalence)
@@ -204,7 +204,8 @@ def _of_classes(
         foreseen |= {"threshold": float(threshold), **rates, "standardised net benefit": benefit}
     elif not sensitivity is specificity is benefit_width is None:
         raise UnknownName(
-            "threshold= is missing, of which sensitivity=, specificity= and benefit_width= are."
+            f"{mention('threshold')} is missing, of which {mention('sensitivity')}, "
+            f"{mention('specificity')} and {mention('benefit_width')} are."
         )
     return sizes, foreseen, notes
 
@@ -246,7 +247,7 @@ def _mean_and_sd(given: Any) -> tuple[float, float]:
         mean = sd = None
     if not (is_number(mean) and is_number(sd) and abs(mean) < 100 and 0 < sd < 100):
         raise BadArgument(
-            f"linear_predictor={shown(given)}: give the mean and the standard deviation of the "
-            "log odds, such as (-2.5, 1)."
+            f"{mention('linear_predictor', given)}: give the mean and the standard deviation of "
+            "the log odds, such as (-2.5, 1)."
         )
     return float(mean), float(sd)

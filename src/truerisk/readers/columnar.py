@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -84,7 +85,7 @@ def look(path: str, kind: str, max_cells: str, max_bytes: str) -> int:
     try:
         read_here(path, kind, max_cells=int(max_cells), max_bytes=int(max_bytes))
     except BadData as error:
-        print(json.dumps(str(error)))  # noqa: T201  to the process that asked
+        print(json.dumps(error.sentence.marked))  # noqa: T201  to the process that asked
         return REFUSED
     return 0
 
@@ -147,9 +148,9 @@ def _refuse_size(
     n_bytes = sum(int(size or 0) for size in lazy.select(sizes).collect().row(0))
     if n_bytes > max_bytes:
         raise BadData(
-            f"its texts hold {n_bytes:,} bytes, more than the cap of {max_bytes:,}: "
-            "take a sample of its rows or columns, or raise max_bytes=."
-        ).about("max_bytes")
+            f"its texts hold {n_bytes:,} bytes, more than the cap of {max_bytes:,}: take a sample "
+            f"of its rows or columns, or raise {mention('max_bytes')}."
+        )
 
 
 def _cells(column: Any, polars: Any) -> list[str]:

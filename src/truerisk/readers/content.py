@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, first_line
 from truerisk.core.frozen import frozen
 from truerisk.kernels import available
@@ -189,9 +190,9 @@ def _capped(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint8]:
 
 def _too_large(name: str, how: str, max_bytes: int) -> BadData:
     return BadData(
-        f"{name} {how}, more than the cap of {max_bytes:,} bytes: "
-        "take a sample of its rows or columns, or raise max_bytes=."
-    ).about("max_bytes")
+        f"{name} {how}, more than the cap of {max_bytes:,} bytes: take a sample of its rows or "
+        f"columns, or raise {mention('max_bytes')}."
+    )
 
 
 def _checked(content: NDArray[np.uint8], name: str) -> Text:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePath
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.readers.cells import counted, quoted
 from truerisk.readers.columnar import MISSING, READERS, number, read_columnar
@@ -85,8 +86,8 @@ def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
         if kind is None:
             raise
         raise BadData(
-            f"{error} It is named like a file of {kind} and does not begin like one: if it should "
-            "be one, it is damaged; write it anew."
+            f"{error.sentence.marked} It is named like a file of {kind} and does not begin like "
+            "one: if it should be one, it is damaged; write it anew."
         ) from error
 
 
@@ -267,8 +268,8 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
         if len(rows) * (last + 1) > max_cells:
             raise BadData(
                 f"with its zeros the table has more than {max_cells:,} cells (line {line}, "
-                f"{counted(last, 'column')}): take a sample, or raise max_cells=."
-            ).about("max_cells")
+                f"{counted(last, 'column')}): take a sample, or raise {mention('max_cells')}."
+            )
     if not rows or not last:
         raise BadData("the file has no row with a label and a value such as 3:0.5.")
     first = 0 if any(0 in row for row in rows) else 1

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
 from truerisk.kernels import why_not
@@ -108,8 +109,8 @@ def too_many_cells(where: str, n_columns: int, max_cells: int) -> BadData:
     """What is said of a table that passes the cap."""
     return BadData(
         f"the table has more than {max_cells:,} cells ({where}, {counted(n_columns, 'column')}): "
-        "take a sample of its rows or columns, or raise max_cells=."
-    ).about("max_cells")
+        f"take a sample of its rows or columns, or raise {mention('max_cells')}."
+    )
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -173,8 +174,8 @@ def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
         right = "tab" if best == "\t" else best
         raise BadData(
             f"the delimiter looks wrong: with {name} the file has one column, with "
-            f"{DELIMITERS[best]} it has {others[best]}; give delimiter='{right}'."
-        ).about("delimiter")
+            f"{DELIMITERS[best]} it has {others[best]}; give {mention('delimiter', right)}."
+        )
     raise BadData(
         f"the file has one column, {quoted(header[0])}, and none of , ; tab | splits it: "
         "a table needs the target and at least one feature."

@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.mentions import Sentence
 from truerisk.core.registry import closest
 from truerisk.data.targets import MOST_INTEGER_CLASSES
 from truerisk.readers.cells import Cells, Tally, cells_of, counted, listed, quoted
@@ -59,7 +60,8 @@ def read_target(
     column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
-            f"target_type={quoted(target_type)} is neither classification nor regression."
+            f"{mention('target_type', target_type, quoted(target_type))} is neither "
+            "classification nor regression."
         )
     if target_type is None:
         column.refuse_numbering()
@@ -135,13 +137,17 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
         )
     if label is None:
         shown = sorted(labels)
-        readings = " or ".join(f"event={f'{came.name}={each}'!r}" for each in shown)
+        readings = " or ".join(_reading(f"{came.name}={each}") for each in shown)
         survival = " (in R's survival 1 is censored and 2 the event)" if shown == ["1", "2"] else ""
         raise BadData(
             f"{the_event} is {listed(shown)}, and not 1 and 0 or true and false: say which label "
             f"means that the event came, {readings}{survival}."
-        ).about("event")
+        )
     return [word == label for word in came.bare]
+
+
+def _reading(event: str) -> str:
+    return mention("event", event, repr(event))
 
 
 @frozen(eq=False)
@@ -204,11 +210,11 @@ def _regression(column: _Cells, asked: TaskWord | None) -> TargetColumn:
     wrong = [v is None or math.isinf(v) for v in numbers]
     if any(wrong):
         line = column.lines[column.tally.first_row(wrong)]
-        other = ", or use target_type='classification'" if None in numbers else ""
+        other = f", or use {mention('target_type', 'classification')}" if None in numbers else ""
         raise BadData(
             f"the target {quoted(name)} holds {quoted(column.tally.first_word(wrong).strip())} on "
             f"line {line}, which is no finite number: mend the cell{other}."
-        ).about("target_type")
+        )
     return _on_numbers(name, column.cells.floats(numbers), column.cells, asked)
 
 
@@ -225,8 +231,8 @@ def _on_numbers(
     span = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
     note = f"target {quoted(name)} is a number ({span}): regression"
     if asked is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
-        note += "; if its integers are labels, use target_type='classification'"
-    return TargetColumn(y, "regression", note)
+        note += f"; if its integers are labels, use {mention('target_type', 'classification')}"
+    return TargetColumn(y, "regression", Sentence(note))
 
 
 def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
@@ -252,8 +258,8 @@ def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
         )
     note = _classes_note(name, counts)
     if asked is None and None not in numbers:
-        note += "; if its integers are quantities, use target_type='regression'"
-    return TargetColumn(labels[column.cells.codes()], "classification", note)
+        note += f"; if its integers are quantities, use {mention('target_type', 'regression')}"
+    return TargetColumn(labels[column.cells.codes()], "classification", Sentence(note))
 
 
 def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:
@@ -276,11 +282,13 @@ def _integer(cell: str, value: float) -> int:
 
 def _too_many(name: str, n_classes: int, n_rows: int, *, numeric: bool) -> BadData:
     looks = "an identifier or a number" if numeric else "an identifier or free text"
-    remedy = "target_type='regression' or another column" if numeric else "another column"
+    remedy = (
+        f"{mention('target_type', 'regression')} or another column" if numeric else "another column"
+    )
     return BadData(
         f"the target {quoted(name)} has {counted(n_classes, 'class', 'classes')} and "
         f"{counted(n_rows, 'row')}: looks like {looks}; use {remedy}."
-    ).about("target_type")
+    )
 
 
 def _classes_note(name: str, counts: Counter[Any]) -> str:
@@ -311,9 +319,9 @@ class Beside:
         """Checked: names are texts, and no column is named twice; the `goal` are targets."""
         for what, name in (("groups", groups), ("time", time)):
             if name is not None and not isinstance(name, str):
-                raise BadArgument(f"{what}={shown(name)}: give the name of the column of {what}.")
+                raise BadArgument(f"{mention(what, name)}: give the name of the column of {what}.")
         if isinstance(block, str) or not all(isinstance(name, str) for name in block):
-            raise BadArgument(f"block={shown(block)}: give a list of names of columns.")
+            raise BadArgument(f"{mention('block', block)}: give a list of names of columns.")
         roles = [*goal.items(), ("the groups", groups), ("the time", time)]
         roles += [("the block", name) for name in block]
         known: dict[str, str] = {}

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, Brief
 from truerisk.core.frozen import frozen
+from truerisk.core.mentions import Sentence
 from truerisk.data.times import dates_in
 from truerisk.readers.cells import cells_of, counted, listed, quoted, side_by_side
 from truerisk.readers.columnar import Column, Kind, numbers_rows, read_column
@@ -175,19 +176,21 @@ def read_table(
         The file has no column of a name that was given; the closest one is named.
     """
     if not isinstance(path, str | os.PathLike):
-        raise BadArgument(f"path={shown(path)}: give the path of a file.")
+        raise BadArgument(f"{mention('path', path)}: give the path of a file.")
     if target is not None or target_type is not None:
         for name, value in {"event": event, "time_to_event": time_to_event}.items():
             if value is not None:
                 raise BadArgument(
-                    f"{name}={shown(value)} stands instead of target= and target_type=: give "
-                    "these or that."
+                    f"{mention(name, value)} stands instead of {mention('target')} and "
+                    f"{mention('target_type')}: give these or that."
                 )
     goal, label = _goal(target, event, time_to_event)
     beside = Beside.named(goal, groups, time, block)
     named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if named is not None and (len(named) != 1 or named in '\r\n" '):
-        raise BadData(f"delimiter={quoted(named)} is not a single separating character.")
+        raise BadData(
+            f"{mention('delimiter', named, quoted(named))} is not a single separating character."
+        )
     content = read_columns(
         path,
         delimiter=named,
@@ -216,7 +219,10 @@ def read_table(
     table = _table(of_goal, found, columns)
     notes = [] if content.note is None else [content.note]
     notes += [
-        f"column {quoted(name)} is no feature; if its rows belong together: groups={name!r}"
+        Sentence(
+            f"column {quoted(name)} is no feature; if its rows belong together: "
+            f"{mention('groups', name, repr(name))}"
+        )
         for name in content.aside
         if name not in beside.names
     ]
@@ -227,13 +233,15 @@ def _goal(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], 
     """The columns of what is to be predicted, by what they are, and the label of the event."""
     if event is None and time_to_event is None:
         if not isinstance(target, str):
-            raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
+            raise BadArgument(
+                f"{mention('target', target)}: give the name of the column to predict."
+            )
         return {"the target": target}, None
     for what, name in {"event": event, "time_to_event": time_to_event}.items():
         if not isinstance(name, str):
             raise BadArgument(
-                f"{what}={shown(name)}: an outcome in time needs the names of two columns, event= "
-                "and time_to_event=."
+                f"{mention(what, name)}: an outcome in time needs the names of two columns, "
+                f"{mention('event')} and {mention('time_to_event')}."
             )
     column, named, label = event.rpartition("=")
     goal = {"the event": column if named else event, "the time to event": time_to_event}
@@ -301,8 +309,9 @@ def _notes(
         if column.left_out is not None:
             note = f"column {quoted(column.name)} {column.left_out} and is left out"
             if column.name in dates:
-                note += f"; if its dates are the times of the rows: time={column.name!r}"
-            notes.append(note)
+                named = mention("time", column.name, repr(column.name))
+                note += f"; if its dates are the times of the rows: {named}"
+            notes.append(Sentence(note))
         elif column.note is not None:
             notes.append(column.note)
     return notes + _preparation_notes(features)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import as_array, check_level, is_number, shown
+from truerisk.core.arguments import as_array, check_level, is_number, mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.results.door import load_from_above
@@ -74,20 +74,24 @@ class ErrorPosterior(Shown):
         2 errors in 20 rows, prior Beta(1, 1): mean 0.1364, 95 % interval [0.0305, 0.3038] (beta)
         """
         if not isinstance(estimate, RiskEstimate):
-            raise BadArgument(f"estimate={shown(estimate)}: give what `estimate_risk` returned.")
+            raise BadArgument(
+                f"{mention('estimate', estimate)}: give what `estimate_risk` returned."
+            )
         losses = _counted(estimate)
         return cls(float(losses.sum()), len(losses), prior, _label(estimate))
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, str):
-            raise BadArgument(f"of={shown(self.of)}: say in words what the posterior is of.")
+            raise BadArgument(f"{mention('of', self.of)}: say in words what the posterior is of.")
         if not (is_number(self.errors) and is_number(self.n)):
             raise BadData(
-                f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
-                "many test rows."
+                f"{mention('errors', self.errors)}, {mention('n', self.n)}: give two numbers, "
+                "how many errors in how many test rows."
             )
         if MOST < max(float(self.n), float(self.errors)) < np.inf:
-            raise BadData(f"n={shown(self.n)} test rows are more than {MOST:,}, which nothing has.")
+            raise BadData(
+                f"{mention('n', self.n)} test rows are more than {MOST:,}, which nothing has."
+            )
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
             raise BadData(
                 f"{self.errors} errors in {self.n} test rows: errors must lie between 0 and n."
@@ -224,7 +228,7 @@ def _rates(given: Any) -> np.ndarray:
     try:
         rates = as_array(given, float)
     except ValueError:
-        raise BadArgument(f"e={shown(given)}: give an error rate, or several.") from None
+        raise BadArgument(f"{mention('e', given)}: give an error rate, or several.") from None
     if np.isnan(rates).any():
         raise BadArgument("e holds NaN: give an error rate, or several.")
     return rates
@@ -238,8 +242,10 @@ def _counted(estimate: RiskEstimate) -> np.ndarray:
     elif estimate.target == "training":
         why = "the rows were trained on: their errors say nothing about new rows."
     elif not np.isin(losses, (0, 1)).all():
-        why = "the losses of its rows are not all 0 or 1: use scoring='zero-one' and a method that "
-        why += "tests every row once, such as 'holdout' or '10-fold'."
+        why = (
+            f"the losses of its rows are not all 0 or 1: use {mention('scoring', 'zero-one')} and "
+            "a method that tests every row once, such as 'holdout' or '10-fold'."
+        )
     elif estimate.n_groups is not None:
         why = "rows of one group depend: their errors are not independent trials."
     elif estimate.placed:

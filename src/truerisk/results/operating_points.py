@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core import formats
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import is_number, mention, shown
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import tied
@@ -200,7 +200,7 @@ def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
         )
     ((name, rate),) = demanded.items()
     if not is_number(rate) or not 0 <= rate <= 1:
-        raise BadData(f"{name}={shown(rate)} is no rate between 0 and 1.")
+        raise BadData(f"{mention(name, rate)} is no rate between 0 and 1.")
     return name, float(rate)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
@@ -502,8 +502,8 @@ def check_asked(score: Any, names: Sequence[str]) -> None:
     """Refuse a score that these fits were not evaluated for, and suggest the nearest one."""
     if not isinstance(score, str) or score not in names:
         raise UnknownName(
-            f"score={shown(score)} was not asked of these fits{closest(score, names) or '.'} "
-            f"Known: {', '.join(names)}. Ask for it by scoring=."
+            f"{mention('score', score)} was not asked of these fits{closest(score, names) or '.'} "
+            f"Known: {', '.join(names)}. Ask for it by {mention('scoring')}."
         )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, plain_values, tables
-from truerisk.core.arguments import as_array, check_level, real_array
+from truerisk.core.arguments import as_array, check_level, mention, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.core.frozen import frozen
 from truerisk.data.rows import is_missing
@@ -309,7 +309,9 @@ def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray
     if len(classes) != 2:
         raise BadData(f"y holds {len(classes)} classes: a ROC curve needs two.")
     if positive is not None and positive not in classes.tolist():
-        raise BadData(f"positive={positive!r} is no class of y ({classes[0]}, {classes[1]}).")
+        raise BadData(
+            f"{mention('positive', positive)} is no class of y ({classes[0]}, {classes[1]})."
+        )
     return values, classes, labels == (classes[1] if positive is None else positive)
 
 

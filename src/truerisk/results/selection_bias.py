@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_count, generator_of, shown
+from truerisk.core.arguments import as_array, check_count, generator_of, mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
@@ -89,8 +89,8 @@ class SelectionBias(Shown):
             chosen = np.empty(0)
         if chosen.shape != estimates.shape[:1] or not np.issubdtype(chosen.dtype, np.integer):
             raise BadArgument(
-                f"chosen={shown(self.chosen)}: give the number of the candidate taken in each of "
-                f"the {len(estimates)} repetitions."
+                f"{mention('chosen', self.chosen)}: give the number of the candidate taken in each "
+                f"of the {len(estimates)} repetitions."
             )
         if not ((chosen >= 0) & (chosen < estimates.shape[1])).all():
             raise BadArgument(f"chosen has numbers outside 0 to {estimates.shape[1] - 1}.")
@@ -231,7 +231,7 @@ def _matrix(name: str, given: Any) -> np.ndarray:
         risks = np.empty(0)
     if risks.ndim != 2 or not risks.size:
         raise BadArgument(
-            f"{name}={shown(given)}: give a table, a line per repetition of the choice."
+            f"{mention(name, given)}: give a table, a line per repetition of the choice."
         )
     if not np.isfinite(risks).all():
         r, n = np.argwhere(~np.isfinite(risks))[0]
@@ -250,7 +250,7 @@ def _units_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
     if curve.rule != "min":
         raise Refusal(
             f"this curve chose by the rule '{curve.rule}', and samples of its rows take the "
-            "smallest risk: make the curve with rule='min'."
+            f"smallest risk: make the curve with {mention('rule', 'min')}."
         )
     if curve.comparable is None:
         raise Refusal(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -144,7 +144,8 @@ class Claim:
             raise Refusal(
                 f"the splits of {clean(str(self.cv), 80)} are drawn anew each time, so those of "
                 "this search cannot be replayed: give it a random_state (an integer) and fit "
-                "again, or use level='pairs' or level='nested', which draw splits of their own."
+                f"again, or use {mention('level', 'pairs')} or {mention('level', 'nested')}, which "
+                "draw splits of their own."
             )
         return split_plan(data.n_rows, first)
 
@@ -159,7 +160,7 @@ class Claim:
             if not is_failure(error):
                 raise
             why = said_by(error)
-            hint = ". Give groups= as you did to fit." if "group" in why else ""
+            hint = f". Give {mention('groups')} as you did to fit." if "group" in why else ""
             raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error
         return [(row_numbers(train), row_numbers(test)) for train, test in pairs]
 
@@ -364,14 +365,14 @@ def refuse_other_class(scale: ScoreScale, claim: Claim, data: Data, positive: An
     named, rated = data.label(class_named(positive, data)), _rated_class(scale, claim, data)
     if rated is None:
         raise BadArgument(
-            f"positive={shown(positive)} names a class, and the score of this search "
+            f"{mention('positive', positive)} names a class, and the score of this search "
             f"({scale.name}) is not of one class: leave positive out."
         )
     if rated != named and not is_a(scale.whole, AUC):  # the AUC is the same for both classes
         raise BadArgument(
-            f"positive={shown(positive)}: the search scores by {scale.name} of class "
-            f"{shown(rated)}. Give the search the scorer of the class that you mean, "
-            "such as make_scorer(f1_score, pos_label=...), and fit it again."
+            f"{mention('positive', positive)}: the search scores by {scale.name} of class "
+            f"{shown(rated)}. Give the search the scorer of the class that you mean, such as "
+            "make_scorer(f1_score, pos_label=...), and fit it again."
         )
 
 

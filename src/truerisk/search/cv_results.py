@@ -13,7 +13,7 @@ import numpy as np
 from numpy.ma import MaskedArray
 from sklearn.exceptions import FitFailedWarning as TheirWarning
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning, warn
 from truerisk.core.formats import params_text
 from truerisk.engines.running.fitting import why_of
@@ -224,7 +224,8 @@ def chosen_by(refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str,
     number, n_settings = refit(results), len(results["params"])
     if not isinstance(number, int | np.integer):
         raise BadArgument(
-            f"best_index_ returned is not an integer: refit={shown(refit)} gave {shown(number)}."
+            f"best_index_ returned is not an integer: {mention('refit', refit)} gave "
+            f"{shown(number)}."
         )
     if not 0 <= number < n_settings:
         raise IndexError(

@@ -20,7 +20,7 @@ from typing import Any
 from sklearn.utils.validation import has_fit_parameter
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family, refuse_no_tags
 from truerisk.core.formats import clean
@@ -301,12 +301,12 @@ def refuse_words_of_grids(search: Any, kind: str) -> None:
             continue
         remedy = f"set it in {kind}, or give a model and a grid"
         raise BadArgument(
-            f"{name}={shown(value)} is about the settings of a grid, and {kind} tries its own: "
+            f"{mention(name, value)} is about the settings of a grid, and {kind} tries its own: "
             f"{remedy if name in heard else 'give a model and a grid'}."
         )
     if callable(search.refit):
         raise BadArgument(
-            f"refit={shown(search.refit)} chooses a setting, and {kind} chooses its own: use "
+            f"{mention('refit', search.refit)} chooses a setting, and {kind} chooses its own: use "
             "refit=True."
         )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.contracts import Method, Streams
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.formats import clean
@@ -91,9 +92,9 @@ def tested_in_pairs(
 def _refuse_study(search: Any) -> None:
     if study_given(search):
         raise Refusal(
-            "the search goes on with a study that already knows all rows, so it cannot be "
-            "repeated honestly: fit it with study=None. level='bbc' corrects its score for the "
-            "choice among its trials alone."
+            "the search goes on with a study that already knows all rows, so it cannot be repeated "
+            f"honestly: fit it with study=None. {mention('level', 'bbc')} corrects its score for "
+            "the choice among its trials alone."
         )
 
 
@@ -232,8 +233,8 @@ def of_clones(estimate: RiskEstimate, search: str) -> RiskEstimate:
 def _loss(scale: ScoreScale, claim: Claim) -> Any:
     if scale.whole is None:
         raise Refusal(
-            f"the score of this search ({scale.word}) is the model's own and has no scorer: "
-            "give the search scoring=, and fit again."
+            f"the score of this search ({scale.word}) is the model's own and has no scorer: give "
+            f"the search {mention('scoring')}, and fit again."
         )
     return scale.whole
 

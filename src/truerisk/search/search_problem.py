@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import check_flag, is_number, shown
+from truerisk.core.arguments import check_flag, is_number, mention, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family, of_survival, refuse_no_estimator
 from truerisk.core.frozen import frozen
@@ -175,9 +175,9 @@ def compared_by(search: Any, usual: str) -> Method:
     method = as_method(usual if search.cv is None else search.cv)
     if isinstance(method, Procedure) and not method.shares_folds:
         raise Refusal(
-            f"cv='{method.word}' tests what was tuned inside, and rates no setting on all "
-            f"rows: use cv='{method.inner_method.word}' with "
-            f"outer='{method.outer_method.word}'."
+            f"{mention('cv', method.word)} tests what was tuned inside, and rates no setting on "
+            f"all rows: use {mention('cv', method.inner_method.word)} with "
+            f"{mention('outer', method.outer_method.word)}."
         )
     return method if isinstance(search.cv, Method) else fold_means(method)
 
@@ -193,8 +193,8 @@ def check_race(select_by: Method, error_score: Any, *, return_train_score: bool)
         )
     if is_number(error_score) and not np.isnan(float(error_score)):
         raise BadArgument(
-            f"error_score={shown(error_score)} is the score of fits that failed, and would be that "
-            f"of fits that '{select_by.word}' never made: use error_score=numpy.nan."
+            f"{mention('error_score', error_score)} is the score of fits that failed, and would be "
+            f"that of fits that '{select_by.word}' never made: use error_score=numpy.nan."
         )
 
 
@@ -204,22 +204,22 @@ def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
         return engine
     if not is_number(error_score):
         raise BadArgument(
-            f"error_score={shown(error_score)}: use 'raise', or the score of a failing fit, such "
-            "as numpy.nan."
+            f"{mention('error_score', error_score)}: use 'raise', or the score of a failing fit, "
+            "such as numpy.nan."
         )
     if outer is not None and not np.isnan(float(error_score)):
         raise BadArgument(
-            f"error_score={shown(error_score)} would count failing fits as if they had answered, "
-            "and a risk has no such number: use error_score=numpy.nan, which leaves such settings "
-            "out, or outer=None."
+            f"{mention('error_score', error_score)} would count failing fits as if they had "
+            "answered, and a risk has no such number: use error_score=numpy.nan, which leaves such "
+            f"settings out, or {mention('outer', None)}."
         )
     if isinstance(engine, Generic):
         return replace(engine, error="warn")
     if isinstance(engine, str) and engine in ("auto", Generic.word):
         return Generic(error="warn")
     raise BadArgument(
-        f"error_score={shown(error_score)} needs the engine 'generic', and engine={shown(engine)} "
-        "was asked for: leave out one of them."
+        f"{mention('error_score', error_score)} needs the engine 'generic', and "
+        f"{mention('engine', engine)} was asked for: leave out one of them."
     )
 
 
@@ -231,12 +231,12 @@ def check_words(search: Any) -> None:
     verbose, limit = search.verbose, search.time_limit
     if not isinstance(verbose, Integral) or verbose < 0:
         raise BadArgument(
-            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
-            "3 for its score as well."
+            f"{mention('verbose', verbose)}: use 0, or 1 for the number of fits, 2 for a line for "
+            "each, 3 for its score as well."
         )
     if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
         raise BadArgument(
-            f"time_limit={shown(limit)}: give seconds, more than 0, or None for no limit."
+            f"{mention('time_limit', limit)}: give seconds, more than 0, or None for no limit."
         )
     check_store(search.store, search.random_state)
 
@@ -246,8 +246,9 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
     if callable(refit):
         if outer is not None:
             raise BadArgument(
-                f"refit={shown(refit)} chooses from cv_results_, which the outer splits of the "
-                "honest risk do not have: use a rule=, by which they choose as well, or outer=None."
+                f"{mention('refit', refit)} chooses from cv_results_, which the outer splits of "
+                f"the honest risk do not have: use a {mention('rule')}, by which they choose as "
+                f"well, or {mention('outer', None)}."
             )
     elif are_several(scoring):
         check_chooser(refit, named(scoring))
@@ -255,7 +256,7 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
         return  # A function may return several scores, which are checked when it is called.
     elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
         raise BadArgument(
-            f"refit={shown(refit)}: use True, False, or a function that gives the number of a "
+            f"{mention('refit', refit)}: use True, False, or a function that gives the number of a "
             "setting for cv_results_."
         )
 
@@ -265,7 +266,7 @@ def check_chooser(refit: Any, names: Mapping[str, Any]) -> None:
     if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in names):
         raise BadArgument(
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
-            f"callable to refit what it chooses: refit={shown(refit)} is none of the scores "
+            f"callable to refit what it chooses: {mention('refit', refit)} is none of the scores "
             f"{shown(list(names))}. Name the one that chooses, or leave refit out, so that the "
             f"first one, {next(iter(names))!r}, does."
         )

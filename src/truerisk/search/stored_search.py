@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.contracts import Fits
-from truerisk.core.arguments import store_of
+from truerisk.core.arguments import mention, store_of
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
@@ -49,18 +49,18 @@ class StoredSearch:
 def check_store(store: Any, random_state: Any) -> None:
     """Refuse an invalid place for a file, and a search that would never find its fits again."""
     place = store_of(store, example="search.db")
+    named = mention("store", str(place), repr(str(place)))
     if place.is_dir():
-        raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
+        raise BadArgument(f"{named} is a folder: name a file, such as 'search.db'.")
     if not place.parent.is_dir():
-        raise BadArgument(
-            f"store={str(place)!r}: there is no folder {str(place.parent)!r}; make it first."
-        )
+        raise BadArgument(f"{named}: there is no folder {str(place.parent)!r}; make it first.")
     if not os.access(place if place.exists() else place.parent, os.W_OK):
-        raise BadArgument(f"store={str(place)!r} cannot be written: name a file that can.")
+        raise BadArgument(f"{named} cannot be written: name a file that can.")
     if random_state is None:
         raise BadArgument(
-            "random_state=None draws other folds in every run, which would find no fit of an "
-            "earlier one in the store: give a seed, such as random_state=0."
+            f"{mention('random_state', None)} draws other folds in every run, which would find no "
+            "fit of an earlier one in the store: give a seed, such as "
+            f"{mention('random_state', 0)}."
         )
 
 

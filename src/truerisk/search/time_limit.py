@@ -14,6 +14,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from truerisk.contracts import Keeper, Method
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
@@ -101,7 +102,7 @@ def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _
         raise Refusal(
             f"'{chosen.word}' compares settings with each other as it goes, and a time_limit tries "
             "them one after the other: leave out time_limit, or choose by folds, such as "
-            "cv='10-fold'."
+            f"{mention('cv', '10-fold')}."
         )
     return _Pass(problem, with_training_rows(plan) if trained else plan)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from truerisk.contracts import Rule
-from truerisk.core.arguments import is_number, refuse_class, shown
+from truerisk.core.arguments import is_number, mention, refuse_class
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
@@ -77,10 +77,10 @@ class OneStandardError(Rule):
             if np.nanmin(values) == 0:
                 return self._simplest(tied(values, 0.0))
             raise Refusal(
-                "rule '1-se' needs a standard error and this method and loss give none; "
-                "use rule='min', or a method with per-row losses such as '10-fold'. In the order "
-                "of time these are 'forward-5' and 'purged-5' where the losses of 100 times or "
-                "more tell how long they remember."
+                "rule '1-se' needs a standard error and this method and loss give none; use "
+                f"{mention('rule', 'min')}, or a method with per-row losses such as '10-fold'. In "
+                "the order of time these are 'forward-5' and 'purged-5' where the losses of 100 "
+                "times or more tell how long they remember."
             )
         return self._simplest(tied(values, values[best] + std_errors[best]))
 
@@ -153,4 +153,6 @@ def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
             return rule
         return OneStandardError(simple_end(candidates))
     refuse_class("rule", given)
-    raise UnknownName(f"rule={shown(given)} is neither a word ({', '.join(registry)}) nor a rule.")
+    raise UnknownName(
+        f"{mention('rule', given)} is neither a word ({', '.join(registry)}) nor a rule."
+    )

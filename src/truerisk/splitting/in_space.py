@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.data import Data
 from truerisk.data.places import USUAL_CELLS, grid_cells, joined, usual_side
@@ -23,8 +24,8 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
     if data.block is not None and data.places is None:
         if size is not None:
             raise BadArgument(
-                f"size={size} is the side of cells, and block= holds labels, which have none: "
-                "leave size out, or give coordinates."
+                f"size={size} is the side of cells, and {mention('block')} holds labels, which "
+                "have none: leave size out, or give coordinates."
             )
         assert data.groups is not None  # block labels were copied to the groups
         return data.groups
@@ -54,7 +55,7 @@ def block_folds(
     if k > n_blocks:
         raise BadData(
             f"{k} folds need at least {k} blocks and there are {n_blocks}: use fewer folds, or "
-            "smaller blocks (size=)."
+            f"smaller blocks ({mention('size')})."
         )
     return draw_folds(replace(data, groups=blocks), k, rng, stratify=stratify)
 
@@ -78,9 +79,9 @@ def _places(data: Data) -> np.ndarray:
     if data.block is None:
         raise BadData(
             "no places are given: name the coordinates of the rows, or the labels of their blocks, "
-            "by block=."
+            f"by {mention('block')}."
         )
     raise BadData(
-        "block= holds labels, and labels lie at no distance from each other: give coordinates, or "
-        "use 'blocks-5', which leaves labels out whole."
+        f"{mention('block')} holds labels, and labels lie at no distance from each other: give "
+        "coordinates, or use 'blocks-5', which leaves labels out whole."
     )

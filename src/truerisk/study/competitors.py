@@ -18,7 +18,7 @@ import numpy as np
 from truerisk.comparison.many import compared
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.comparison.scores import RankTerms, Scores
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import closest
@@ -55,7 +55,7 @@ def compare_study(
     by = by or ("truth" if competitors == "learner" else "rmse")
     if by not in QUANTITIES:
         near = closest(str(by), QUANTITIES) or "."
-        raise UnknownName(f"by={shown(by)}{near} Known: {', '.join(QUANTITIES)}.")
+        raise UnknownName(f"{mention('by', by)}{near} Known: {', '.join(QUANTITIES)}.")
     cells = _cells_compared(results, competitors, where)
     scores = _scores(results, cells, competitors, by)
     quantity = QUANTITIES[by]
@@ -72,7 +72,8 @@ def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: 
     if len(found) > 1:
         raise BadArgument(
             "some of these methods report in a loss of their own and others in the score of the "
-            "study, and the two do not compare: give by='truth', or leave one kind out."
+            f"study, and the two do not compare: give {mention('by', 'truth')}, or leave one kind "
+            "out."
         )
     return found == {True}
 
@@ -81,12 +82,15 @@ def _competitors(results: Replicates, of: str | None) -> str:
     """Learners or methods, whatever the study has several of."""
     if of is not None:
         if of not in ("learner", "method"):
-            raise UnknownName(f"of={shown(of)}: give 'learner' or 'method', whichever is compared.")
+            raise UnknownName(
+                f"{mention('of', of)}: give 'learner' or 'method', whichever is compared."
+            )
         return of
     several = [part for part in ("learner", "method") if len(_names(results, part)) > 1]
     if len(several) == 2:
-        raise BadArgument("the study has several learners and several methods: give of='learner' "
-                          "or of='method', and name one of the others.")  # fmt: skip
+        raise BadArgument("the study has several learners and several methods: give "
+                          f"{mention('of', 'learner')} or {mention('of', 'method')}, and name one "
+                          "of the others.")  # fmt: skip
     return several[0] if several else "learner"
 
 
@@ -103,13 +107,13 @@ def _cells_compared(
         names, choice = _names(results, part), where[part]
         if part == competitors:
             if choice is not None:
-                raise UnknownName(f"{part}={shown(choice)}: leave it out, as {part}s compete.")
+                raise UnknownName(f"{mention(part, choice)}: leave it out, as {part}s compete.")
             continue
         if choice is None and len(names) > 1:
             listed = ", ".join(str(name) for name in names)
             raise BadArgument(
                 f"the study has several {part}s ({listed}): compare at one of them, "
-                f"{part}={names[0]!r}. The data sets of a comparison are problems."
+                f"{mention(part, names[0])}. The data sets of a comparison are problems."
             )
         if choice is not None and choice not in names:
             listed = ", ".join(str(name) for name in names)

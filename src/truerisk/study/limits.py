@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.engines.running.executors import one_thread
 from truerisk.engines.workers.crews import Shared
@@ -52,7 +53,7 @@ def run_here(order: Order, batch: Batch) -> list[Fate]:
     """The same where threads are limited already, or will be in another process."""
     if order.limits:
         if order.limits.megabytes is not None and not sys.platform.startswith("linux"):
-            raise Refusal("a limit on memory needs Linux: leave limit_megabytes= out.")
+            raise Refusal(f"a limit on memory needs Linux: leave {mention('limit_megabytes')} out.")
         # A task that breaks a limit ends its child, and has failed; the others are not disturbed.
         return [_child(order).run(batch, number) for number in batch.numbers]
     arrays = order.frozen()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.study.driving import drive
 from truerisk.study.queue import Rules
@@ -45,9 +46,9 @@ def stored_replicates(
         held = len(store.ended(cell))
         if held and not resume:
             raise UnknownName(
-                f"{path} holds {held} of {replicates} replicates of {word}: add resume=True to go "
-                "on with them, or name another file."
-            ).about("resume")
+                f"{path} holds {held} of {replicates} replicates of {word}: add "
+                f"{mention('resume', True)} to go on with them, or name another file."
+            )
         store.forget([State.FAILED])  # what was mended since may work now
         drive(store, [cell], work, executor, rules=Rules(unit=unit))
         errors = store.errors(cell)

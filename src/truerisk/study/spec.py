@@ -13,7 +13,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from truerisk.core.arguments import path_of, refuse_old_names
+from truerisk.core.arguments import mention, path_of, refuse_old_names
 from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, check_present, closest
@@ -246,7 +246,7 @@ class _Reader:
         try:
             check(word)
         except TrueRiskError as error:
-            self.refuse(str(error), *place)
+            self.refuse(error.sentence.marked, *place)
 
     # ------------------------------------------------------------ problems, learners, methods
 
@@ -328,8 +328,8 @@ class _Reader:
             self.refuse(f'import = {where!r}: write "package.module:name".', key, i, "import")
         if not self.allow_import:
             self.refuse(
-                f"import = {where!r} runs code of that module: give allow_import=True if you trust "
-                "it.",
+                f"import = {where!r} runs code of that module: give "
+                f"{mention('allow_import', True)} if you trust it.",
                 key, i, "import",
             )  # fmt: skip
         return where.rpartition(":")[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadStore
 from truerisk.engines.workers.crews import versions
 from truerisk.study.store import Store
@@ -40,7 +41,7 @@ def begin(
     }
     other = ", ".join(then)
     if other and not mixed_versions:
-        allowed = " or allow it by mixed_versions=True."
+        allowed = f" or allow it by {mention('mixed_versions', True)}."
         raise BadStore(
             f"{store.path} was begun with {other}, on which numbers can depend: use the same "
             f"versions, or a new store{'.' if kind == SEARCH else f',{allowed}'}"

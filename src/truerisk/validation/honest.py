@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request, Streams, Terms
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import Problem, Score
@@ -140,7 +141,7 @@ def asking_besides(problem: Problem, request: Request) -> Problem:
 
 NO_PAIRS = (
     "no models were fitted without a further fold, which would show how predictions move: use a "
-    "search with outer='pairs', or a model without a search inside."
+    f"search with {mention('outer', 'pairs')}, or a model without a search inside."
 )
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.tables import frame_of
@@ -240,7 +241,9 @@ def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     shaken = pair_answers(run, response)
     of_pairs = others_of_pairs(answers, shaken)
     if of_pairs is None:
-        raise Refusal("rows were tested more than once: use one repetition, outer='pairs'.")
+        raise Refusal(
+            f"rows were tested more than once: use one repetition, {mention('outer', 'pairs')}."
+        )
     rows, places = of_pairs
     given = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
     others, factor = shaken.values[0][places], max(1.0, len(places) - 1) ** 0.5

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import even_array, shown
+from truerisk.core.arguments import even_array, mention, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -267,7 +267,10 @@ def levels_of(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
 
 def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(subgroups, Mapping) and not subgroups:
-        raise BadArgument("subgroups={} names no column: name one, or leave the argument out.")
+        raise BadArgument(
+            f"{mention('subgroups', subgroups)} names no column: name one, or leave the argument "
+            "out."
+        )
     if isinstance(subgroups, Mapping):
         yield from ((str(name), values) for name, values in subgroups.items())
     elif isinstance(subgroups, str | Integral):
@@ -282,8 +285,8 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"column {j}", column) for j, column in enumerate(np.asarray(subgroups).T))
     else:
         raise BadArgument(
-            f"subgroups={shown(subgroups)}: name columns of X, or give an array with one level "
-            "for each row, a frame, or a dict of such arrays."
+            f"{mention('subgroups', subgroups)}: name columns of X, or give an array with one "
+            "level for each row, a frame, or a dict of such arrays."
         )
 
 

@@ -13,7 +13,7 @@ from truerisk.checks.columns import (
     telling_columns,
     unrepeated_columns,
 )
-from truerisk.core.arguments import as_typed, check_flag, check_level, refuses_old_names, shown
+from truerisk.core.arguments import as_typed, check_flag, check_level, mention, refuses_old_names
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family, refuse_no_estimator
 from truerisk.core.formats import clean
@@ -158,7 +158,7 @@ def validate(
         for name, value in {"scoring": scoring, "confidence_level": confidence_level}.items():
             if value is not None:
                 raise Refusal(
-                    f"{name}={shown(value)} is that of the search: give it to HonestSearchCV, and "
+                    f"{mention(name, value)} is that of the search: give it to HonestSearchCV, and "
                     "leave it out here."
                 )
     words = {} if scoring is None else {"scoring": scoring}
@@ -233,8 +233,8 @@ def problem_to_validate(
     ours = isinstance(searched, HonestSearchCV)
     if ours and searched.outer is None:
         raise Refusal(
-            "outer=None leaves out the answers about held-out rows, which a validation rests on: "
-            "use outer='pairs'."
+            f"{mention('outer', None)} leaves out the answers about held-out rows, which a "
+            f"validation rests on: use {mention('outer', 'pairs')}."
         )
     problem = problem_of_any(searched, X, y, groups, params, random_state=seed, **order)
     if not ours or not hasattr(searched, "risk_"):
@@ -260,7 +260,7 @@ def refuse_refits(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise Refusal(
-                f"{name}={shown(value)} asks for fits, and a finished model is not fitted again: "
+                f"{mention(name, value)} asks for fits, and a finished model is not fitted again: "
                 "leave it out."
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_clip, check_count, check_number, shown
+from truerisk.core.arguments import as_array, check_clip, check_count, check_number, mention
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_known
@@ -58,7 +58,7 @@ class Wishes:
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
             if data.classes is None and value is not None:
                 raise Refusal(
-                    f"{name}={shown(value)} is about probabilities, and y holds numbers: leave it "
+                    f"{mention(name, value)} is about probabilities, and y holds numbers: leave it "
                     "out."
                 )
         if samples is not None:
@@ -90,12 +90,12 @@ class Wishes:
             return None
         if given is not True and not isinstance(given, Mapping):
             raise BadArgument(
-                f"validate={shown(given)}: give True, or words of tr.validate with their values, "
-                "such as {'subgroups': 'sex', 'replicates': 50}."
+                f"{mention('validate', given)}: give True, or words of tr.validate with their "
+                "values, such as {'subgroups': 'sex', 'replicates': 50}."
             )
         words = {"positive": positive} | ({} if given is True else dict(given))
         for name in words:
-            check_known(f"validate={shown(given)}: there is no word", name, WORDS)
+            check_known(f"{mention('validate', given)}: there is no word", name, WORDS)
         return cls.of(X, data, seed, **words)
 
 
@@ -109,20 +109,21 @@ def _at(data: Data, horizon: Any, positive: Any) -> Data:
     if data.task != "survival":
         if horizon is not None:
             raise Refusal(
-                f"horizon={shown(horizon)} is a time of an outcome in time, and y holds none: "
+                f"{mention('horizon', horizon)} is a time of an outcome in time, and y holds none: "
                 "leave it out."
             )
         return data
     if horizon is None:
+        median = float(np.median(data.y[:, 1]))
         raise Refusal(
             "y holds outcomes in time: name the time by which predictions are validated, such as "
-            f"horizon={np.median(data.y[:, 1]):g}, the median."
+            f"{mention('horizon', median, f'{median:g}')}, the median."
         )
     check_number("horizon", horizon, *ANY_TIME)
     if positive is not None:
         raise Refusal(
-            f"positive={shown(positive)} names a class, and of an outcome in time the event is "
-            "that it came by the horizon: leave it out."
+            f"{mention('positive', positive)} names a class, and of an outcome in time the event "
+            "is that it came by the horizon: leave it out."
         )
     at = data.at(horizon)
     if not at.class_codes.any():
@@ -143,6 +144,6 @@ def _thresholds(given: Any) -> np.ndarray:
         found = np.empty(0)
     if found.ndim != 1 or not len(found) or not ((found >= 0) & (found < 1)).all():
         raise BadArgument(
-            f"thresholds={shown(given)}: give probabilities from which one treats, 0 ≤ t < 1."
+            f"{mention('thresholds', given)}: give probabilities from which one treats, 0 ≤ t < 1."
         )
     return found

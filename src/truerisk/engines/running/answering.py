@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.arguments import real_array
+from truerisk.core.arguments import mention, real_array
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.formats import clean
@@ -97,9 +97,9 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     """Return a column for each class of y; a class that the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
-            f"{_name(model)} gives no probabilities, which log, brier and other losses and "
-            "scores of probabilities need: leave them out (scoring='zero-one'), use a model with "
-            "predict_proba, or CalibratedClassifierCV around this one."
+            f"{_name(model)} gives no probabilities, which log, brier and other losses and scores "
+            f"of probabilities need: leave them out ({mention('scoring', 'zero-one')}), use a "
+            "model with predict_proba, or CalibratedClassifierCV around this one."
         )
     return probabilities(*_said_of_classes(model, data, test))
 
@@ -132,7 +132,7 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     if data.n_classes != 2:
         raise Refusal(
             f"this loss ranks rows by one score, and y has {data.n_classes} classes: use "
-            "scoring='log' or 'brier'."
+            f"{mention('scoring', 'log')} or 'brier'."
         )
     if hasattr(model, "decision_function"):
         scores = real_array(model.decision_function(test.X)).ravel()
@@ -140,8 +140,8 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     if hasattr(model, "predict_proba"):
         return shares(*_said_of_classes(model, data, test))[:, 1]
     raise Refusal(
-        f"{_name(model)} gives neither decision values nor probabilities: "
-        "loss 'auc' has nothing to rank by; use scoring='zero-one'."
+        f"{_name(model)} gives neither decision values nor probabilities: loss 'auc' has nothing "
+        f"to rank by; use {mention('scoring', 'zero-one')}."
     )
 
 

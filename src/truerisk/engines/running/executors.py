@@ -16,7 +16,7 @@ from numbers import Integral
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.arguments import check_count, shown
+from truerisk.core.arguments import check_count, mention
 from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.core.registry import check_present
@@ -41,16 +41,18 @@ def workers_of(executor: Any) -> int | None:
         return 2
     if isinstance(executor, (bool, str)):
         raise UnknownName(
-            f"n_jobs={shown(executor)} is unknown; use None (this process), a number of worker "
-            "processes, 'dask://host:port', or any object with submit(function, *args)."
+            f"{mention('n_jobs', executor)} is unknown; use None (this process), a number of "
+            "worker processes, 'dask://host:port', or any object with submit(function, *args)."
         )
     if isinstance(executor, Integral):  # This includes NumPy's integers.
         if executor < 1:
-            raise UnknownName(f"n_jobs={executor}: a number of workers is at least 1.")
+            raise UnknownName(
+                f"{mention('n_jobs', int(executor))}: a number of workers is at least 1."
+            )
         check_count("n_jobs", executor)
         return int(executor)
     if not callable(getattr(executor, "submit", None)):
-        raise UnknownName(f"n_jobs={shown(executor)} has no submit(function, *args).")
+        raise UnknownName(f"{mention('n_jobs', executor)} has no submit(function, *args).")
     return int(getattr(executor, "_max_workers", 0) or 2)
 
 
@@ -63,7 +65,9 @@ def executor_of(n_jobs: Any) -> Any:
         workers_of(n_jobs)  # raises if the value is no executor
         return n_jobs
     if n_jobs == 0:
-        raise UnknownName("n_jobs=0: give a number of worker processes, -1 for one per core.")
+        raise UnknownName(
+            f"{mention('n_jobs', 0)}: give a number of worker processes, -1 for one per core."
+        )
     cores, wanted = os.cpu_count() or 1, int(n_jobs)
     workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
     return None if workers == 1 else workers
@@ -147,7 +151,7 @@ def _is_cluster(executor: Any) -> bool:
         return is_a(executor, CLIENT)
     if not executor.partition("://")[2].rpartition(":")[2].isdecimal():
         raise UnknownName(
-            f"n_jobs={shown(executor)}: write dask://host:port, such as dask://10.0.0.1:8786."
+            f"{mention('n_jobs', executor)}: write dask://host:port, such as dask://10.0.0.1:8786."
         )
     return True
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.contracts import Request, RunOptions
+from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
@@ -104,7 +105,7 @@ def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator
             raise
         raise FitFailed(
             f"the executor cannot run the fits ({said_by(error)}): use another one, or "
-            "n_jobs=None to see whether they run in this process."
+            f"{mention('n_jobs', None)} to see whether they run in this process."
         ) from error
 
 

@@ -14,8 +14,10 @@ from math import comb, factorial, prod
 import numpy as np
 
 from truerisk.contracts import Engine, Request, RunOptions
+from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.mentions import Sentence
 from truerisk.data.data import Data
 from truerisk.losses.loss import RowLoss
 from truerisk.plan.answers import Answers, Failure
@@ -26,7 +28,8 @@ from truerisk.plan.plan import Plan
 
 MOST_FITS = 20_000
 INSTEAD = {
-    "subsets": "use cv='monte-carlo', which draws some of them, 'loo' or a K-fold word",
+    "subsets": f"use {mention('cv', 'monte-carlo')}, which draws some of them, 'loo' or a K-fold "
+    "word",
     "bootstraps": "use fewer rows, or nearest neighbours, which have a closed form",
 }
 
@@ -65,7 +68,7 @@ def too_many(plan: Plan, request: Request) -> str | None:
     if total <= MOST_FITS:
         return None
     shown = f"{total:,}" if total < 10**15 else f"10^{len(str(total)) - 1}"
-    return (
+    return Sentence(
         f"{worst[1]} are {shown} fits for each candidate, more than {MOST_FITS:,}; {INSTEAD[kind]}."
     )
 

@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.data.data import Data
@@ -205,7 +205,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
 def _checked(client: Any) -> Any:
     if not callable(getattr(client, "scatter", None)):
         raise UnknownName(
-            f"n_jobs={shown(client)} is no Client of distributed: give Client(address), or "
+            f"{mention('n_jobs', client)} is no Client of distributed: give Client(address), or "
             "'dask://host:port'."
         )
     if getattr(client, "asynchronous", False):

@@ -8,6 +8,7 @@ from contextlib import closing
 from numbers import Integral
 from typing import Any
 
+from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed
 from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
 from truerisk.engines.workers.processes import Processes
@@ -83,12 +84,12 @@ class _Listed(Batches):
 
     def stopped(self, reason: str | BaseException) -> FitFailed:
         if isinstance(reason, str):
-            return FitFailed(f"{reason}: start workers, or use n_jobs=None.")
+            return FitFailed(f"{reason}: start workers, or use {mention('n_jobs', None)}.")
         return _death(reason)
 
 
 def _death(error: BaseException | None, where: str = "") -> FitFailed:
     return FitFailed(
         f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
-        "crashed it. Use fewer workers, or n_jobs=None to see where."
+        f"crashed it. Use fewer workers, or {mention('n_jobs', None)} to see where."
     )

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, is_number, shown
+from truerisk.core.arguments import as_array, is_number, mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 
@@ -85,7 +85,7 @@ def check_prior(prior: Any) -> None:
     """Refuse an unknown prior."""
     if not isinstance(prior, str) or prior not in PRIORS:
         words = ", ".join(f"'{word}'" for word in PRIORS)
-        raise BadArgument(f"prior={shown(prior)} is unknown: it is one of {words}.")
+        raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {words}.")
 
 
 def check_parameters(prior: str, **given: Any) -> None:
@@ -93,8 +93,8 @@ def check_parameters(prior: str, **given: Any) -> None:
     stated = {name: value for name, value in given.items() if value is not None}
     if prior == "improper" and stated:
         raise BadArgument(
-            f"prior='improper' is one form without parameters, and {', '.join(stated)} is given: "
-            "take 'proper', whose parameters they are."
+            f"{mention('prior', 'improper')} is one form without parameters, and "
+            f"{', '.join(stated)} is given: take 'proper', whose parameters they are."
         )
     for name, value in stated.items():
         for one in _each(value):
@@ -124,7 +124,7 @@ def _check(name: str, value: Any) -> None:
         if not is_number(value) or not np.isfinite(float(value)) or (name == "nu" and value < 0):
             what = "a number" if name == "kappa" else "a number of rows, 0 or more"
             raise BadArgument(
-                f"{name}={shown(value)} is not {what}; one for each class is a mapping from the "
+                f"{mention(name, value)} is not {what}; one for each class is a mapping from the "
                 f"labels of y, such as {name}={{0: 7, 1: 8}}."
             )
         return
@@ -142,7 +142,7 @@ def _check(name: str, value: Any) -> None:
             if name == "scale"
             else "a number, or one for each feature"
         )
-        raise BadArgument(f"{name}={shown(value)} is not {what}.")
+        raise BadArgument(f"{mention(name, value)} is not {what}.")
 
 
 def _is_covariance(matrix: np.ndarray) -> bool:

@@ -376,7 +376,7 @@ def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = Fal
                 risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
             except Refusal as refusal:
                 if not lenient:
-                    raise Refusal(f"{refusal} {_place(plan, q)}") from None
+                    raise Refusal(f"{refusal.sentence.marked} {_place(plan, q)}") from None
     if not lenient:
         bad = np.argwhere(~np.isfinite(risks) & answers.answered)
         refuse_non_finite(risks, loss, answers.answered, *(_place(plan, q) for _, q in bad[:1]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from truerisk.core.arguments import path_of, shown
+from truerisk.core.arguments import mention, path_of
 from truerisk.core.errors import BadArgument, BadData, MissingExtra, NotWritten
 from truerisk.report.figure import Figure
 from truerisk.report.page import SERIES, file_of, page_of
@@ -22,7 +22,7 @@ def save_figures(record: Any, folder: Any, formats: Any = FORMATS) -> tuple[Path
     several = isinstance(formats, Iterable) and not isinstance(formats, str)
     wanted = list(formats if several else [formats])
     if not wanted or any(form not in FORMATS for form in wanted):
-        raise BadArgument(f"formats={shown(formats)}: give some of 'svg', 'png' and 'pdf'.")
+        raise BadArgument(f"{mention('formats', formats)}: give some of 'svg', 'png' and 'pdf'.")
     if set(wanted) != {"svg"}:
         try:
             pyplot()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Method, Streams
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.data import Data, TaskWord
 from truerisk.data.rows import n_rows
@@ -63,7 +63,7 @@ def draw_fold_map(
     task: TaskWord = "regression" if target.dtype.kind == "f" else "classification"
     data = Data.check(np.zeros((len(target), 1)), target, task=task, block=block)
     if data.places is None:
-        raise BadData("block= holds labels, and a map needs coordinates.")
+        raise BadData(f"{mention('block')} holds labels, and a map needs coordinates.")
     places = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
     plan = method.plan(data, Streams(random_state))  # as an estimate would draw it
     ax = axes_of(ax, (5.0, 5.0))
@@ -73,8 +73,8 @@ def draw_fold_map(
     else:
         if fold not in range(plan.n_questions):
             raise BadArgument(
-                f"fold={shown(fold)}: '{method.word}' has splits 0 … {plan.n_questions - 1} here; "
-                "None draws all."
+                f"{mention('fold', fold)}: '{method.word}' has splits 0 … {plan.n_questions - 1} "
+                "here; None draws all."
             )
         _draw_one(ax, plan, places, fold)
         ax.set_title(f"{method.word}, fold {fold}", fontsize="medium")

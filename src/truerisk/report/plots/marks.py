@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, MissingExtra
 from truerisk.report.figure import Key
 from truerisk.report.svg import Drawing, Mark, tick_text
@@ -197,7 +197,7 @@ def _add_keys(
 def axes_of(ax: Any, size: tuple[float, float] = WIDE) -> Any:
     """The given axes, or those of a new figure of this size."""
     if ax is not None and not hasattr(ax, "get_figure"):
-        raise BadArgument(f"ax={shown(ax)}: give axes of matplotlib, or leave it out.")
+        raise BadArgument(f"{mention('ax', ax)}: give axes of matplotlib, or leave it out.")
     return pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
