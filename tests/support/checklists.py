@@ -6,7 +6,31 @@ from dataclasses import fields, replace
 from typing import Any
 
 from truerisk.validation.checklists.checklist import Checklist
-from truerisk.validation.checklists.study_facts import StudyFacts
+from truerisk.validation.checklists.study_facts import (
+    Rated,
+    StudyFacts,
+    StudyModel,
+    StudyResults,
+    StudyRows,
+    StudySoftware,
+    StudyTesting,
+)
+
+FACTS = StudyFacts(
+    rows=StudyRows(
+        n_rows=200, n_columns=8, class_counts={"no": 150, "yes": 50}, n_gaps=0, n_rows_with_gaps=0
+    ),
+    model=StudyModel(
+        steps=("StandardScaler", "LogisticRegression"),
+        setting="C=1",
+        response="probability",
+        n_settings=3,
+    ),
+    testing=StudyTesting(chosen_by="10-fold", tested_by="pairs (10-fold)"),
+    results=StudyResults(measures=(Rated("zero-one loss", "", "beta-cv", 0.2, (0.15, 0.26)),)),
+    software=StudySoftware(versions={"truerisk": "1"}),
+)
+"""A study of 200 rows in two classes, of a tuned logistic regression."""
 
 BEFORE = {"PROBAST+AI, evaluation": "evaluation "}
 
@@ -24,3 +48,8 @@ def changed(facts: StudyFacts, **changes: Any) -> StudyFacts:
         facts = replace(facts, **{part.name: replace(record, **own)})
     assert not changes
     return facts
+
+
+def answers(facts: StudyFacts) -> dict[str, str | None]:
+    """Return the answers of the checklist of a study by the numbers of its items."""
+    return answers_of(Checklist.of(facts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -18,6 +19,8 @@ X, Y, SAMPLES = drawn()
 NAMES = np.where(Y == 1, "well", "ill")  # the event of the table is the first in order
 THREE = np.where(X[:, 2] > 0.8, "c", NAMES)
 SITE = np.arange(len(Y)) % 2
+UNKNOWN = "is no class of y, which has ill, well"
+DRAWN = {"samples": [np.arange(len(X))]}
 
 
 def numbers(found):
@@ -36,8 +39,7 @@ def numbers(found):
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(C=np.inf, tol=1e-10)])
-def test_the_first_class_as_event_is_the_second_of_turned_labels(model):
-    """`positive=` the first of two classes gives what y turned around gives."""
+def test_validate_of_the_first_class_is_that_of_turned_labels(model):
     given = {"samples": SAMPLES[:4], "subgroups": {"site": SITE}}
     found = tr.validate(model, X, Y, positive=0, **given)
     turned = tr.validate(model, X, 1 - Y, **given)
@@ -50,8 +52,7 @@ def test_the_first_class_as_event_is_the_second_of_turned_labels(model):
             assert a.value == pytest.approx(b.value, abs=1e-9)
 
 
-def test_the_second_class_is_the_event_unless_another_is_named():
-    """And the text says which."""
+def test_validate_takes_the_second_class_unless_another_is_named():
     usual = tr.validate(GaussianNB(), X, NAMES, replicates=0)
     named = tr.validate(GaussianNB(), X, NAMES, replicates=0, positive="well")
     other = tr.validate(GaussianNB(), X, NAMES, replicates=0, positive="ill")
@@ -59,19 +60,13 @@ def test_the_second_class_is_the_event_unless_another_is_named():
     assert f"event: well, in {(Y == 1).sum()} of {len(Y)} rows" in str(usual)
     assert f"event: ill, in {(Y == 0).sum()} of {len(Y)} rows" in str(other)
     assert other.calibration.event == other.net_benefit.event == "ill"
-
-
-def test_decision_values_turn_their_sign():
-    """The area is the same, and average precision is of the other class."""
-    found = tr.validate(LinearSVC(), X, Y, replicates=0, positive=0)
-    turned = tr.validate(LinearSVC(), X, 1 - Y, replicates=0)
+    found = tr.validate(LinearSVC(), X, Y, replicates=0, positive=0).discrimination
+    turned = tr.validate(LinearSVC(), X, 1 - Y, replicates=0).discrimination
     for word in ("auc", "average-precision"):
-        assert found.discrimination[word].honest == pytest.approx(
-            turned.discrimination[word].honest
-        )
+        assert found[word].honest == pytest.approx(turned[word].honest)
 
 
-def test_one_of_three_classes_stands_against_the_rest():
+def test_validate_holds_one_of_three_classes_against_the_rest():
     """Its probability as it is: slope and Brier score are those of the held-out column."""
     found = tr.validate(GaussianNB(), X, THREE, positive="c", samples=SAMPLES[:3])
     held = found.held_out
@@ -87,10 +82,7 @@ def test_one_of_three_classes_stands_against_the_rest():
     treated = np.mean(np.where(p >= 0.2, came - ~came * 0.25, 0))
     at = np.argmin(np.abs(found.net_benefit.thresholds - 0.2))
     assert found.net_benefit.honest[at] == pytest.approx(treated)
-
-
-def test_a_sample_that_lacks_one_of_three_classes_does_not_count():
-    """Its model could give no probability of that class."""
+    # The model of a sample that lacks a class could give no probability of it.
     lacking = np.resize(np.flatnonzero(THREE != "c"), len(Y))
     samples = np.vstack([lacking, SAMPLES[:2]])
     found = tr.validate(GaussianNB(), X, THREE, positive="well", samples=samples)
@@ -112,7 +104,7 @@ def test_a_sample_that_lacks_one_of_three_classes_does_not_count():
         (NAMES, None, False),
     ],
 )
-def test_the_order_of_two_numbers_is_a_note(y, positive, said):
+def test_validate_notes_the_order_of_two_numbers(y, positive, said):
     """Where it decides which class is the event, and that is neither 1 nor named."""
     found = tr.validate(GaussianNB(), X, y, positive=positive, replicates=0)
     least, greater = np.unique(y)
@@ -122,7 +114,7 @@ def test_the_order_of_two_numbers_is_a_note(y, positive, said):
     assert all("(positive=1" in note for note in notes)
 
 
-def test_reading_keeps_every_answer():
+def test_event_reads_every_answer():
     """Labels, probabilities and decision values of two outcomes; the usual event reads nothing."""
     data = Data.check(X, THREE, task="classification")
     event = Event.named("ill", data)
@@ -137,41 +129,31 @@ def test_reading_keeps_every_answer():
     assert Event.named(None, two).read(p, "probability") is p
 
 
-# ---------------------------------------------------------------- bad input
-
-
-@pytest.mark.parametrize("given", ["sick", 1.5, ["ill"], ("a", "b")])
-def test_an_unknown_class_is_named_before_anything_is_fitted(given):
-    """With those that there are."""
-    with pytest.raises(UnknownName, match="is no class of y, which has ill, well"):
-        tr.validate(GaussianNB(), X, NAMES, positive=given)
-
-
-def test_numbers_have_no_event():
-    """A regression has no classes to name."""
-    with pytest.raises(Refusal, match="positive=1 names a class, and y holds numbers"):
-        tr.validate(Ridge(), X, X[:, 0], positive=1)
-    for given in ({"clip": 0.01}, {"thresholds": [0.5]}):
-        with pytest.raises(Refusal, match=r"is about probabilities, and y holds numbers"):
-            tr.validate(Ridge(), X, X[:, 0], **given)
-
-
-def test_given_samples_of_rows_in_time_are_refused():
-    """They would be drawn row by row, and the rows depend on each other."""
-    drawn = [np.arange(len(X))]
-    for where in ({"time": np.arange(len(X))}, {"block": np.arange(len(X)) % 8}):
-        with pytest.raises(Refusal, match="samples= are drawn row by row, and these rows depend"):
-            tr.validate(GaussianNB(), X, NAMES, samples=drawn, **where)
+@pytest.mark.parametrize(
+    ("model", "y", "given", "error", "said"),
+    [
+        *[(GaussianNB(), NAMES, {"positive": word}, UnknownName, UNKNOWN)
+          for word in ("sick", 1.5, ["ill"], ("a", "b"))],
+        (Ridge(), X[:, 0], {"positive": 1}, Refusal, "positive=1 names a class, and y holds numb"),
+        (Ridge(), X[:, 0], {"clip": 0.01}, Refusal, "is about probabilities, and y holds numbers"),
+        (Ridge(), X[:, 0], {"thresholds": [0.5]}, Refusal, "is about probabilities, and y holds"),
+        # samples are drawn row by row, and the rows depend on each other
+        (GaussianNB(), NAMES, {**DRAWN, "time": np.arange(len(X))}, Refusal, "samples= are drawn"),
+        (GaussianNB(), NAMES, {**DRAWN, "block": np.arange(len(X)) % 8}, Refusal, "samples= are"),
+    ],
+)  # fmt: skip
+def test_validate_refuses_events_and_samples_that_cannot_be(model, y, given, error, said):
+    with pytest.raises(error, match=said):
+        tr.validate(model, X, y, **given)
 
 
 def test_validate_notes_that_ordered_categories_name_the_other_class():
     """Labels are sorted as text: 'severe' < 'slight', although y says slight < severe."""
-    pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 2))
     labels = np.where(X[:, 0] + rng.standard_normal(80) > 0, "severe", "slight")
     for order, is_noted in ((["slight", "severe"], True), (["severe", "slight"], False)):
-        y = pandas.Series(pandas.Categorical(labels, order, ordered=True))
+        y = pd.Series(pd.Categorical(labels, order, ordered=True))
         found = tr.validate(GaussianNB(), X, y, replicates=0)
         assert found.rows["event"] == "slight"
         assert any("positive='severe'" in note for note in found.notes) == is_noted

@@ -95,15 +95,6 @@ def test_slope_interval_rests_on_fits_of_the_final_setting(agreeing):
         assert found.calibration[word].of_final_model == pytest.approx(middle, rel=2e-3, abs=1e-3)
 
 
-def test_slope_interval_of_nested_folds_is_around_the_final_setting():
-    """Without pairs the interval is the sandwich's, around the value of the final setting."""
-    search, found = tuned(8, outer="5-fold")
-    slope = found.calibration["slope"]
-    assert {split.best_index for split in search.outer_} != {search.best_index_}
-    assert slope.interval.method == "sandwich-setting"
-    assert slope.of_final_model != pytest.approx(slope.honest)
-
-
 def test_slope_has_no_interval_where_settings_shrink_differently(disagreeing):
     """The sentence has all three slopes, and advises a loss that bounds the shrinkage."""
     _, found = disagreeing
@@ -113,14 +104,10 @@ def test_slope_has_no_interval_where_settings_shrink_differently(disagreeing):
     assert f"the slope is {slope.honest:.2f} over their held-out predictions" in slope.reason
     assert f"and {slope.apparent:.2f} on its own training rows" in slope.reason
     assert slope.reason.endswith("such as scoring='log' or 'brier', which bounds the shrinkage.")
-    assert found.calibration["in-the-large"].interval is not None
-    assert found.calibration.curve.low is None
-
-
-def test_verdict_draws_no_conclusion_from_a_slope_without_interval(disagreeing):
-    _, found = disagreeing
     (said,) = (line for line in verdict(found) if "calibration slope" in line)
     assert said.endswith("; it has no interval, for the reason below the table.")
+    assert found.calibration["in-the-large"].interval is not None
+    assert found.calibration.curve.low is None
 
 
 def test_net_benefit_intervals_rest_on_fits_of_the_final_setting(agreeing):
@@ -141,23 +128,24 @@ def test_net_benefit_intervals_rest_on_fits_of_the_final_setting(agreeing):
     assert benefit.notes[-1] in found.to_html()
 
 
-def test_net_benefit_of_one_threshold_tells_the_final_model_apart(agreeing):
-    search, _ = agreeing
-    found = tr.validate(search, *drawn(8), replicates=0, thresholds=0.3)
-    benefit, final = found.net_benefit, found.net_benefit.of_final_model[0]
+def test_paragraph_tells_the_final_model_apart(agreeing):
+    """The interval stands behind the estimate that it is around, and not behind the value."""
+    search, found = agreeing
+    slope = found.calibration["slope"]
+    low, high, own = (
+        f"{x:.3f}" for x in (slope.interval.low, slope.interval.high, slope.of_final_model)
+    )
+    assert (
+        f"calibration slope {slope.honest:.3f}, of the final model {own} ({low} to {high}, "
+        "sandwich-pairs)" in found.checklist.methods_text
+    )
+    (said,) = (line for line in verdict(found) if "calibration slope" in line)
+    assert f"is {slope.honest:.4f} on held-out rows; that of the final model is about" in said
+    one = tr.validate(search, *drawn(8), replicates=0, thresholds=0.3)
+    benefit, final = one.net_benefit, one.net_benefit.of_final_model[0]
     gain = final - max(benefit.treat_all[0], 0)
     assert f"The gain of the final model over the better of these is {gain:.4f}" in str(benefit)
-    assert f", of the final model {final:.3f} (" in found.checklist.methods_text
-
-
-def test_net_benefit_of_inner_tuning_has_no_interval_where_spreads_differ():
-    """GridSearchCV by AUC shows no setting of its folds, so that none can be fitted."""
-    X, y = drawn(7)
-    model = GridSearchCV(LogisticRegression(max_iter=1000), GRID, scoring="roc_auc")
-    benefit = tr.validate(model, X, y, replicates=0).net_benefit
-    assert benefit.low is None
-    assert benefit.gain_low is None
-    assert benefit.notes[-1].startswith("net benefit has no interval")
+    assert f", of the final model {final:.3f} (" in one.checklist.methods_text
 
 
 def test_slope_of_equal_settings_needs_no_further_fit():
@@ -176,6 +164,12 @@ def test_slope_of_equal_settings_needs_no_further_fit():
     assert len(found.calibration.notes) == 2
     assert len(found.net_benefit.notes) == 1
     assert found.net_benefit.of_final_model is None
+    # Of nested folds the interval is the sandwich's, around the value of the final setting.
+    search, found = tuned(8, outer="5-fold")
+    slope = found.calibration["slope"]
+    assert {split.best_index for split in search.outer_} != {search.best_index_}
+    assert slope.interval.method == "sandwich-setting"
+    assert slope.of_final_model != pytest.approx(slope.honest)
 
 
 class FailsWithout(LogisticRegression):
@@ -210,26 +204,22 @@ def test_slope_has_no_interval_where_a_fit_of_the_final_setting_fails(outer, mon
     assert found.net_benefit.notes[-1].startswith("net benefit has no interval")
 
 
-def test_slope_of_inner_tuning_has_no_interval_where_spreads_differ():
-    """GridSearchCV by AUC shows no setting of its folds; the spread of the log-odds shows it."""
+def test_slope_of_inner_tuning_has_an_interval_where_spreads_agree():
+    """GridSearchCV shows no setting of its folds; the spread of the log-odds shows it."""
     X, y = drawn(7)
     model = GridSearchCV(LogisticRegression(max_iter=1000), GRID, scoring="roc_auc")
-    slope = tr.validate(model, X, y, replicates=0).calibration["slope"]
+    found = tr.validate(model, X, y, replicates=0)
+    slope, benefit = found.calibration["slope"], found.net_benefit
     assert slope.interval is None
     assert "the standard deviation of their log-odds is from 0." in slope.reason
-
-
-def test_slope_of_inner_tuning_has_an_interval_where_spreads_agree():
-    X, y = drawn(12)
-    model = GridSearchCV(
-        LogisticRegression(max_iter=1000), {"C": [0.1, 0.12]}, scoring="neg_log_loss"
-    )
-    slope = tr.validate(model, X, y, replicates=0).calibration["slope"]
+    assert (benefit.low, benefit.gain_low) == (None, None)
+    assert benefit.notes[-1].startswith("net benefit has no interval")
+    model = GridSearchCV(model.estimator, {"C": [0.1, 0.12]}, scoring="neg_log_loss")
+    slope = tr.validate(model, *drawn(12), replicates=0).calibration["slope"]
     assert slope.interval.method == "sandwich"
 
 
 def test_slope_of_tuned_regression_rests_on_the_final_setting():
-    """Least squares: the same fits and the same rule."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((60, 10))
     y = X[:, 0] + rng.standard_normal(60)
@@ -251,23 +241,5 @@ def test_slopes_disagree_by_ratio_sign_and_interval(pooled, of_setting, ends):
     assert disagreement(pooled, of_setting, interval, None, LOGIT) is not None
     told = disagreement(pooled, of_setting, interval, None, IDENTITY)
     assert told.endswith("rates values, such as scoring='squared', which bounds the shrinkage.")
-
-
-def test_slopes_agree_within_a_factor_of_two():
     interval = Interval(0.3, 1.5, "sandwich-pairs", 0.95)
     assert disagreement(0.6, 1.1, interval, 1.7, LOGIT) is None
-
-
-def test_paragraph_tells_the_held_out_slope_apart_from_the_final_models(agreeing):
-    """The interval stands behind the estimate that it is around, and not behind the value."""
-    _, found = agreeing
-    slope = found.calibration["slope"]
-    low, high, own = (
-        f"{x:.3f}" for x in (slope.interval.low, slope.interval.high, slope.of_final_model)
-    )
-    assert (
-        f"calibration slope {slope.honest:.3f}, of the final model {own} ({low} to {high}, "
-        "sandwich-pairs)" in found.checklist.methods_text
-    )
-    (said,) = (line for line in verdict(found) if "calibration slope" in line)
-    assert f"is {slope.honest:.4f} on held-out rows; that of the final model is about" in said

@@ -14,7 +14,7 @@ from truerisk.validation.many_levels import (
 )
 
 
-def test_it_is_metafors():
+def test_shrinkage_is_metafors():
     """μ, τ and the predictions of R 4.2.2, metafor 3.8-1.
 
     y <- c(0.10,0.22,0.31,0.18,0.45); v <- c(0.004,0.01,0.02,0.003,0.03);
@@ -30,8 +30,7 @@ def test_it_is_metafors():
     )
 
 
-def test_it_maximises_the_restricted_likelihood():
-    """No other spread on a grid has a larger restricted likelihood."""
+def test_shrinkage_maximises_the_restricted_likelihood():
     rng = np.random.default_rng(3)
     for _ in range(20):
         noise = rng.uniform(0.01, 0.3, 6)
@@ -46,29 +45,24 @@ def test_it_maximises_the_restricted_likelihood():
         assert best >= max(likelihood(t) for t in np.linspace(0, 2, 400)) - 1e-6
 
 
-def test_levels_that_differ_by_noise_alone_become_one():
-    """A spread of 0 draws all levels to the weighted mean."""
+def test_shrinkage_of_equal_noise_and_of_noise_alone():
+    """A spread of 0 draws all levels to the weighted mean; equal variances keep the order.
+
+    Two levels have no spread to estimate; a level without noise is not to be moved.
+    """
     found = shrinkage(np.array([0.20, 0.22, 0.19]), np.array([0.004, 0.01, 0.02]))
     assert found.spread == 0
     assert found.values == pytest.approx([0.20375] * 3)
     assert found.own_shares.tolist() == [0, 0, 0]
-
-
-def test_the_same_noise_keeps_the_order():
-    """Equal variances: all levels keep the same share of their distance from the mean."""
     y = np.array([0.1, 0.5, 0.9, 0.3])
     found = shrinkage(y, np.full(4, 0.01))
     assert found.values - found.mean == pytest.approx(found.own_shares[0] * (y - y.mean()))
     assert 0 < found.own_shares[0] < 1
+    assert shrinkage(y[:2], np.ones(2)) is None
+    assert shrinkage(y[:3], np.array([1.0, 1.0, 0.0])) is None
 
 
-@pytest.mark.parametrize(("y", "noise"), [([0.1, 0.2], [1, 1]), ([0.1, 0.2, 0.3], [1, 1, 0])])
-def test_too_little_is_no_shrinkage(y, noise):
-    """Two levels have no spread to estimate; a level without noise is not to be moved."""
-    assert shrinkage(np.array(y), np.array(noise)) is None
-
-
-def test_it_errs_less_than_the_levels_themselves():
+def test_shrinkage_errs_less_than_the_levels_themselves():
     """Over 200 draws of 8 levels the squared error of shrunken values is the smaller."""
     rng = np.random.default_rng(0)
     truth = 0.3 + 0.05 * rng.standard_normal((200, 8))
@@ -82,19 +76,24 @@ def test_it_errs_less_than_the_levels_themselves():
 
 
 @pytest.mark.parametrize("m", [2, 5, 40])
-def test_independent_estimates_need_sidaks_level(m):
+def test_simultaneous_quantile_of_independent_estimates_is_sidaks(m):
     """(1 + .95^(1/m))/2 is the quantile's probability, up to the simulation's noise."""
     expected = norm.ppf((1 + 0.95 ** (1 / m)) / 2)
     assert expected - 0.03 < simultaneous_quantile(np.eye(m), 0.95) <= expected
 
 
-def test_equal_estimates_need_no_correction():
-    """Perfect correlation, also negative, is one estimate."""
+def test_simultaneous_quantile_of_equal_estimates_is_that_of_one():
+    """Perfect correlation, also negative; correlations alone count; one has its own level."""
     one = np.outer([1, -1, 2], [1, -1, 2.0])
     assert simultaneous_quantile(one, 0.9) == pytest.approx(norm.ppf(0.95), abs=0.02)
+    covariance = np.array([[1, 0.6, 0], [0.6, 1, 0.2], [0, 0.2, 1]])
+    scale = np.array([1, 100, 1e-3])
+    found = simultaneous_quantile(covariance * np.outer(scale, scale), 0.95)
+    assert found == pytest.approx(simultaneous_quantile(covariance, 0.95))
+    assert level_of_each(simultaneous_quantile(np.eye(1), 0.8)) == pytest.approx(0.8)
 
 
-def test_it_covers_correlated_estimates():
+def test_simultaneous_quantile_covers_correlated_estimates():
     """Fresh draws lie within the quantile as often as asked, and a smaller one is too small."""
     rng = np.random.default_rng(0)
     root = rng.normal(size=(6, 3))
@@ -105,25 +104,13 @@ def test_it_covers_correlated_estimates():
     assert (np.abs(z).max(axis=1) <= norm.ppf(0.975)).mean() < 0.9
 
 
-def test_the_scale_of_an_estimate_does_not_count():
-    """Correlations alone do, and the same covariance has the same quantile again."""
-    covariance = np.array([[1, 0.6, 0], [0.6, 1, 0.2], [0, 0.2, 1]])
-    scale = np.array([1, 100, 1e-3])
-    found = simultaneous_quantile(covariance * np.outer(scale, scale), 0.95)
-    assert found == pytest.approx(simultaneous_quantile(covariance, 0.95))
-
-
-def test_a_level_is_that_of_its_quantile():
-    """One estimate alone has the level that was asked for."""
-    assert level_of_each(simultaneous_quantile(np.eye(1), 0.8)) == pytest.approx(0.8)
-
-
 # The scale on which risks are drawn together: there and back, its slope, and equal noise
 
 
 SCALES = [
     StableScale(0.0, 1.0),
     StableScale(0.0, 2.0),
+    StableScale(-0.5, 1.0),
     StableScale(0.0, 2.0, logit=True),
     StableScale(0.0, None),
     StableScale(None, None),
@@ -131,21 +118,16 @@ SCALES = [
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_there_and_back(scale):
-    """Risks stay what they are."""
-    values = np.array([0.02, 0.3, 0.97])
+def test_stable_scale_goes_there_and_back(scale):
+    """Risks stay what they are; the slope is the derivative, by differences, of many rows."""
+    values, step = np.array([0.02, 0.3, 0.97]), 1e-6
     assert scale.back(scale.of(values)) == pytest.approx(values)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_the_slope_is_the_derivative(scale):
-    """By differences, of many rows."""
-    values, step = np.array([0.1, 0.4, 0.8]), 1e-6
+    values = np.array([0.1, 0.4, 0.8])
     by_differences = (scale.of(values + step) - scale.of(values)) / step
     assert scale.slope(values, np.full(3, 1e9)) == pytest.approx(by_differences, rel=1e-4)
 
 
-def test_noise_is_that_of_the_rows_alone():
+def test_stable_scale_has_the_noise_of_the_rows_alone():
     """Of errors in n rows the standard error is 1/(2√n), whatever their rate, and finite at 0."""
     n, rates = 400.0, np.array([0.05, 0.3, 0.5, 0.9])
     errors = np.sqrt(rates * (1 - rates) / n)

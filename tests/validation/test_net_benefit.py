@@ -24,15 +24,14 @@ MODEL = [0.432018, 0.384259, 0.312500, 0.260714, 0.141667, 0.047222]
 EVERYBODY = [0.429825, 0.398148, 0.322917, 0.226190, -0.083333, -0.805556]
 
 
-def test_it_is_dcurves():
-    """Of the model, and of treating everybody."""
+def test_net_benefits_are_dcurves():
     assert net_benefits(ROWS, T)[0] == pytest.approx(MODEL, abs=6e-7)
     assert net_benefits(ROWS, T, everybody=True)[0] == pytest.approx(EVERYBODY, abs=6e-7)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0, 0.95))
-def test_it_is_the_count(seed, t):
+def test_net_benefits_are_the_count(seed, t):
     """TP/n − FP/n · t/(1 − t), ties with the threshold treated; weights are copies."""
     rng = np.random.default_rng(seed)
     y, p, times = rng.random(30) < 0.4, rng.integers(0, 11, 30) / 10, rng.integers(0, 3, 30)
@@ -45,7 +44,7 @@ def test_it_is_the_count(seed, t):
     assert value[0] == pytest.approx((right - wrong * t / (1 - t)) / len(rows))
 
 
-def test_the_band_is_wald_with_groups_whole():
+def test_net_benefits_error_counts_groups_whole():
     """The error of a mean; rows three times in groups of the three have the error of the rows."""
     thrice = np.repeat(np.arange(len(Y)), 3)
     one = np.ones(len(thrice))
@@ -56,25 +55,20 @@ def test_the_band_is_wald_with_groups_whole():
     assert three == pytest.approx(one)
     gains = np.where(ROWS.predictions >= 0.5, np.where(Y == 1, 1.0, -1.0), 0.0)
     assert one[4] == pytest.approx(gains.std(ddof=1) / np.sqrt(len(Y)))
-
-
-def test_net_benefit_of_groups_has_the_t_quantile():
-    """The 20 groups give 19 degrees, to a band that rests on 20 sums."""
+    # The 20 groups give 19 degrees, to a band that rests on 20 sums.
     members = np.arange(len(Y)) % 20
     rows = Outcomes.of(ROWS.observed, ROWS.predictions, members=members)
     found = NetBenefit.of(rows, T, event="1", apparent=None, corrected=None)
     half = stats.t.ppf(0.975, 19) * net_benefits(rows, T)[1]
     assert found.high - found.honest == pytest.approx(half)
-    assert rows.degrees == 19
-    assert ROWS.degrees == np.inf
+    assert (rows.degrees, ROWS.degrees) == (19, np.inf)
 
 
 def benefit(t: np.ndarray) -> NetBenefit:
     return NetBenefit.of(ROWS, t, event="1", apparent=np.zeros(len(t)), corrected=None)
 
 
-def test_it_prints_some_thresholds_of_many_and_all_of_few():
-    """Of many those of a clinic; one that was chosen stands alone."""
+def test_net_benefit_prints_some_thresholds_of_many_and_all_of_few():
     for t, shown in (
         (np.arange(1, 100) / 100, ["0.05", "0.1", "0.2", "0.3", "0.5"]),
         (np.array([0.25]), ["0.25"]),
@@ -89,7 +83,10 @@ T99 = np.arange(1, 100) / 100
 
 
 def test_net_benefit_sentence_counts_thresholds_with_a_shown_gain():
-    """The sentence counts the simultaneous intervals above 0, and not the values above 0."""
+    """It counts the simultaneous intervals above 0, and not the values above 0.
+
+    Held-out values of noise lie above both policies at several thresholds by chance alone.
+    """
     many = Outcomes.of(np.tile(Y, 5), np.tile(foreign(X), 5))
     found = NetBenefit.of(many, T99, event="1", apparent=None, corrected=None)
     by_value = int((found.honest > np.maximum(found.treat_all, 0)).sum())
@@ -97,6 +94,12 @@ def test_net_benefit_sentence_counts_thresholds_with_a_shown_gain():
     assert 0 < shown < by_value < 99
     assert f"at {shown} of 99 thresholds" in found.sentence
     assert "95 % interval of the difference, simultaneous over thresholds" in found.sentence
+    rng = np.random.default_rng(3)
+    y = rng.random(300) < 0.3
+    noise = Outcomes.of(y, 1 / (1 + np.exp(0.85 - rng.standard_normal(300) / 2)))
+    found = NetBenefit.of(noise, T99, event="1", apparent=None, corrected=None)
+    assert (found.honest > np.maximum(found.treat_all, 0)).sum() >= 3
+    assert found.sentence.startswith("At no threshold is it shown that the model gains more")
 
 
 def test_net_benefit_sentence_lists_runs_of_thresholds():
@@ -108,10 +111,7 @@ def test_net_benefit_sentence_lists_runs_of_thresholds():
     gaps = replace(found, gain_low=np.where(np.arange(99) % 2, 0.1, -0.1)).sentence
     assert "at 49 of 99 thresholds (0.02 to 0.98, with gaps)" in gaps
     assert "at every threshold (0.01 to 0.99)" in replace(found, gain_low=T99).sentence
-
-
-def test_net_benefit_sentence_without_intervals_calls_it_possible_chance():
-    """Rows in time or space have values alone: they show nothing."""
+    # Rows in time or space have values alone: they show nothing.
     rows = {"event": "1", "apparent": None, "corrected": None, "sure": False}
     found = NetBenefit.of(ROWS, T99, **rows)
     assert found.gain_low is None
@@ -131,23 +131,9 @@ def test_net_benefit_sentence_of_one_threshold_has_the_interval_of_the_gain():
     assert f"is {gain:.4f} (95 % {one.gain_low[0]:.4f} to {one.gain_high[0]:.4f})" in one.sentence
 
 
-def test_net_benefit_of_noise_shows_no_gain():
-    """Held-out values of noise lie above both policies at several thresholds by chance alone."""
-    rng = np.random.default_rng(3)
-    y = rng.random(300) < 0.3
-    noise = Outcomes.of(y, 1 / (1 + np.exp(0.85 - rng.standard_normal(300) / 2)))
-    found = NetBenefit.of(noise, T99, event="1", apparent=None, corrected=None)
-    assert (found.honest > np.maximum(found.treat_all, 0)).sum() >= 3
-    assert found.sentence.startswith("At no threshold is it shown that the model gains more")
-
-
-# Simultaneous intervals of the gain
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6))
 def test_gain_interval_surrounds_the_difference(seed):
-    """The paired difference from the better policy lies within its interval."""
     rng = np.random.default_rng(seed)
     p, weights = rng.random(60), rng.integers(1, 4, 60)
     rows = Outcomes.of(rng.random(60) < p, p, weights, rng.integers(0, 25, 60))
@@ -173,25 +159,21 @@ def test_gain_interval_is_that_of_clopper_and_pearson_at_one_threshold(n_groups)
     assert high[0] == pytest.approx(min(below[1], above[1]) * many / 0.5, abs=0.01)
 
 
-def test_gain_interval_of_groups_of_equal_events_counts_groups():
-    """Four copies of every row, in groups of the four, tell no more than single rows."""
+def test_gain_interval_counts_groups_and_rows():
+    """Four copies of every row, in groups of the four, tell no more than single rows.
+
+    Two answers of half the weight to each row are one answer.
+    """
+    one_low, one_high = gain_interval(ROWS, T, 0.95)
     four = np.repeat(np.arange(len(Y)), 4)
     copies = Outcomes.of(Y[four], ROWS.predictions[four], members=four)
     low, high = gain_interval(copies, T, 0.95)
-    one_low, one_high = gain_interval(ROWS, T, 0.95)
     assert low == pytest.approx(one_low, abs=0.01)
     assert high == pytest.approx(one_high, abs=0.01)
-
-
-def test_gain_interval_of_repeated_answers_counts_rows():
-    """Two answers of half the weight to each row are one answer."""
     twice = np.tile(np.arange(len(Y)), 2)
     rows = Outcomes.of(Y[twice], ROWS.predictions[twice], np.full(len(twice), 0.5), rows=twice)
-    assert gain_interval(rows, T, 0.95)[0] == pytest.approx(gain_interval(ROWS, T, 0.95)[0])
-
-
-def test_gain_interval_is_not_positive_where_the_model_is_a_simple_policy():
-    """A model that treats everybody, or nobody, gains no more than that policy."""
-    low, high = gain_interval(Outcomes.of(Y, np.full(len(Y), 0.5)), T, 0.95)
+    assert gain_interval(rows, T, 0.95)[0] == pytest.approx(one_low)
+    same = Outcomes.of(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
+    low, high = gain_interval(same, T, 0.95)
     assert (low <= 0).all()
     assert (high >= 0).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from truerisk.core.family import Family
+import truerisk as tr
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute
 from truerisk.validation.prediction_stability import PredictionStability, others_of_pairs
@@ -19,7 +19,7 @@ GIVEN = RNG.uniform(size=50)
 OTHERS = np.clip(GIVEN + 0.2 * RNG.standard_normal((8, 50)), 0, 1)
 
 
-def test_the_numbers_are_those_of_plain_loops():
+def test_prediction_stability_is_that_of_plain_loops():
     """Mean |p_bi − p_i| and the share of models on the other side of the threshold."""
     found = PredictionStability.of(ROWS, GIVEN, OTHERS, "", event="ill", threshold=0.3)
     for i in (0, 7, 49):
@@ -31,44 +31,37 @@ def test_the_numbers_are_those_of_plain_loops():
     low, high = found.ranges
     assert low[3] == pytest.approx(np.percentile(OTHERS[:, 3], 2.5))
     assert high[3] == pytest.approx(np.percentile(OTHERS[:, 3], 97.5))
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert (content["n_models"], len(content["low"])) == (8, 50)
+    assert content["summary"]["mean absolute prediction error"] == pytest.approx(found.mape)
 
 
-def test_several_classes_move_by_their_most_probable():
-    """Of each row the probability of its most probable class; another class is a change."""
+def test_prediction_stability_of_several_classes_and_of_numbers():
+    """Of each row the probability of its most probable class; another class is a change.
+
+    Of a regression nothing is classified.
+    """
     given = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])
     others = np.array([[[0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]])
     found = PredictionStability.of(np.arange(2), given, others, "", event="any")
     assert found.by_row == pytest.approx([0.3, 0.1])
     assert found.otherwise.tolist() == [1, 0]
-
-
-def test_numbers_have_no_classes():
-    """Of a regression nothing is classified."""
     found = PredictionStability.of(ROWS, 10 * GIVEN, 10 * OTHERS, "")
     assert found.otherwise is None
     assert "classified" not in str(found)
     assert "otherwise" not in found.to_frame()
 
 
-def test_it_is_written_as_json():
-    """Plain values, the others by their ranges."""
-    found = PredictionStability.of(ROWS, GIVEN, OTHERS, "said", event="ill")
-    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert content["n_models"] == 8
-    assert len(content["low"]) == 50
-    assert content["summary"]["mean absolute prediction error"] == pytest.approx(found.mape)
-
-
 def told(method):
     """The answers of a logistic regression about held-out rows, and by models that lack more."""
     X = RNG.normal(size=(61, 2))
     y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
-    problem = pose(Family.of(LogisticRegression()), X, y, scoring="brier")
+    problem = pose(tr.extend.Family.of(LogisticRegression()), X, y, scoring="brier")
     found = compute(problem, method)
     return X, y, found.answers, found.shaken
 
 
-def test_further_models_lack_one_fold_more():
+def test_others_of_pairs_lack_one_fold_more():
     """Line s: the row's own fold and the s-th after it are left out, by plain fits."""
     X, y, answers, shaken = told("pairs")
     rows, places = others_of_pairs(answers, shaken)
@@ -79,17 +72,11 @@ def test_further_models_lack_one_fold_more():
         seen = (fold != fold[row]) & (fold != (fold[row] + s + 1) % 5)
         expected = LogisticRegression().fit(X[seen], y[seen]).predict_proba(X[[row]])
         assert shaken.values[0][places[s, row]] == pytest.approx(expected[0], abs=1e-3)
-
-
-def test_rows_that_are_tested_twice_have_no_line():
-    """Several repetitions give a row several own models."""
-    from truerisk.methods.pairs import Pairs
-
-    _, _, answers, shaken = told(Pairs("2x5-fold"))
+    _, _, answers, shaken = told(tr.methods.Pairs("2x5-fold"))  # a row has several own models
     assert others_of_pairs(answers, shaken) is None
 
 
-def test_the_factor_leads_to_models_of_new_rows():
+def test_prediction_stability_factor_leads_to_models_of_new_rows():
     """Means of normal rows: moves times √(K − 2) are those between new samples, on average."""
     rng = np.random.default_rng(0)
     k, m, moves, own = 10, 9, [], []

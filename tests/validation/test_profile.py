@@ -12,8 +12,8 @@ from truerisk.validation.profile import FoldJackknife, Optimism, Profile
 GRID, T = np.array([0.3, 0.5]), np.array([0.2, 0.4, 0.6])
 
 
-def test_a_sample_without_the_number_does_not_count():
-    """NaN on either side leaves the sample out of both means, for that number alone."""
+def test_optimism_leaves_out_a_sample_without_the_number():
+    """NaN on either side leaves the sample out of both means; no samples correct nothing."""
     found = Optimism.of(
         np.array([1.0, 2.0, 3.0]),
         [np.array([3.0, np.nan, np.nan]), np.array([5.0, 4.0, np.nan])],
@@ -22,17 +22,13 @@ def test_a_sample_without_the_number_does_not_count():
     assert found.n.tolist() == [1, 1, 0]
     np.testing.assert_array_equal(found.training, [3.0, 4.0, np.nan])
     np.testing.assert_array_equal(found.corrected, [0.0, -1.0, np.nan])
-
-
-def test_no_samples_correct_nothing():
-    """Nothing is invented."""
     found = Optimism.of(np.array([1.0]), [], [])
     assert np.isnan(found.corrected).all()
     assert found.n.tolist() == [0]
 
 
-def test_a_sample_of_one_class_has_brier_and_net_benefit_alone():
-    """What needs both outcomes is NaN."""
+def test_profile_is_nan_where_a_measure_does_not_exist():
+    """One class has no measure that needs both; decision values have ranks alone."""
     rows = Outcomes.of(np.ones(20), np.linspace(0.1, 0.9, 20))
     profile = Profile(GRID, T)
     line = profile.of(rows)
@@ -40,30 +36,19 @@ def test_a_sample_of_one_class_has_brier_and_net_benefit_alone():
     assert np.isnan(profile.curve(line)).all()
     assert np.isfinite(profile.net_benefit(line)).all()
     assert len(line) == len(OF_EVENTS) + len(GRID) + len(T)
-
-
-def test_decision_values_have_ranks_alone():
-    """AUC and average precision, and nothing that reads probabilities."""
     rows = Outcomes.of(np.arange(20) % 2, np.linspace(-3, 3, 20))
     profile = Profile(np.empty(0), np.empty(0), OF_RANKS)
     found = profile.measures(profile.of(rows))
     assert {w for w, v in found.items() if np.isfinite(v)} == {"auc", "average-precision"}
 
 
-# Folds left out: of a mean the jackknife is its variance, and nothing is carried on
-
-
-def test_of_a_mean_it_is_the_variance_of_the_folds_means():
+def test_fold_jackknife_of_a_mean_is_the_variance_of_the_folds_means():
     """K means of equal folds: V = s²/K, and the mean itself is carried on to itself."""
     folds = np.random.default_rng(0).normal(size=(8, 5))
     without = [np.delete(folds, j, axis=0).mean(keepdims=True).ravel() for j in range(8)]
     found = FoldJackknife.of(np.array([folds.mean()]), without)
     assert found.variance[0] == pytest.approx(folds.mean(axis=1).var(ddof=1) / 8)
     assert found.carried[0] == pytest.approx(folds.mean())
-
-
-def test_a_number_that_does_not_exist_once_is_not_known():
-    """NaN without one fold is NaN of both."""
     found = FoldJackknife.of(np.ones(2), [np.array([1.0, np.nan]), np.ones(2), np.ones(2)])
     assert np.isnan(found.variance).tolist() == [False, True]
     assert np.isnan(found.carried).tolist() == [False, True]
@@ -86,7 +71,7 @@ HELD = HeldOut(
 )
 
 
-def test_a_row_answered_several_times_weighs_as_much_as_others():
+def test_outcomes_weigh_a_row_answered_several_times_as_others():
     """Its answers share its weight and are one member; a row of weight 0 is left out."""
     found = Outcomes.held_out(HELD, clip=0.01)
     assert round(found.n, 12) == found.n_rows == 2
@@ -96,7 +81,7 @@ def test_a_row_answered_several_times_weighs_as_much_as_others():
     assert HELD.n_repetitions == 3
 
 
-def test_quantiles_weigh_rows():
+def test_outcomes_quantiles_weigh_rows():
     """Of equal weights, in whatever unit, they are those of NumPy; a heavy row draws them."""
     values, shares = np.random.default_rng(0).random(41), (0.0, 0.01, 0.3, 0.5, 0.9, 1.0)
     for unit in (1.0, 0.01):
@@ -104,10 +89,7 @@ def test_quantiles_weigh_rows():
         np.testing.assert_allclose(rows.quantiles(values, shares), np.quantile(values, shares))
     heavy = Outcomes.of(np.zeros(3), np.arange(3.0), np.array([1.0, 1.0, 1000.0]))
     assert heavy.quantiles(np.arange(3.0), [0.0, 0.5, 1.0]).round(2).tolist() == [0.0, 1.5, 2.0]
-
-
-def test_clipping_is_asked_for():
-    """Probabilities stay as they are, but for rounding beyond 0 and 1."""
+    # Probabilities stay as they are, but for rounding beyond 0 and 1.
     given = np.array([-1e-17, 0.3, 1.0])
     assert clipped(given, None).tolist() == [0.0, 0.3, 1.0]
     assert clipped(given, 0.1).tolist() == [0.1, 0.3, 0.9]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeRegressor
 from tests.support.rms_data import REVIEW, drawn
 
 import truerisk as tr
 from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration_fits import IDENTITY, LOGIT
 from truerisk.validation.outcomes import Outcomes
 
 X, Y, SAMPLES = drawn()
@@ -27,14 +27,13 @@ def amounts():
 @pytest.mark.parametrize(
     ("place", "word"), [(0, "explained"), (1, "squared"), (2, "intercept"), (3, "slope")]
 )
-def test_numbers_are_those_of_validate_ols(amounts, place, word):
-    """index.orig, training, test, optimism, index.corrected and n of rms."""
+def test_validate_of_numbers_is_validate_ols(amounts, place, word):
     one = amounts.calibration[word]
     told = [one.apparent, one.training, one.test, one.optimism, one.corrected, one.n]
     assert told == pytest.approx(REVIEW["ols"][place], abs=1e-9)
 
 
-def test_held_out_numbers_are_those_of_the_held_out_rows(amounts):
+def test_validate_of_numbers_is_of_the_held_out_rows(amounts):
     """R² and line of the answers that the validation keeps; the squared error is the risk."""
     held = amounts.held_out
     slope, intercept = np.polyfit(held.answers, held.truth, 1)
@@ -48,10 +47,7 @@ def test_held_out_numbers_are_those_of_the_held_out_rows(amounts):
     assert (curve.low < curve.observed).all()
     assert (curve.observed < curve.high).all()
     assert amounts.calibration.counts.sum() == 120
-
-
-def test_numbers_have_subgroups_and_stability(amounts):
-    """The squared error by level, and moves of the models of samples about that of all rows."""
+    # The squared error by level, and moves of the models of samples about that of all rows.
     site = np.arange(120) % 3
     found = tr.validate(LinearRegression(), X, AMOUNT, replicates=0, subgroups={"site": site})
     held, squared = found.held_out, found.subgroups["squared"]
@@ -67,7 +63,7 @@ def test_numbers_have_subgroups_and_stability(amounts):
     assert moved.others[0] == pytest.approx(first)
 
 
-def test_another_unit_changes_numbers_as_it_should():
+def test_validate_of_numbers_follows_the_unit():
     """In hundredths, moved by 7: slope, R² and their intervals stay, intercepts follow."""
     one = tr.validate(LinearRegression(), X, AMOUNT, replicates=0).calibration
     other = tr.validate(LinearRegression(), X, 100 * AMOUNT + 7, replicates=0).calibration
@@ -80,27 +76,8 @@ def test_another_unit_changes_numbers_as_it_should():
     assert other.curve.observed == pytest.approx(100 * one.curve.observed + 7)
 
 
-def test_equal_answers_have_no_line_and_no_curve():
-    """A stump without a split: the sentence says so, and the risk is there."""
-    found = tr.validate(DecisionTreeRegressor(min_samples_leaf=119), X, AMOUNT, replicates=0)
-    few = tr.validate(DecisionTreeRegressor(max_depth=1), X, AMOUNT, replicates=0)
-    assert found.calibration["slope"].honest is not None  # the means of the folds differ
-    assert few.calibration["slope"].interval is not None
-    own = Outcomes.of(AMOUNT, np.zeros(120), link=_identity())
-    with pytest.raises(ValueError, match="all answers are equal: there is no slope"):
-        Recalibration.of(own)
-    with pytest.raises(ValueError, match="all values of y are equal"):
-        Recalibration.of(Outcomes.of(np.ones(120), AMOUNT, link=_identity()))
-
-
-def _identity():
-    from truerisk.validation.calibration_fits import IDENTITY
-
-    return IDENTITY
-
-
 @pytest.mark.parametrize("of_event", [True, False])
-def test_intervals_count_what_leaving_out_a_fold_does(of_event):
+def test_calibration_intervals_count_what_leaving_out_a_fold_does(of_event):
     """By plain loops: the line without fold j, of models that lack a row's own fold and j."""
     model, y = (GaussianNB(), Y) if of_event else (Ridge(3.0), AMOUNT)
     found = tr.validate(model, X, y, replicates=0, clip=1e-6 if of_event else None)
@@ -131,15 +108,12 @@ def test_intervals_count_what_leaving_out_a_fold_does(of_event):
 
 
 def _line(came, given, of_event):
-    from truerisk.validation.calibration_fits import IDENTITY, LOGIT
-
     given = np.clip(given, 1e-6, 1 - 1e-6) if of_event else given
-    return Recalibration.of(
-        Outcomes.of(came, given, link=LOGIT if of_event else IDENTITY)
-    ).measures()
+    outcomes = Outcomes.of(came, given, link=LOGIT if of_event else IDENTITY)
+    return Recalibration.of(outcomes).measures()
 
 
-def test_without_pairs_the_rows_count_alone():
+def test_calibration_intervals_without_pairs_count_rows_alone():
     """Nested folds: the sandwich of the held-out rows, and a note that says so."""
     search = tr.HonestSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, outer="5-fold")
     found = tr.validate(search, X, Y, replicates=0)
@@ -150,16 +124,22 @@ def test_without_pairs_the_rows_count_alone():
     assert "trained on rows that overlap" in found.calibration.notes[0]
 
 
-def test_what_does_not_exist_without_a_fold_has_no_interval():
-    """One event that is not separated: without its fold the outcomes are, and there is no line."""
+def test_calibration_interval_needs_every_fold():
+    """One event that is not separated: without its fold the outcomes are, and there is no line.
+
+    A model of a pair of folds says 0, which has no logit; the models of the folds do not.
+    """
     x = np.arange(120.0)[:, None]
     y = (x[:, 0] >= 60).astype(int)
     y[3] = 1
-    found = tr.validate(GaussianNB(), x, y, replicates=0)
-    slope = found.calibration["slope"]
-    assert slope.honest is not None
-    assert slope.interval is None
-    assert "it cannot be computed without one of the folds" in slope.reason
+    separated = tr.validate(GaussianNB(), x, y, replicates=0).calibration["slope"]
+    assert separated.honest is not None
+    assert "it cannot be computed without one of the folds" in separated.reason
+    x, y = np.random.default_rng(0).normal(size=(120, 2)), np.arange(120) % 2
+    sure = tr.validate(SureOfFewRows(), x, y, replicates=0).calibration["slope"]
+    assert "interval is not known: 4 of 96 probabilities are exactly 0 or 1" in sure.reason
+    assert "give clip=0.001" in sure.reason
+    assert (separated.interval, sure.interval) == (None, None)
 
 
 class SureOfFewRows(GaussianNB):
@@ -170,13 +150,3 @@ class SureOfFewRows(GaussianNB):
         if self.class_count_.sum() < 80:
             told[0] = (1.0, 0.0)
         return told
-
-
-def test_why_a_fold_is_needed_is_said():
-    """A model of a pair of folds says 0, which has no logit; the models of the folds do not."""
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(120, 2)), np.arange(120) % 2
-    slope = tr.validate(SureOfFewRows(), x, y, replicates=0).calibration["slope"]
-    assert slope.interval is None
-    assert "interval is not known: 4 of 96 probabilities are exactly 0 or 1" in slope.reason
-    assert "give clip=0.001" in slope.reason

@@ -23,7 +23,7 @@ Z = np.array(
 )
 
 
-def test_it_is_that_of_the_authors():
+def test_stability_index_is_that_of_the_authors():
     """Index and variance of the authors' program in Python.
 
     ``getVarianceofStability(Z)`` of github.com/nogueirs/JMLR2018, python/stability/__init__.py.
@@ -40,25 +40,31 @@ SETS = (
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_it_is_that_of_stabm(place):
+def test_stability_index_is_that_of_stabm(place):
     """StabilityNogueira of the R package (`tests/support/review_oracles.R`)."""
     sets, n_features = SETS[place]
     marks = np.array([[f + 1 in one for f in range(n_features)] for one in sets])
     assert stability_index(marks)[0] == pytest.approx(REVIEW["nogueira"][place], abs=1e-11)
 
 
-def test_of_sets_of_one_size_it_is_kunchevas_index():
-    """Where all fits select k of d: the mean over pairs of (r − k²/d)/(k − k²/d), r in common."""
+def test_stability_index_of_sets_of_one_size_is_kunchevas():
+    """Where all fits select k of d: the mean over pairs of (r − k²/d)/(k − k²/d), r in common.
+
+    The same features in every fit: 1 without error. Drawn at random: 0 on average.
+    """
     rng = np.random.default_rng(0)
     k, d = 3, 8
     marks = np.array([rng.permutation(d) < k for _ in range(6)])
-    common = [float((a & b).sum()) for a, b in combinations(marks, 2)]
-    assert stability_index(marks)[0] == pytest.approx(
-        np.mean([(r - k**2 / d) / (k - k**2 / d) for r in common])
-    )
+    common = np.array([(a & b).sum() for a, b in combinations(marks, 2)])
+    index, _ = stability_index(marks)
+    assert index == pytest.approx(np.mean((common - k**2 / d) / (k - k**2 / d)))
+    assert stability_index(np.tile(Z[0], (4, 1))) == (1.0, 0.0)
+    chance = rng.permuted(np.tile(np.arange(30) < 9, (400, 10, 1)), axis=2)
+    drawn = [stability_index(one)[0] for one in chance]
+    assert np.mean(drawn) == pytest.approx(0, abs=4 * np.std(drawn) / 20)
 
 
-def test_the_variance_is_that_of_its_derivative():
+def test_stability_index_variance_is_that_of_its_derivative():
     """(M−1)/M times what a little more weight on a fit does to the index, by differences."""
     m, step = len(Z), 1e-6
 
@@ -73,27 +79,6 @@ def test_the_variance_is_that_of_its_derivative():
     assert stability_index(Z)[1] == pytest.approx(expected, rel=1e-3)
 
 
-def test_agreement_is_one_and_chance_is_none():
-    """The same features in every fit: 1 without error. Drawn at random: 0 on average."""
-    assert stability_index(np.tile(Z[0], (4, 1))) == (1.0, 0.0)
-    rng = np.random.default_rng(1)
-    drawn = [stability_index(rng.random((10, 30)) < 0.3)[0] for _ in range(400)]
-    assert np.mean(drawn) == pytest.approx(0, abs=4 * np.std(drawn) / 20)
-
-
-@pytest.mark.parametrize(
-    ("marks", "why"),
-    [
-        (Z[:1], "one fit alone"),
-        (np.zeros((3, 4)), "no fit selected"),
-        (np.ones((3, 4)), "all 4 features"),
-    ],
-)
-def test_without_a_choice_there_is_no_index(marks, why):
-    """A single fit, no feature and every feature are told in a sentence."""
-    assert why in stability_index(marks)
-
-
 # ---------------- The features of several models: shares, order, index and what is printed
 
 
@@ -101,34 +86,36 @@ MARKS = np.array([[1, 1, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0]], dtype=bool)
 NAMES = ("age", "bmi", "sex", "dose")
 
 
-def test_the_interval_is_normal():
-    """Index ± z times its standard error, at most 1."""
+def test_feature_stability_lists_features_by_their_share():
+    """The most often selected first, equals as they stand in X; index ± z times its error.
+
+    The first 20 are printed, the rest counted.
+    """
     found = FeatureStability.of(MARKS, NAMES, confidence_level=0.9)
     index, error = stability_index(MARKS)
     assert (found.index, found.std_error) == (index, error)
     assert found.interval.low == pytest.approx(index - norm.ppf(0.95) * error)
     assert found.interval.high == pytest.approx(min(1, index + norm.ppf(0.95) * error))
-
-
-def test_features_are_listed_by_their_share():
-    """The most often selected first, equals as they stand in X."""
-    found = FeatureStability.of(MARKS, NAMES)
     assert found.to_frame()["feature"].tolist() == ["age", "bmi", "dose", "sex"]
     assert found.to_frame()["selected"].tolist() == [3, 2, 1, 0]
     assert "2 of 3" in str(found)
-
-
-def test_without_a_choice_the_reason_is_told():
-    """Every feature in every fit: no index, in print and in JSON."""
-    found = FeatureStability.of(np.ones((3, 4), dtype=bool), NAMES)
-    assert (found.index, found.interval) == (None, None)
-    assert "all 4 features" in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["reason"] == found.reason
-
-
-def test_many_features_are_cut_in_print():
-    """The first 20 are printed, the rest counted."""
     marks = np.arange(200).reshape(4, 50) % 3 == 0
-    assert "and 30 further features" in str(
-        FeatureStability.of(marks, tuple(f"g{j}" for j in range(50)))
-    )
+    many = FeatureStability.of(marks, tuple(f"g{j}" for j in range(50)))
+    assert "and 30 further features" in str(many)
+
+
+@pytest.mark.parametrize(
+    ("marks", "why"),
+    [
+        (Z[:1, :4], "one fit alone"),
+        (np.zeros((3, 4)), "no fit selected"),
+        (np.ones((3, 4)), "all 4 features"),
+    ],
+)
+def test_feature_stability_without_a_choice_has_a_reason(marks, why):
+    """A single fit, no feature and every feature: no index, in print and in JSON."""
+    assert why in stability_index(marks)
+    found = FeatureStability.of(marks.astype(bool), NAMES)
+    assert (found.index, found.interval) == (None, None)
+    assert why in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["reason"] == found.reason

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
@@ -28,8 +26,7 @@ def stability(model, y=Y):
     return tr.validate(model, X, y, replicates=0).stability
 
 
-def test_features_are_those_of_plain_fits():
-    """Each outer split's winner, fitted on the rows outside its fold."""
+def test_stability_is_that_of_plain_fits():
     search = tr.HonestSearchCV(SPARSE, GRID, cv="5-fold").fit(X, Y)
     found = stability(search).features
     plan = search.risk_.answered.answers[0].plan
@@ -39,10 +36,18 @@ def test_features_are_those_of_plain_fits():
         assert found.selected[q].tolist() == (fitted.coef_ != 0)[0].tolist()
     assert found.n_fits == 5
     assert found.index is not None
+    # What moves is the probability that the validation reads everywhere else.
+    found = tr.validate(LogisticRegression(), X, Y, replicates=0)
+    predictions = found.stability.predictions
+    order = np.argsort(found.held_out.rows)
+    assert np.array_equal(predictions.predictions, found.held_out.answers[order, 1])
+    assert predictions.n_models == 4
+    assert predictions.event == "1"
+    assert predictions.of_new_rows == pytest.approx(np.sqrt(3) * predictions.mape)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), RandomForestClassifier(5)])
-def test_a_fitted_search_and_a_new_one_move_alike(model):
+def test_stability_of_a_fitted_search_is_that_of_a_new_one(model):
     """Fits that are made again are the same fits, also of learners that draw numbers."""
     name, values = ("C", [0.01, 1.0]) if hasattr(model, "C") else ("max_depth", [3, 4, 5])
     new, old = (
@@ -54,68 +59,34 @@ def test_a_fitted_search_and_a_new_one_move_alike(model):
     assert np.array_equal(before.others, after.others)
 
 
-def test_the_predictions_are_the_answers_about_held_out_rows():
-    """What moves is the probability that the validation reads everywhere else."""
-    found = tr.validate(LogisticRegression(), X, Y, replicates=0)
-    predictions = found.stability.predictions
-    order = np.argsort(found.held_out.rows)
-    assert np.array_equal(predictions.predictions, found.held_out.answers[order, 1])
-    assert predictions.n_models == 4
-    assert predictions.event == "1"
-    assert predictions.of_new_rows == pytest.approx(np.sqrt(3) * predictions.mape)
-
-
-def test_bootstrap_models_are_asked_about_all_rows():
-    """Riley and Collins: each sample's own fit, plainly, beside the fit on all rows."""
-    samples = np.array([RNG.integers(0, N, N) for _ in range(4)])
-    found = tr.validate(LogisticRegression(), X, Y, samples=samples).stability.predictions
-    own = LogisticRegression().fit(X, Y).predict_proba(X)[:, 1]
-    assert found.predictions == pytest.approx(own, abs=1e-3)
-    for drawn, said in zip(samples, found.others, strict=True):
-        fitted = LogisticRegression().fit(X[drawn], Y[drawn])
-        assert said == pytest.approx(fitted.predict_proba(X)[:, 1], abs=1e-3)
-    assert (found.n_models, found.factor) == (4, 1)
-    assert "bootstrap" in str(found)
-
-
-def test_labels_move_where_there_are_no_probabilities():
-    """A move is another label, and the note says so."""
+def test_stability_of_labels_and_of_numbers():
+    """Without probabilities a move is another label; a regression moves in its unit."""
     found = stability(SPARSE).predictions
     assert set(np.unique(found.others)) <= {0.0, 1.0}
     assert found.mape == pytest.approx(found.otherwise.mean())
     assert "another label" in str(found)
-
-
-def test_numbers_move():
-    """Predictions of a regression, in its unit."""
     found = stability(Lasso(0.1), X[:, 0] + RNG.normal(size=N))
     assert found.predictions.otherwise is None
     assert found.predictions.mape > 0
     assert found.features.shares[0] == 1
+    found = stability(KNeighborsClassifier()).features  # all columns are used, and none selected
+    assert found.index is None
+    assert "all 6 features" in found.reason
+
+
+LACKING = "no models were fitted without a further fold"
 
 
 @pytest.mark.parametrize(
     ("model", "part", "why"),
     [
         (make_pipeline(PCA(2), LogisticRegression()), "features", "PCA makes columns of several"),
-        (
-            GridSearchCV(SPARSE, GRID, cv=2),
-            "predictions",
-            "no models were fitted without a further fold",
-        ),
-        (
-            tr.HonestSearchCV(SPARSE, GRID, outer="3-fold", cv="3-fold"),
-            "predictions",
-            "no models were fitted without a further fold",
-        ),
-        (
-            tr.HonestSearchCV(SPARSE, GRID, cv="2x3-fold"),
-            "predictions",
-            "tested more than once",
-        ),
+        (GridSearchCV(SPARSE, GRID, cv=2), "predictions", LACKING),
+        (tr.HonestSearchCV(SPARSE, GRID, outer="3-fold", cv="3-fold"), "predictions", LACKING),
+        (tr.HonestSearchCV(SPARSE, GRID, cv="2x3-fold"), "predictions", "tested more than once"),
     ],
 )
-def test_what_is_missing_has_a_reason(model, part, why):
+def test_stability_says_why_a_part_is_missing(model, part, why):
     """The part is None, the sentence stands in its place, the other part is there."""
     found = stability(model)
     assert getattr(found, part) is None
@@ -123,11 +94,3 @@ def test_what_is_missing_has_a_reason(model, part, why):
     assert why in str(found)
     other = "features" if part == "predictions" else "predictions"
     assert getattr(found, other) is not None
-
-
-def test_without_a_choice_the_index_has_a_reason():
-    """Nearest neighbours use all columns: nothing was selected, and it is no error."""
-    found = stability(KNeighborsClassifier())
-    assert found.features.index is None
-    assert "all 6 features" in found.features.reason
-    json.dumps(found.to_dict(), allow_nan=False)

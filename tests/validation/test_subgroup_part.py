@@ -22,30 +22,9 @@ X["sex"] = (X["sex"] > 0).astype(float)
 X.loc[:14, "sex"] = np.nan
 MODEL_X = X[["a", "b"]]
 Y = (X["a"] + RNG.logistic(size=N) > 0).to_numpy().astype(int)
-GRID = {"C": [0.1, 1.0]}
 
 
-def test_a_fitted_search_and_a_new_one_say_the_same():
-    """The risks and intervals of levels are those of the search's own folds, fitted or not."""
-    given = {"cv": "5-fold", "scoring": ["zero-one", "auc"]}
-    subgroups = {"sex": X["sex"]}
-    new, old = (
-        tr.validate(search, MODEL_X, Y, subgroups=subgroups, replicates=0).subgroups
-        for search in (
-            tr.HonestSearchCV(LogisticRegression(), GRID, **given),
-            tr.HonestSearchCV(LogisticRegression(), GRID, **given).fit(MODEL_X, Y),
-        )
-    )
-    for word in ("zero-one", "auc"):
-        assert new[word] == old[word]
-    risk = tr.HonestSearchCV(LogisticRegression(), GRID, **given).fit(MODEL_X, Y).risk_
-    whole = new["zero-one"].whole
-    assert whole.value == risk.value
-    assert whole.interval.low == pytest.approx(risk.interval.low)
-    assert whole.interval.high == pytest.approx(risk.interval.high)
-
-
-def test_a_missing_level_is_named():
+def test_subgroups_name_a_missing_level():
     """Rows without a sex are a level of their own, and the result says how many."""
     found = tr.validate(
         LogisticRegression(), MODEL_X, Y, subgroups={"sex": X["sex"]}, replicates=0
@@ -68,35 +47,24 @@ def test_a_missing_level_is_named():
     ],
     ids=["probabilities", "three classes", "decision values", "numbers"],
 )
-def test_every_score_that_the_answers_allow(model, y, words):
-    """AUC of two classes, Brier's score of probabilities, else the loss alone."""
+def test_subgroups_have_every_score_that_the_answers_allow(model, y, words):
     found = tr.validate(
         model, MODEL_X, y, subgroups={"half": np.arange(N) % 2}, replicates=0
     ).subgroups
     assert [one.scoring for one in found.risks] == words
 
 
-@pytest.mark.parametrize(
-    ("subgroups", "kind", "why"),
-    [
-        (["age"], UnknownName, "no column 'age'"),
-        ({"sex": [1, 2]}, BadData, r"shape \(2,\)"),
-        (["a"], BadData, "120 levels"),
-    ],
-)
-def test_bad_columns_are_refused_before_any_fit(subgroups, kind, why, monkeypatch):
-    """The sentence names the column, and no model was fitted for it."""
-
+def test_subgroups_are_refused_before_any_fit(monkeypatch):
     def never(_):
         raise AssertionError("run")
 
     monkeypatch.setattr(import_module("truerisk.validation.validate"), "honest_run", never)
-    with pytest.raises(kind, match=why):
-        tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=subgroups)
+    with pytest.raises(UnknownName, match="no column 'age'"):
+        tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=["age"])
 
 
 @pytest.mark.parametrize("positive", [None, 0])
-def test_all_rows_have_the_score_that_discrimination_has(positive):
+def test_subgroups_whole_has_the_score_of_discrimination(positive):
     """One AUC on a page: the mean over folds with its interval, named by the event."""
     parts = {"half": np.arange(N) % 2}
     found = tr.validate(LogisticRegression(), MODEL_X, Y, subgroups=parts, positive=positive)
@@ -104,9 +72,6 @@ def test_all_rows_have_the_score_that_discrimination_has(positive):
     whole = area.whole
     assert (whole.value, whole.interval) == (pytest.approx(honest.honest), honest.interval)
     assert area.positive == (1 if positive is None else 0)
-
-
-# Columns that part the rows: where they come from, their order, gaps, and what is refused
 
 
 FRAME = pd.DataFrame(
@@ -119,39 +84,34 @@ FRAME = pd.DataFrame(
 )
 
 
-def test_columns_of_a_frame_are_named():
-    """By their names, in the order asked for; levels stand in the order of their values."""
+def test_levels_of_a_frame_are_named():
+    """By their columns, in the order asked for; levels stand in the order of their values."""
     grade, sex = levels_of(["grade", "sex"], FRAME, 4)
     assert (grade.column, grade.names, grade.codes.tolist()) == (
         "grade", ("9", "10", MISSING), [1, 0, 2, 1],
     )  # fmt: skip
     assert (sex.names, sex.codes.tolist(), sex.n_missing) == (("f", "m"), [1, 0, 1, 0], 0)
+    for name in ("grade", "centre", "flag"):  # NaN, None and the NA of pandas are the last level
+        (found,) = levels_of(name, FRAME, 4)
+        assert found.names[-1] == MISSING
+        assert found.n_missing == (found.codes == len(found.names) - 1).sum() == 1
 
 
-@pytest.mark.parametrize("name", ["grade", "centre", "flag"])
-def test_a_missing_level_is_its_own(name):
-    """NaN, None and the NA of pandas are one level, the last, and are counted."""
-    (found,) = levels_of(name, FRAME, 4)
-    assert found.names[-1] == MISSING
-    assert found.n_missing == (found.codes == len(found.names) - 1).sum() == 1
-
-
-def test_numbers_that_look_alike_are_levels_of_their_own():
-    """Codes of a million, which six digits do not tell apart; whole numbers are written so."""
-    codes = np.array([1000001.0, 1000002.0, np.nan, 0.1])
-    (found,) = levels_of({"code": codes}, None, 4)
-    assert found.names == ("0.1", "1000001", "1000002", MISSING)
-    assert found.codes.tolist() == [1, 2, 3, 0]
-    (close,) = levels_of({"x": [0.1234561, 0.1234562]}, None, 2)
-    assert close.names == ("0.1234561", "0.1234562")
-
-
-def test_a_level_that_is_called_missing_is_none():
-    """Rows without a value are beside it."""
-    (found,) = levels_of({"x": ["missing", "b", None]}, None, 3)
-    assert (found.names, found.n_missing) == (("b", "missing", "missing (no value)"), 1)
-    assert found.codes.tolist() == [1, 0, 2]
-    assert found.note == "1 row has no 'x': they are the level 'missing (no value)'."
+@pytest.mark.parametrize(
+    ("column", "names", "codes"),
+    [
+        # six digits do not tell codes of a million apart; whole numbers are written so
+        ([1000001.0, 1000002.0, np.nan, 0.1], ("0.1", "1000001", "1000002", MISSING), [1, 2, 3, 0]),
+        ([0.1234561, 0.1234562], ("0.1234561", "0.1234562"), [0, 1]),
+        # rows without a value are beside a level that is called missing
+        (["missing", "b", None], ("b", "missing", "missing (no value)"), [1, 0, 2]),
+    ],
+)
+def test_levels_have_names_of_their_own(column, names, codes):
+    (found,) = levels_of({"x": np.array(column)}, None, len(column))
+    assert (found.names, found.codes.tolist()) == (names, codes)
+    said = f"1 row has no 'x': they are the level '{names[-1]}'."
+    assert (found.note == said) == (found.n_missing == 1)
 
 
 @pytest.mark.parametrize(
@@ -164,14 +124,10 @@ def test_a_level_that_is_called_missing_is_none():
     ],
     ids=["frame", "series", "dict of lists", "dict of arrays"],
 )
-def test_the_same_levels_in_every_form(given):
-    """A frame, a series and a dict of their own need no column of X."""
+def test_levels_are_read_from_every_form(given):
+    """A frame, a series and a dict of their own need no column of X; an array has numbers."""
     (found,) = levels_of(given, None, 4)
     assert (found.column, found.names, found.codes.tolist()) == ("sex", ("f", "m"), [1, 0, 1, 0])
-
-
-def test_columns_of_an_array_have_numbers():
-    """A table without names is asked by number; an array of its own has a column per level."""
     X = np.array([[0, 1], [1, 1], [0, 2], [1, 2]])
     assert levels_of([1], X, 4)[0].codes.tolist() == [0, 0, 1, 1]
     assert [one.column for one in levels_of(X, None, 4)] == ["column 0", "column 1"]
@@ -189,19 +145,14 @@ def test_columns_of_an_array_have_numbers():
         ({"sex": ["m", "f"]}, None, BadData, "shape (2,)"),
         ({"sex": ["m"] * 4}, None, BadData, "one level only, 'm'"),
         ({"sex": [None] * 4}, None, BadData, "one level only, 'missing'"),
+        ({"age": np.arange(40.0)}, np.zeros((40, 1)), BadData, "has 40 levels"),
+        ({"age": np.arange(40.0)}, np.zeros((40, 1)), BadData, "ranges (pandas.cut)"),
     ],
 )
-def test_bad_columns_are_refused(given, X, kind, why):
-    """A sentence names the column, what is wrong with it, and what there is."""
+def test_levels_refuse_bad_columns(given, X, kind, why):
     with pytest.raises(kind) as refused:
-        levels_of(given, X, 4)
+        levels_of(given, X, 4 if X is None else len(X))
     assert why in str(refused.value)
-
-
-def test_numbers_are_to_be_cut():
-    """A column with more levels than can be compared is refused, and ranges are named."""
-    with pytest.raises(BadData, match=r"has 40 levels.*pandas\.cut"):
-        levels_of({"age": np.arange(40.0)}, None, 40)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

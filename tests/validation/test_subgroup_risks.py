@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import average_precision_score, f1_score, log_loss, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    log_loss,
+    make_scorer,
+    roc_auc_score,
+)
+from sklearn.model_selection import TimeSeriesSplit
 
 from truerisk.contracts import Terms
 from truerisk.core.family import Family
@@ -53,7 +60,7 @@ def out_of_fold(computed, response):
     return values
 
 
-def test_values_are_those_of_the_rows_of_a_level():
+def test_subgroup_risks_are_those_of_the_rows_of_a_level():
     """Scikit-learn's score of the out-of-fold answers about the level's rows alone."""
     found, computed = told(scoring=["zero-one", *EVERY])
     labels, probabilities = out_of_fold(computed, "label"), out_of_fold(computed, "probability")
@@ -72,11 +79,17 @@ def test_values_are_those_of_the_rows_of_a_level():
             risk = found[word].levels[code]
             assert risk.value == pytest.approx(value), word
             assert (risk.subgroup.n_rows, risk.subgroup.n_events) == (mine.sum(), y.sum())
+    # Rows of weight 0 count in no value.
+    weight = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
+    found, computed = told("5-fold", sample_weight=weight)
+    labels = out_of_fold(computed, "label")
+    mine = (SITE == "a") & (weight > 0)
+    assert found["zero-one"].levels[0].value == pytest.approx((labels != Y)[mine].mean())
 
 
 @pytest.mark.parametrize("loss", ["zero-one", "brier", "log"])
 @pytest.mark.parametrize("method", ["pairs", "5-fold", "3x5-fold"])
-def test_all_rows_as_a_level_have_the_risk_of_the_whole(method, loss):
+def test_subgroup_risks_of_all_rows_are_the_risk_of_the_whole(method, loss):
     """A loss of rows: value, standard error and interval are those of the estimate."""
     interval = "log-cv" if loss == "log" else "beta-cv"
     found, computed = told(method, scoring=loss, interval=interval)
@@ -88,23 +101,24 @@ def test_all_rows_as_a_level_have_the_risk_of_the_whole(method, loss):
     assert ends == pytest.approx((expected.low, expected.high))
 
 
-def test_intervals_hold_together():
-    """Wider than alone, and as wide as Šidák's where levels are disjoint, up to simulation."""
+def test_subgroup_intervals_hold_together():
+    """Wider than alone, and as wide as Šidák's where levels are disjoint, up to simulation.
+
+    A column given twice adds no level to be wrong about.
+    """
     risks = told()[0]["zero-one"]
     alone = told(columns={"site": np.where(SITE == "a", "a", "rest")})[0]["zero-one"]
     assert 1.96 < alone.quantile < risks.quantile < 2.4
     assert alone.levels[0].interval.width < risks.levels[0].interval.width
-
-
-def test_crossed_columns_cost_less_than_as_many_levels():
-    """A column given twice adds no level to be wrong about."""
-    once = told()[0]["zero-one"].quantile
     twice = told(columns={"site": SITE, "again": SITE})[0]["zero-one"].quantile
-    assert twice == pytest.approx(once, abs=0.02)
+    assert twice == pytest.approx(risks.quantile, abs=0.02)
 
 
-def test_small_levels_are_named():
-    """Six rows are too few of any loss; a score of both classes needs ten rows of each."""
+def test_subgroup_risks_name_small_levels():
+    """Six rows are too few of any loss; a score of both classes needs ten rows of each.
+
+    Forty rows of one patient are one row; a level of weight 0 has no row.
+    """
     y = Y.copy()
     y[SITE == "c"] = 0
     y[np.flatnonzero(SITE == "b")] = np.arange(80) < 4
@@ -115,18 +129,19 @@ def test_small_levels_are_named():
     assert auc[1].reason == "4 of 80 rows are '1': at least 10 of each class are needed."
     assert auc[2].reason == "no row is '1': at least 10 of each class are needed."
     assert (auc[2].value, auc[2].interval, auc[2].shrunken) == (None, None, None)
-
-
-def test_levels_of_few_groups_are_named():
-    """Forty rows of one patient are one row."""
     groups = np.concatenate([np.repeat(np.arange(5), 24), np.arange(120) // 2 + 5])
     risks = told("5-fold", groups=groups)[0]["zero-one"]
     assert risks.levels[0].reason == "5 groups of rows: at least 10 are needed."
     assert risks.levels[1].value is not None
+    weight = np.where(SITE == "c", 0.0, 1.0)
+    risks = told("5-fold", sample_weight=weight)[0]["zero-one"]
+    assert risks.levels[2].reason == "all its rows have a sample_weight of 0."
+    weight[np.flatnonzero(SITE == "c")[:9]] = 1
+    level = told("5-fold", sample_weight=weight)[0]["zero-one"].levels[2]
+    assert (level.subgroup.n_rows, level.reason) == (9, "9 rows: at least 10 are needed.")
 
 
-def test_shrunken_values_lie_between_level_and_mean():
-    """Three levels with a value are drawn together, the smaller ones further."""
+def test_shrunken_risks_lie_between_level_and_mean():
     risks = told()[0]["zero-one"]
     given = [one for one in risks.levels if one.value is not None]
     assert set(risks.spreads) == {"site"}
@@ -139,7 +154,7 @@ def test_shrunken_values_lie_between_level_and_mean():
     assert [one.shrunken for one in two.levels] == [None, None]
 
 
-def test_a_level_without_an_error_has_an_interval():
+def test_subgroup_risks_without_an_error_have_an_interval():
     """No error in 20 rows is no certainty: its interval reaches up, and it is shrunken."""
     y = (X[:, 0] > 0).astype(int)
     far = np.argsort(-np.abs(X[:, 0]))
@@ -152,20 +167,8 @@ def test_a_level_without_an_error_has_an_interval():
     assert still.shrunken > 0
 
 
-def test_all_losses_alike_are_no_certainty():
-    """A rule that is always wrong by the same has no spread, and the reason is told."""
-    y = np.arange(N) % 2
-    model = DummyClassifier(strategy="prior")
-    risks = told("5-fold", y=y, scoring="brier", model=model)[0]["brier"]
-    assert risks.levels[0].value == pytest.approx(0.25)
-    assert risks.levels[0].interval is None
-    assert "spread is 0" in risks.levels[0].reason
-
-
-def test_without_justification_there_is_no_interval():
-    """Splits forward in time, and losses whose interval nobody calibrated."""
-    from sklearn.model_selection import TimeSeriesSplit
-
+def test_subgroup_risks_without_justification_have_no_interval():
+    """Splits forward in time, losses whose interval nobody calibrated, losses without a spread."""
     risks = told(TimeSeriesSplit(5))[0]["zero-one"]
     assert risks.levels[1].interval is None
     assert any("ordered" in note for note in risks.notes)
@@ -179,6 +182,11 @@ def test_without_justification_there_is_no_interval():
     assert risks.levels[0].value is not None
     assert risks.levels[0].interval is None
     assert any("no interval was calibrated" in note for note in risks.notes)
+    model = DummyClassifier(strategy="prior")
+    risks = told("5-fold", y=np.arange(N) % 2, scoring="brier", model=model)[0]["brier"]
+    assert risks.levels[0].value == pytest.approx(0.25)
+    assert risks.levels[0].interval is None
+    assert "spread is 0" in risks.levels[0].reason
 
 
 @pytest.mark.filterwarnings("ignore:.*given but method")
@@ -190,8 +198,7 @@ def test_without_justification_there_is_no_interval():
         ("5-fold", {"block": X[:, :2]}),
     ],
 )
-def test_rows_that_depend_on_each_other_get_no_interval(method, given):
-    """Of times and places: what holds together rests on independent rows."""
+def test_subgroup_risks_of_dependent_rows_have_no_interval(method, given):
     risks = told(method, **given)[0]["zero-one"]
     assert risks.levels[0].value is not None
     assert {one.interval for one in (risks.whole, *risks.levels)} == {None}
@@ -199,10 +206,8 @@ def test_rows_that_depend_on_each_other_get_no_interval(method, given):
     assert any("may depend on each other" in note for note in risks.notes)
 
 
-def test_scorers_and_failed_fits_say_nothing_of_rows():
+def test_subgroup_risks_of_scorers_and_failed_fits_have_a_reason():
     """A scorer rates whole test sets; where a fit failed, some rows have no answer."""
-    from sklearn.metrics import make_scorer
-
     risks = next(iter(told("5-fold", scoring=make_scorer(f1_score, average="micro"))[0].values()))
     assert "scorer" in risks.levels[0].reason
     computed = told("5-fold")[1]
@@ -214,22 +219,7 @@ def test_scorers_and_failed_fits_say_nothing_of_rows():
     assert {one.reason for one in risks.levels} == {"a fit failed, so some rows have no answer."}
 
 
-def test_weights_count():
-    """Rows of weight 0 change no value; a level of nothing else has none."""
-    weight = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
-    found, computed = told("5-fold", sample_weight=weight)
-    labels = out_of_fold(computed, "label")
-    mine = (SITE == "a") & (weight > 0)
-    assert found["zero-one"].levels[0].value == pytest.approx((labels != Y)[mine].mean())
-    weight[SITE == "c"] = 0
-    risks = told("5-fold", sample_weight=weight)[0]["zero-one"]
-    assert risks.levels[2].reason == "all its rows have a sample_weight of 0."
-    weight[np.flatnonzero(SITE == "c")[:9]] = 1
-    level = told("5-fold", sample_weight=weight)[0]["zero-one"].levels[2]
-    assert (level.subgroup.n_rows, level.reason) == (9, "9 rows: at least 10 are needed.")
-
-
-def test_a_score_tells_its_loss():
+def test_subgroup_risks_of_a_score_tell_its_loss():
     """Of an AUC 1 minus it; the ends of its interval change places. Shrunken, it is an AUC."""
     levels = told(scoring=["zero-one", "auc"])[0]["auc"].levels
     one, values = levels[0], [each.value for each in levels if each.value is not None]

@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods.pairs import Pairs
+from truerisk.methods import Pairs
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY
@@ -44,8 +44,11 @@ def found():
     return updated(Outcomes.of(SHIFTED, P))
 
 
-def test_its_risks_are_those_of_cross_validation(found):
-    """As it is: its own losses. With both: an unpenalised logistic regression on the same folds."""
+def test_updating_has_the_risks_of_cross_validation(found):
+    """As it is: its own losses. With both: an unpenalised logistic regression on the same folds.
+
+    In the large the slope is 1; intercept and slope are fitted together.
+    """
     as_it_is, _, both = found.updates
     assert as_it_is.risk == pytest.approx(log_loss(SHIFTED, P))
     assert as_it_is.brier == pytest.approx(brier_score_loss(SHIFTED, P))
@@ -55,16 +58,15 @@ def test_its_risks_are_those_of_cross_validation(found):
     )
     assert both.risk == pytest.approx(direct.value, abs=1e-6)
     assert both.brier > 0
-
-
-def test_its_coefficients_are_those_of_all_rows(found):
-    """In the large with the slope at 1; intercept and slope together."""
     line = Recalibration.of(Outcomes.of(SHIFTED, P)).measures()
     told = [(one.intercept, one.slope) for one in found.updates]
     assert told == [(0, 1), (line["in-the-large"], 1), (line["intercept"], line["slope"])]
+    again = Updating.from_json(found.to_json())
+    assert again.sentence == found.sentence
+    assert re.search(rf"intercept +{found.updates[1].intercept:.4f}  1.0000", str(again))
 
 
-def test_one_number_is_fitted_with_the_other_held():
+def test_updated_probabilities_fit_one_number_with_the_other_held():
     """The intercept alone makes predictions right on average, whatever the slope."""
     model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED)
     assert model.predict_proba(P[:, None])[:, 1].mean() == pytest.approx(SHIFTED.mean())
@@ -75,7 +77,7 @@ def test_one_number_is_fitted_with_the_other_held():
     np.testing.assert_array_equal(kept[:, 1], said)  # to the last digit
 
 
-def test_a_gain_is_told_and_noise_is_not(found):
+def test_updating_tells_a_gain_and_not_noise(found):
     """Each update against the model as it is, so that a gain of both together is seen."""
     as_it_is, intercept, both = found.updates
     assert intercept.change == pytest.approx(intercept.risk - as_it_is.risk)
@@ -86,10 +88,7 @@ def test_a_gain_is_told_and_noise_is_not(found):
     assert "updating the intercept is not shown to change the log loss (change" in right.sentence
     steep = updated(Outcomes.of(events(slope=0.2), P))
     assert "updating the intercept and slope would lower the log loss" in steep.sentence
-
-
-def test_a_loss_by_updating_is_told_too():
-    """And what no row tells apart."""
+    # A loss is told, too, and what no row tells apart.
     worse = Interval(0.01, 0.03, "paired-cv", 0.95)
     lines = (
         Update("nothing", 0, 1, 0.5),
@@ -103,36 +102,30 @@ def test_a_loss_by_updating_is_told_too():
     )
 
 
-def test_numbers_are_updated_by_least_squares():
-    """Squared error, on the folds of a linear regression."""
+def test_updating_of_numbers_is_by_least_squares():
+    """Squared error, on the folds of a linear regression; small numbers have digits."""
     y = 1 + 0.5 * ETA + RNG.standard_normal(400)
     found = updated(Outcomes.of(y, ETA, link=IDENTITY))
     assert found.updates[0].risk == pytest.approx(mean_squared_error(y, ETA))
     direct = tr.estimate_risk(LinearRegression(), ETA[:, None], y, cv=Pairs(), random_state=0)
     assert found.updates[2].risk == pytest.approx(direct.value)
     assert (found.scoring, found.updates[0].brier) == ("squared", None)
-
-
-def test_sentences_of_small_numbers_have_digits():
-    """A risk of .0004 was told as 0.000, its change by 0.000 to 0.000."""
-    y = 1 + 0.5 * ETA + RNG.standard_normal(400)
     said = updated(Outcomes.of(y / 50, ETA / 50, link=IDENTITY)).sentence
     assert "from 0.00" in said
     assert "0.000 " not in said
 
 
-def test_groups_stay_whole():
-    """Copies in their group tell no more than the rows: in intervals, and in folds."""
+def test_updating_counts_groups_and_weights():
+    """Copies in their group tell no more than the rows: in intervals, and in folds.
+
+    Weights count in the coefficients of all rows, and in the losses.
+    """
     thrice = np.tile(np.arange(100), 3)
     alone = updated(Outcomes.of(SHIFTED[:100], P[:100]))
     copies = Outcomes.of(SHIFTED[thrice], P[thrice], members=thrice)
     grouped = updated(copies, grouped=True).updates[1]
     assert grouped.interval.method == "paired-cv-grouped"
     assert grouped.interval.width == pytest.approx(alone.updates[1].interval.width, rel=0.1)
-
-
-def test_weights_count():
-    """The coefficients of all rows, and the losses."""
     w = np.where(ETA > 0, 3.0, 1.0)
     found = updated(Outcomes.of(SHIFTED, P, w))
     assert found.updates[0].risk == pytest.approx(log_loss(SHIFTED, P, sample_weight=w))
@@ -141,7 +134,7 @@ def test_weights_count():
     assert np.average(answers, weights=w) == pytest.approx(np.average(SHIFTED, weights=w))
 
 
-def test_what_cannot_be_fitted_is_a_sentence():
+def test_updating_refuses():
     """A fold whose training rows are separated has no line; few rows, and few groups, no folds."""
     y, p = np.repeat([0, 1], 12), expit(np.linspace(-3, 3, 24))
     y[[11, 12]] = 1, 0
@@ -152,11 +145,3 @@ def test_what_cannot_be_fitted_is_a_sentence():
     two = np.arange(400) % 2
     with pytest.raises(Refusal, match="folds of these rows cannot be made"):
         updated(Outcomes.of(SHIFTED, P, members=two), grouped=True)
-
-
-def test_it_is_written_and_read(found):
-    """Line by line."""
-    again = Updating.from_json(found.to_json())
-    assert again.sentence == found.sentence
-    assert re.search(rf"intercept +{found.updates[1].intercept:.4f}  1.0000", str(again))
-    assert "intercept and slope" in str(again)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib as mpl
@@ -37,23 +36,21 @@ def searched(**words):
 
 
 @pytest.mark.parametrize("outer", ["pairs", "5-fold", "2x3-fold"])
-def test_a_fitted_search_is_not_fitted_again(outer):
+def test_validate_does_not_fit_a_fitted_search_again(outer):
     """What it keeps, and what an unfitted one finds, are the same to the last digit."""
+    halves = {"replicates": 0, "subgroups": {"half": np.arange(len(Y)) % 2}}
     fitted = searched(outer=outer).fit(X, Y)
-    found, anew = (tr.validate(s, X, Y, replicates=0) for s in (fitted, searched(outer=outer)))
+    found, anew = (tr.validate(s, X, Y, **halves) for s in (fitted, searched(outer=outer)))
     np.testing.assert_array_equal(found.held_out.answers, anew.held_out.answers)
     np.testing.assert_array_equal(found.held_out.fit, anew.held_out.fit)
     assert found.risk.value == fitted.risk_.value
-    for one, other in (
-        (found.discrimination, anew.discrimination),
-        (found.calibration, anew.calibration),
-    ):
-        for word, measured in one.measures.items():
-            assert measured.honest == pytest.approx(other[word].honest)
-            assert measured.apparent == pytest.approx(other[word].apparent)
+    assert found.subgroups.to_dict() == anew.subgroups.to_dict()
+    for word, measured in found.measures.items():
+        assert measured.honest == pytest.approx(anew.measures[word].honest)
+        assert measured.apparent == pytest.approx(anew.measures[word].apparent)
 
 
-def test_the_scores_of_a_search_are_its_own():
+def test_validate_has_the_scores_of_the_search():
     """AUC with value and interval is `scores_["auc"]` where that was asked for."""
     fitted = searched(scoring=["zero-one", "auc", "brier"]).fit(X, Y)
     found = tr.validate(fitted, X, Y, replicates=0)
@@ -68,37 +65,27 @@ def test_the_scores_of_a_search_are_its_own():
     assert without.discrimination["auc"].interval == asked
 
 
-def test_random_models_answer_as_they_were_tested():
+def test_validate_keeps_the_answers_that_were_tested():
     """A forest without a seed: its labels are those of the tested probabilities."""
-    search = tr.HonestSearchCV(RandomForestClassifier(5), {"max_depth": [1, 3]}, cv="4-fold").fit(
-        X, Y
-    )
-    held = tr.validate(search, X, Y, replicates=0).held_out
+    forest = tr.HonestSearchCV(RandomForestClassifier(5), {"max_depth": [1, 3]}, cv="4-fold")
+    risk = forest.fit(X, Y).risk_
+    held = tr.validate(forest, X, Y, replicates=0).held_out
     wrong = held.answers.argmax(axis=1) != held.truth
-    order = np.argsort(search.risk_.loss_rows)
-    np.testing.assert_array_equal(search.risk_.losses[order], wrong[np.argsort(held.rows)])
+    losses = risk.losses[np.argsort(risk.loss_rows)]
+    np.testing.assert_array_equal(losses, wrong[np.argsort(held.rows)])
 
 
-def test_the_same_seed_gives_the_same_samples():
-    """And another seed other ones."""
+def test_validate_repeats_its_samples_by_the_seed():
     first, again, other = (
         tr.validate(GaussianNB(), X, Y, replicates=5, random_state=seed) for seed in (1, 1, 2)
     )
-    assert first.to_json() == _at(again, first)
+    for name in ("discrimination", "calibration", "net_benefit", "stability"):
+        assert getattr(first, name).to_json() == getattr(again, name).to_json()
     assert first.calibration["slope"].test != other.calibration["slope"].test
 
 
-def _at(one, like):
-    """The JSON but for how long it took."""
-    content = one.to_dict()
-    content["risk"]["seconds"] = like.to_dict()["risk"]["seconds"]
-    for name, score in content["risk"]["scores"].items():
-        score["seconds"] = like.to_dict()["risk"]["scores"][name]["seconds"]
-    return json.dumps(content, allow_nan=False)
-
-
-def test_groups_stay_whole():
-    """In folds and in samples; intervals count groups."""
+def test_validate_keeps_groups_whole_and_weighs_rows():
+    """In folds and in samples; intervals count groups; weights count in apparent measures."""
     twice = np.tile(np.arange(len(Y)), 2)
     found = tr.validate(GaussianNB(), X[twice], Y[twice], groups=twice, replicates=5)
     alone = tr.validate(GaussianNB(), X[twice], Y[twice], groups=twice, replicates=0)
@@ -107,28 +94,16 @@ def test_groups_stay_whole():
     assert all(len(of_group) == 1 for of_group in folds)
     assert found.calibration["slope"].std_error == alone.calibration["slope"].std_error
     assert found.rows["n_groups"] == len(Y)
-
-
-def test_weights_weigh_everything():
-    """A row of weight 2 in place of two copies changes the apparent measures in nothing."""
     w = np.where(np.arange(len(Y)) % 3 == 0, 2.0, 1.0)
     found = tr.validate(GaussianNB(), X, Y, sample_weight=w, replicates=3)
-    model = GaussianNB().fit(X, Y, sample_weight=w)
-    p = model.predict_proba(X)[:, 1]
-    brier = np.average((p - Y) ** 2, weights=w)
-    assert found.calibration["brier"].apparent == pytest.approx(brier)
-    assert found.calibration["brier"].n == 3
-
-
-def test_a_search_of_another_library_tunes_in_every_sample():
-    """GridSearchCV is a model that tunes inside its own fit."""
-    found = tr.validate(GridSearchCV(GaussianNB(), GRID, cv=3), X, Y, replicates=2)
-    assert found.risk.method == "nested (5-fold, inner 5-fold)"
-    assert found.discrimination["auc"].n == 2
+    p = GaussianNB().fit(X, Y, sample_weight=w).predict_proba(X)[:, 1]
+    brier = found.calibration["brier"]
+    assert brier.apparent == pytest.approx(np.average((p - Y) ** 2, weights=w))
+    assert brier.n == 3
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_a_copy_of_y_is_a_note(own):
+def test_validate_notes_a_copy_of_y_and_text_that_names_rows(own):
     """As an audit finds it, by its name where X has names; what is no copy has no note."""
     copy = X.copy()
     copy[:, 2] = Y + X[:, 2] / 10
@@ -139,31 +114,19 @@ def test_a_copy_of_y_is_a_note(own):
     assert told.notes[-1].startswith(f"{name} by itself predicts y (almost) without error. ")
     assert told.notes[:-1] == plain.notes
     assert told.with_names(("a", "b", "it's")).notes[-1].startswith("'verdict'" if own else '"it')
-
-
-def test_text_that_names_each_row_is_a_note():
-    """As an audit says it."""
     frame = pd.DataFrame({"a": X[:, 0], "patient": [f"P{i}" for i in range(len(Y))]})
     coded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["patient"]))
     found = tr.validate(make_pipeline(coded, LogisticRegression()), frame, Y, replicates=0)
     assert found.notes[-1].startswith("'patient' is text with another value in every row.")
 
 
-# ---------------------------------------------------------------- parts that do not exist
-
-
-def test_three_classes_have_no_such_parts_without_an_event():
-    """The sentence says how to name one, and held-out answers are there."""
+def test_validate_names_the_parts_that_numbers_and_classes_lack():
+    """Numbers have calibration alone; of three classes the sentence says how to name an event."""
     three = tr.validate(GaussianNB(), X, np.arange(len(Y)) % 3, replicates=0)
     assert "y has 3 classes: name the one that is the event" in three.missing["net_benefit"]
     assert three.held_out.answers.shape == (120, 3)
     assert "Net benefit: it is defined" in str(three)
-    assert three.discrimination is None
-    assert three.rows["event"] is None
-
-
-def test_numbers_have_calibration_alone():
-    """R² among it; several targets are validated one at a time."""
+    assert (three.discrimination, three.rows["event"]) == (None, None)
     numbers = tr.validate(Ridge(), X, X[:, 0] + X[:, 1] ** 2, replicates=0)
     assert numbers.missing["net_benefit"].startswith("it is of an event, and y holds numbers")
     assert numbers.held_out.response == "value"
@@ -171,19 +134,18 @@ def test_numbers_have_calibration_alone():
     both = np.column_stack([X[:, 0], X[:, 1] ** 2])
     several = tr.validate(Ridge(), X, both, replicates=0)
     assert "it is of one target, and y has 2" in several.missing["calibration"]
-
-
-def test_decision_values_have_discrimination_alone():
-    """A learner without probabilities: the sentence names what to put around it."""
-    found = tr.validate(LinearSVC(), X, Y, replicates=3)
+    found = tr.validate(LinearSVC(), X, Y, replicates=3)  # decision values
     assert set(found.discrimination.measures) == {"auc", "average-precision"}
     assert found.discrimination["auc"].n == 3
     assert "CalibratedClassifierCV" in found.missing["calibration"]
     assert found.to_dict()["calibration"] is None
 
 
-def test_probabilities_of_0_and_1_have_no_slope_without_clip():
-    """Nearest neighbours: the sentence counts them, and clip= makes a line of them."""
+def test_validate_of_probabilities_0_and_1_has_no_slope_without_clip():
+    """Nearest neighbours: the sentence counts them, and clip= makes a line of them.
+
+    Nine events have a line, and a sentence in the place of the curve.
+    """
     found = tr.validate(KNeighborsClassifier(3), X, Y, replicates=0)
     slope = found.calibration["slope"]
     assert slope.honest is None
@@ -193,21 +155,15 @@ def test_probabilities_of_0_and_1_have_no_slope_without_clip():
         found.calibration.plot()
     assert found.calibration["brier"].honest is not None
     assert "exactly 0 or 1" in str(found)
-    assert tr.validate(KNeighborsClassifier(3), X, Y, replicates=0, clip=0.01).calibration[
-        "slope"
-    ].interval is not None  # fmt: skip
-
-
-def test_few_events_have_no_curve():
-    """Nine of them: a line, and a sentence in the place of the curve."""
+    clipped = tr.validate(KNeighborsClassifier(3), X, Y, replicates=0, clip=0.01)
+    assert clipped.calibration["slope"].interval is not None
     y = np.zeros(120, int)
     y[np.argsort(X[:, 0] + np.sin(17 * X[:, 1]))[-9:]] = 1
-    found = tr.validate(GaussianNB(), X, y, replicates=0, random_state=3)
-    assert "9 rows of the rarer outcome" in found.calibration["ici"].reason
+    few = tr.validate(GaussianNB(), X, y, replicates=0, random_state=3)
+    assert "9 rows of the rarer outcome" in few.calibration["ici"].reason
 
 
-def test_a_sample_of_one_class_does_not_count():
-    """A sample without events has no slope; the others make the mean."""
+def test_validate_leaves_out_a_sample_of_one_class():
     none = np.flatnonzero(Y == 0)
     samples = np.vstack([np.resize(none, len(Y)), *[np.arange(len(Y))] * 2])
     found = tr.validate(LogisticRegression(), X, Y, samples=samples)
@@ -216,9 +172,13 @@ def test_a_sample_of_one_class_does_not_count():
     nothing = tr.validate(LogisticRegression(), X, Y, samples=samples[:1])
     assert nothing.notes == ("no optimism is known: no bootstrap sample holds both outcomes.",)
     assert nothing.calibration["slope"].corrected is None
+    # GridSearchCV is a model that tunes inside its own fit.
+    found = tr.validate(GridSearchCV(GaussianNB(), GRID, cv=3), X, Y, replicates=2)
+    assert found.risk.method == "nested (5-fold, inner 5-fold)"
+    assert found.discrimination["auc"].n == 2
 
 
-def test_answers_that_go_forward_in_time_have_no_intervals():
+def test_validate_of_ordered_splits_has_no_intervals():
     """Values, curves, and a note in the place of bands; the page is drawn without them."""
     search = tr.HonestSearchCV(GaussianNB(), GRID, cv="4-fold", outer=TimeSeriesSplit(3))
     found = tr.validate(search.fit(X, Y), X, Y, replicates=0)
@@ -235,33 +195,10 @@ def test_answers_that_go_forward_in_time_have_no_intervals():
     plt.close("all")
 
 
-# ---------------------------------------------------------------- bad input
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"replicates": -1}, "replicates=-1"),
-        ({"replicates": 2.5}, "replicates=2.5"),
-        ({"clip": 0.5}, "clip=0.5"),
-        ({"clip": "no"}, "clip='no'"),
-        ({"clip": 0}, "clip=0"),
-        ({"thresholds": [0.2, 1.0]}, "thresholds="),
-        ({"thresholds": []}, "thresholds="),
-        ({"thresholds": "all"}, "thresholds='all'"),
-        ({"thresholds": [[0.1], [0.2, 0.3]]}, "thresholds="),
-    ],
-)
-def test_a_wrong_argument_is_named(given, said):
-    """Before anything is fitted."""
-    with pytest.raises(BadArgument, match=said.replace("[", r"\[")):
-        tr.validate(GaussianNB(), X, Y, **given)
-
-
 @pytest.mark.parametrize(
     "given", [GaussianNB(), tr.HonestSearchCV(GaussianNB(), GRID)], ids=["model", "search"]
 )
-def test_rows_in_time_have_values_and_no_bands(given):
+def test_validate_of_rows_in_time_has_no_bands(given):
     """The folds go forward; Brier's score has the interval of dependent losses, the others none."""
     time = np.arange(float(len(Y)))
     found = tr.validate(given, X, Y, time=time, replicates=3, subgroups={"s": np.arange(120) % 2})
@@ -281,20 +218,15 @@ def test_rows_in_time_have_values_and_no_bands(given):
     assert "NaN" not in found.to_json()
 
 
-def test_rows_in_space_have_values_and_no_bands():
-    """Blocks of places are left out; what counts single rows as independent is not told."""
-    found = tr.validate(GaussianNB(), X, Y, block=X[:, :2], replicates=2)
-    assert "blocks-5" in found.risk.method
-    assert found.calibration["slope"].honest is not None
-    assert found.calibration["slope"].interval is None
-    assert any("near each other may depend on each other" in note for note in found.notes)
-
-
-def test_of_scores_in_space_the_auc_alone_has_an_interval():
-    """It was calibrated on fields, as Brier's was; that of average precision holds too rarely."""
+def test_validate_of_rows_in_space_has_intervals_of_losses_and_auc_alone():
+    """These were calibrated on fields; that of average precision holds too rarely."""
     search = tr.HonestSearchCV(GaussianNB(), GRID, scoring=["zero-one", "average-precision"])
     for model in (GaussianNB(), search):
-        found = tr.validate(model, X, Y, block=X[:, :2], replicates=0)
+        found = tr.validate(model, X, Y, block=X[:, :2], replicates=2)
+        assert "blocks-5" in found.risk.method
+        slope = found.calibration["slope"]
+        assert slope.honest is not None
+        assert slope.interval is None
         assert found.calibration["brier"].interval.method == "spatial"
         assert found.discrimination["auc"].interval.method == "spatial"
         precision = found.discrimination["average-precision"]
@@ -303,37 +235,46 @@ def test_of_scores_in_space_the_auc_alone_has_an_interval():
         assert "it has no interval for rows" in str(found.discrimination)
         assert found.discrimination.roc.interval is None
         assert any("losses of rows and the AUC have intervals" in note for note in found.notes)
+        assert any("near each other may depend on each other" in note for note in found.notes)
 
 
-def test_a_search_in_time_is_validated_on_its_times():
-    """As it was fitted; without the times these are other rows."""
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        *[({name: value}, BadArgument, f"{name}=") for name, value in (
+            ("replicates", -1), ("replicates", 2.5), ("clip", 0.5), ("clip", "no"), ("clip", 0),
+            ("thresholds", [0.2, 1.0]), ("thresholds", []), ("thresholds", "all"),
+            ("thresholds", [[0.1], [0.2, 0.3]]),
+        )],
+        *[({"samples": samples}, BadData, "samples of shape|outside 0")
+          for samples in (5, [[1, 2], [3]], [[1, 500]])],
+        ({"time": [1, 2, 3]}, BadData, "time"),
+        ({"colour": "red"}, Refusal, "fit parameters go to a HonestSearchCV"),
+    ],
+)  # fmt: skip
+def test_validate_refuses(given, error, said):
+    with pytest.raises(error, match=said):
+        tr.validate(GaussianNB(), X, Y, **given)
+
+
+def test_validate_refuses_searches_of_other_rows():
+    fitted = searched().fit(X, Y)
+    with pytest.raises(Refusal, match="fitted on other rows"):
+        tr.validate(fitted, X[::-1], Y)
+    with pytest.raises(Refusal, match="outer=None"):
+        tr.validate(searched(outer=None), X, Y)
+    with pytest.raises(UnknownName, match="n_jobs='x' is unknown"):
+        tr.validate(fitted, X, Y, replicates=0, n_jobs="x")
+    # Without the times of the fit these are other rows.
     time = np.arange(float(len(Y)))
     fitted = tr.HonestSearchCV(GaussianNB(), GRID, outer="forward-4").fit(X, Y, time=time)
     found = tr.validate(fitted, X, Y, time=time, replicates=0)
     assert found.risk.value == fitted.risk_.value
     with pytest.raises(Refusal, match="other groups, weights, times or places"):
         tr.validate(fitted, X, Y, replicates=0)
-    with pytest.raises(BadData, match="time"):
-        tr.validate(GaussianNB(), X, Y, time=[1, 2, 3])
 
 
-def test_other_rows_are_refused():
-    """A search is validated on the rows that it was fitted on."""
-    fitted = searched().fit(X, Y)
-    with pytest.raises(Refusal, match="fitted on other rows"):
-        tr.validate(fitted, X[::-1], Y)
-    with pytest.raises(Refusal, match="outer=None"):
-        tr.validate(searched(outer=None), X, Y)
-    with pytest.raises(Refusal, match="fit parameters go to a HonestSearchCV"):
-        tr.validate(GaussianNB(), X, Y, colour="red")
-    for samples in (5, [[1, 2], [3]], [[1, 500]]):
-        with pytest.raises(BadData, match="samples of shape|outside 0"):
-            tr.validate(GaussianNB(), X, Y, samples=samples)
-
-
-def test_the_executor_makes_the_fits_of_the_folds():
-    """Not those of samples alone; a word that is none is refused, whoever would make the fits."""
-
+def test_validate_gives_the_fits_of_the_folds_to_the_executor():
     class Counting(ThreadPoolExecutor):
         n_given = 0
 
@@ -346,14 +287,12 @@ def test_the_executor_makes_the_fits_of_the_folds():
     assert pool.n_given > 0
     alone = tr.validate(GaussianNB(), X, Y, replicates=0)
     np.testing.assert_array_equal(spread.held_out.answers, alone.held_out.answers)
-    with pytest.raises(UnknownName, match="n_jobs='x' is unknown"):
-        tr.validate(searched().fit(X, Y), X, Y, replicates=0, n_jobs="x")
 
 
 @pytest.mark.parametrize(
     "scoring", ["zero-one", {"a": "zero-one", "area": "auc"}, ["zero-one", "roc_auc"]], ids=str
 )
-def test_validation_of_decision_values_has_the_interval_of_the_score(scoring):
+def test_validate_of_decision_values_has_the_interval_of_the_score(scoring):
     """One number has one interval: models without a further fold are asked here, too."""
     X, y = tr.datasets.make_difficult(80, random_state=0)
     searches = [

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import logit
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import (
@@ -51,7 +52,7 @@ def found():
     return tr.validate(MODEL, X, Y, prefit=True, subgroups={"side": X[:, 2] > 0})
 
 
-def test_the_measures_are_those_of_its_predictions(found):
+def test_validate_finished_measures_the_predictions(found):
     """By scikit-learn's metrics, and by a logistic regression without a penalty."""
     p, ill = MODEL.predict_proba(X)[:, 1], Y == "ill"
     direct = {
@@ -69,10 +70,7 @@ def test_the_measures_are_those_of_its_predictions(found):
     benefit = np.mean(treated & ill) - np.mean(treated & ~ill) * 0.25
     assert found.net_benefit.honest[19] == pytest.approx(benefit)
     assert (found.risk.scoring, found.risk.value) == ("log", pytest.approx(log_loss(ill, p)))
-
-
-def test_numbers_have_theirs():
-    """R² and squared error, the line by least squares."""
+    # Of numbers R² and squared error, the line by least squares.
     y = X[:, 0] + RNG.standard_normal(len(X))
     model = Ridge(5.0).fit(OWN[0], OWN[0][:, 0])
     said, calibration = model.predict(X), tr.validate(model, X, y, prefit=True).calibration
@@ -83,7 +81,7 @@ def test_numbers_have_theirs():
     assert calibration["slope"].interval.method == "sandwich"
 
 
-def test_what_a_fit_would_tell_is_absent(found):
+def test_validate_finished_lacks_what_a_fit_would_tell(found):
     """No apparent value, no optimism, no stability; neither in tables nor on the page."""
     assert all(one.apparent is None and one.n == 0 for one in found.measures.values())
     assert (found.stability, found.net_benefit.apparent, found.n_samples) == (None, None, 0)
@@ -101,16 +99,9 @@ def test_what_a_fit_would_tell_is_absent(found):
         assert "mean over folds" not in text
 
 
-def test_frozen_is_the_same_and_nothing_else_is_prefit(found):
-    """`FrozenEstimator` says it in scikit-learn's word; a model alone is fitted in folds."""
-    frozen = tr.validate(FrozenEstimator(MODEL), X, Y)
-    assert frozen.calibration["slope"].honest == found.calibration["slope"].honest
-    assert frozen.given == {"prefit": "True"}
+def test_validate_finished_fits_nothing(found, monkeypatch):
+    """Not even in a copy, and whatever a fit would do; `FrozenEstimator` says the same."""
     assert tr.validate(GaussianNB(), X, Y, replicates=0).risk.method == "pairs (5-fold)"
-
-
-def test_nothing_is_fitted(monkeypatch):
-    """Not even in a copy, and whatever a fit would do."""
 
     def fit(*arguments, **options):
         raise AssertionError
@@ -118,10 +109,14 @@ def test_nothing_is_fitted(monkeypatch):
     for kind in (LogisticRegression, StandardScaler):
         monkeypatch.setattr(kind, "fit", fit)
     assert tr.validate(MODEL, X, Y, prefit=True, n_jobs=1).risk.n_fits == 0
+    frozen = tr.validate(FrozenEstimator(MODEL), X, Y)
+    assert frozen.calibration["slope"].honest == found.calibration["slope"].honest
+    assert frozen.given == {"prefit": "True"}
 
 
-def test_it_is_written_read_and_drawn_again(found):
-    """The page from the file is the page, and says how to repeat it."""
+def test_validate_finished_is_written_read_and_drawn_again(found):
+    """The page from the file is the page, and says how to repeat it; its JSON has no NaN."""
+    json.dumps(found.to_dict(), allow_nan=False)
     text = found.to_json()
     again = Validation.from_json(text)
     assert again.finished
@@ -132,8 +127,7 @@ def test_it_is_written_read_and_drawn_again(found):
     assert "tr.validate(model, X, y, prefit=True" in page
 
 
-def test_the_paragraph_and_the_checklist_say_what_it_is(found):
-    """A finished model on these people, and what does not apply."""
+def test_validate_finished_says_what_it_is(found):
     said = found.checklist.methods_text
     start = "A finished model (StandardScaler → LogisticRegression) was applied to them; nothing"
     assert start in said
@@ -156,10 +150,7 @@ def test_the_paragraph_and_the_checklist_say_what_it_is(found):
     assert all("training" not in (answer or "") for answer in answers.values())
 
 
-def test_gaps_are_the_models_own():
-    """No fold imputes them."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
+def test_validate_finished_leaves_gaps_to_the_model():
     model = HistGradientBoostingClassifier(max_iter=2).fit(*OWN)
     gappy = X.copy()
     gappy[:5, 0] = np.nan
@@ -170,8 +161,7 @@ def test_gaps_are_the_models_own():
     assert "5 rows, left to the finished model" in answers[EVALUATED, "4.3"]
 
 
-def test_groups_count_as_one():
-    """Three copies of every row in its group tell what the rows alone do."""
+def test_validate_finished_counts_groups_as_one():
     thrice = np.tile(np.arange(len(Y)), 3)
     alone = tr.validate(MODEL, X, Y, prefit=True)
     grouped = tr.validate(MODEL, X[thrice], Y[thrice], prefit=True, groups=thrice)
@@ -184,21 +174,13 @@ def test_groups_count_as_one():
     assert answers["TRIPOD+AI", "12d"] == "Each of the 240 groups counts as one in every interval."
     assert "intervals take the 240 clusters as independent." in grouped.checklist.methods_text
     assert not any("groups: the variance" in note for note in grouped.notes)
-
-
-def test_few_groups_are_remarked():
-    """Two groups give one degree of freedom, and a note says that intervals are wide."""
-    halves = np.arange(len(Y)) % 2
-    found = tr.validate(MODEL, X, Y, prefit=True, groups=halves)
-    assert (
-        sum(note.startswith("2 groups: the variance between groups") for note in found.notes) == 1
-    )
-    slope = found.measure("slope")
+    # Two groups give one degree of freedom.
+    few = tr.validate(MODEL, X, Y, prefit=True, groups=np.arange(len(Y)) % 2)
+    remarks = [note for note in few.notes if note.startswith("2 groups: the variance between")]
+    assert len(remarks) == 1
+    slope = few.measure("slope")
     assert slope.interval.high - slope.honest == pytest.approx(12.7062 * slope.std_error, rel=1e-5)
-
-
-def test_weights_weigh_the_measures_of_any_model():
-    """Of a model that was fitted without any, too: twice the weight is a copy."""
+    # Twice the weight is a copy, also for a model that was fitted without any.
     twice = np.r_[np.arange(len(Y)), np.arange(50)]
     w = np.where(np.arange(len(Y)) < 50, 2.0, 1.0)
     weighted = tr.validate(MODEL, X, Y, prefit=True, sample_weight=w)
@@ -207,7 +189,7 @@ def test_weights_weigh_the_measures_of_any_model():
         assert weighted.measure(word).honest == pytest.approx(copied.measure(word).honest)
 
 
-def test_rows_in_time_are_no_temporal_validation():
+def test_validate_finished_of_rows_in_time_is_no_temporal_validation():
     """When the model was made is not known; intervals count that rows depend on each other."""
     told = tr.validate(MODEL, X, Y, prefit=True, time=np.arange(len(Y)))
     assert told.risk.interval.method == "hac"
@@ -216,8 +198,7 @@ def test_rows_in_time_are_no_temporal_validation():
     assert "as independent" not in told.checklist.methods_text
 
 
-def test_a_search_is_told_in_its_own_loss():
-    """And at its level; on its own rows it is refused."""
+def test_validate_finished_tells_a_search_in_its_own_loss():
     search = tr.HonestSearchCV(
         LogisticRegression(), {"C": [0.1, 1]}, scoring="log", confidence_level=0.9, cv="4-fold"
     ).fit(*OWN)
@@ -233,7 +214,7 @@ def test_a_search_is_told_in_its_own_loss():
         tr.validate(search, X, Y)
 
 
-def test_the_level_is_that_of_the_call():
+def test_validate_takes_the_level_of_the_call():
     """Of a model, finished or not, also one that was a search; a search to be run has its own."""
     search = tr.HonestSearchCV(LogisticRegression(), {"C": [1]}, cv="4-fold").fit(*OWN)
     for one, words in ((MODEL, {"prefit": True}), (MODEL, {"replicates": 0})):
@@ -249,13 +230,6 @@ def test_the_level_is_that_of_the_call():
         tr.validate(MODEL, X, Y, confidence_level=80, prefit=True)
 
 
-def test_decision_values_have_discrimination_alone():
-    """The learner is named, and not what holds it."""
-    told = tr.validate(LinearSVC().fit(*OWN), X, Y, prefit=True)
-    assert told.discrimination["auc"].interval is not None
-    assert told.missing["calibration"].startswith("LinearSVC gives no probabilities")
-
-
 class Silent(LogisticRegression):
     """Has no answer about two rows."""
 
@@ -267,6 +241,7 @@ class Silent(LogisticRegression):
 
 
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+THREE = GaussianNB().fit(OWN[0], np.where(OWN[0][:, 2] > 1, "dead", OWN[1]))
 
 
 @pytest.mark.parametrize(
@@ -285,6 +260,7 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
         (Silent().fit(*OWN), X, {}, Refusal, "NaN or infinity about 2 rows, the first is row 7"),
         (MODEL, np.where(X > 2, np.nan, X), {}, Refusal, "cannot answer .* NaN"),
         (LogisticRegression().fit(X, Y == "ill"), X, {}, Refusal, "classes False, True apart"),
+        (THREE, X, {}, Refusal, "classes 'dead', 'fit', 'ill' apart, and y has 'fit', 'ill'"),
         (MODEL, X, {"replicates": 5}, Refusal, "replicates=5 asks for fits"),
         (MODEL, X, {"samples": np.zeros((2, 240), int)}, Refusal, "samples=.* asks for fits"),
         (MODEL, X, {"eval_set": 3}, Refusal, "eval_set=3 asks for fits"),
@@ -292,25 +268,12 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
         (MODEL, X[:100], {}, BadData, "100"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(model, rows, words, error, sentence):
-    """Before anything is told."""
+def test_validate_finished_refuses(model, rows, words, error, sentence):
     with pytest.raises(error, match=sentence):
         tr.validate(model, rows, Y, **{"prefit": True, **words})
 
 
-def test_the_first_classes_of_several():
-    """A model of more classes than y has is refused, with both named."""
-    three = GaussianNB().fit(OWN[0], np.where(OWN[0][:, 2] > 1, "dead", OWN[1]))
-    with pytest.raises(Refusal, match="classes 'dead', 'fit', 'ill' apart, and y has 'fit', 'ill'"):
-        tr.validate(three, X, Y, prefit=True)
-
-
-def test_json_is_strict(found):
-    """No NaN stands for what is absent."""
-    json.dumps(found.to_dict(), allow_nan=False)
-
-
-def test_an_update_is_told_beside(found):
+def test_validate_finished_tells_an_update(found):
     """On the page, in the paragraph, in the checklist; why there is none where there is none."""
     said = found.updating.sentence
     assert said in found.checklist.methods_text
@@ -321,18 +284,16 @@ def test_an_update_is_told_beside(found):
     other = tr.validate(MODEL, X, Y, prefit=True, random_state=1).updating  # by other folds
     assert other.updates[0].risk == pytest.approx(found.updating.updates[0].risk)
     assert other.updates[1].risk != pytest.approx(found.updating.updates[1].risk)
+    turned = tr.validate(MODEL, X, Y, prefit=True, positive="fit").updating.updates
+    for one, mirrored in zip(found.updating.updates, turned, strict=True):
+        assert mirrored.intercept == pytest.approx(-one.intercept)
+        assert mirrored.slope == pytest.approx(one.slope)
+    assert turned[0].risk == pytest.approx(found.updating.updates[0].risk)
     in_time = tr.validate(MODEL, X, Y, prefit=True, time=np.arange(len(Y)))
     assert "depend on each other" in in_time.missing["updating"]
     ranks = tr.validate(LinearSVC().fit(*OWN), X, Y, prefit=True)
     assert ranks.missing["updating"].startswith("decision values have neither")
+    assert ranks.discrimination["auc"].interval is not None
+    assert ranks.missing["calibration"].startswith("LinearSVC gives no probabilities")
     folds = tr.validate(GaussianNB(), X, Y, replicates=0)
     assert (folds.updating, "updating" in folds.missing) == (None, False)
-
-
-def test_the_other_class_is_updated_likewise(found):
-    """With the opposite sign, and the same losses."""
-    other = tr.validate(MODEL, X, Y, prefit=True, positive="fit").updating.updates
-    for one, mirrored in zip(found.updating.updates, other, strict=True):
-        assert mirrored.intercept == pytest.approx(-one.intercept)
-        assert mirrored.slope == pytest.approx(one.slope)
-    assert other[0].risk == pytest.approx(found.updating.updates[0].risk)

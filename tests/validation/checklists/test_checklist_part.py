@@ -43,8 +43,7 @@ def told(model, X=X, **given):
     ],
     ids=["a step", "a part of a table", "several tables"],
 )
-def test_gaps_and_who_fills_them(model):
-    """Cells and rows are counted, and imputers are found wherever they stand."""
+def test_checklist_counts_gaps_and_names_who_fills_them(model):
     found, _ = told(model, GAPS)
     gaps = GAPS.isna()
     cells, rows = gaps.to_numpy().sum(), gaps.any(axis=1).sum()
@@ -53,25 +52,20 @@ def test_gaps_and_who_fills_them(model):
     )
 
 
-def test_classes_steps_and_selection():
+def test_checklist_names_classes_steps_groups_and_subgroups():
     """Both classes by name, all steps in order, and that columns are selected inside."""
     found, checklist = told(make_pipeline(SelectKBest(k=2), LogisticRegression()))
     assert f"{(Y == 'ill').sum()} 'ill'" in found["20a"]
     assert "anew inside every split" in found["4.5"]
     assert "SelectKBest → LogisticRegression" in checklist.methods_text
-    assert "selects" not in told(LogisticRegression())[0]["4.5"]
-
-
-def test_groups_and_subgroups():
-    """Groups that stayed whole, and the columns that performance was told by."""
-    groups = np.arange(N) // 2
-    found, _ = told(LogisticRegression(), groups=groups, subgroups={"half": np.arange(N) < 55})
+    halves = {"half": np.arange(N) < 55}
+    found, _ = told(LogisticRegression(), groups=np.arange(N) // 2, subgroups=halves)
+    assert "selects" not in found["4.5"]
     assert found["12d"].startswith("30 groups stayed whole")
     assert "by half (too few rows: half = False)" in found["23a"]
 
 
-def test_samples_that_corrected_are_counted():
-    """As many bootstrap samples as were drawn, and none where none were."""
+def test_checklist_counts_samples_that_corrected():
     checklist = tr.validate(LogisticRegression(), X, Y, replicates=3).checklist
     found = answers_of(checklist)
     assert "3 bootstrap samples" in found["12e"]
@@ -79,10 +73,16 @@ def test_samples_that_corrected_are_counted():
     assert "bootstrap" not in found["12e"]
     assert "on average in models of bootstrap samples." in checklist.methods_text
     assert "on average in models that lack a further fold." in without.methods_text
+    # Probabilities of 0 and 1: the errors have values, and no recalibration was done.
+    items, text, found = said_of(KNeighborsClassifier(1))
+    assert found.calibration["slope"].honest is None
+    assert "recalibration" not in text
+    assert "spline" not in text
+    assert items["evaluation 4.7"].startswith("in part")
 
 
 @pytest.mark.parametrize("selected", [False, True])
-def test_a_column_of_words_has_a_parameter_for_each_level(selected):
+def test_checklist_counts_a_parameter_for_each_level(selected):
     """Of as many the rows are asked for; one step that leaves the columns as they are changes none.
 
     What a selection leaves is no count of what it chose from.
@@ -117,7 +117,7 @@ def said_of(model=None, **given):
 
 
 @pytest.mark.parametrize("given", [{"time": LATER}, {"block": SIDE}], ids=["time", "block"])
-def test_only_intervals_that_are_there_are_claimed(given):
+def test_methods_text_claims_only_intervals_that_are_there(given):
     """Of dependent rows no slope, curve, net benefit or subgroup has one, and no sentence does."""
     items, text, found = said_of(subgroups=THIRDS, **given)
     assert found.calibration["slope"].interval is None
@@ -132,18 +132,16 @@ def test_only_intervals_that_are_there_are_claimed(given):
     assert items["23a"].endswith("by third, without intervals.")
 
 
-def test_the_page_of_an_assessment_claims_no_more():
-    """Its items are those of the same facts."""
-    best = tr.assess(
-        {"a": LogisticRegression()}, NUMBERS, CAME, time=LATER, validate={"subgroups": THIRDS}
-    )
+def test_page_of_an_assessment_claims_only_intervals_that_are_there():
+    words = {"subgroups": THIRDS}
+    best = tr.assess({"a": LogisticRegression()}, NUMBERS, CAME, time=LATER, validate=words)
     assert "without intervals." in best.validation.checklist.methods_text
     page = best.to_html()
     assert "Performance was reported by third, without intervals." in page
     assert "simultaneous intervals" not in page
 
 
-def test_independent_rows_have_all_of_it():
+def test_methods_text_of_independent_rows_has_every_interval():
     """Pairs of folds: every interval, and three levels are drawn to their mean, two are not."""
     _, text, _ = said_of(subgroups=THIRDS)
     assert "net benefit as a figure (pointwise)" in text
@@ -155,7 +153,7 @@ def test_independent_rows_have_all_of_it():
     assert "empirical Bayes estimates by third." in said_of(subgroups={**THIRDS, **halves})[1]
 
 
-def test_rows_that_were_not_tested_are_not_counted_as_tested():
+def test_checklist_counts_tested_rows_alone():
     """The first sixth of forward-5 serves development alone."""
     items, text, found = said_of(time=LATER)
     n = len(np.unique(found.held_out.rows))
@@ -186,12 +184,12 @@ def search(outer):
         (None, {"block": np.arange(120) // 10}, "Spatial validation was by blocks-5 on part"),
     ],
 )
-def test_the_kind_of_validation_is_what_the_splits_did(model, given, kind):
+def test_methods_text_names_the_kind_of_validation_that_the_splits_did(model, given, kind):
     """Whatever their word: forward in time, between known times, at places not seen, or any."""
     assert kind in said_of(model, **given)[1]
 
 
-def test_groups_that_were_cut_are_not_called_whole():
+def test_checklist_does_not_call_cut_groups_whole():
     """A splitter that ignores groups tests a patient by a model that saw the patient."""
     groups = np.arange(120) // 2
     splitter = ShuffleSplit(3, random_state=0)
@@ -200,12 +198,3 @@ def test_groups_that_were_cut_are_not_called_whole():
     assert "rows were tested by models that saw others of their group" in items["12d"]
     assert "clusters that it had seen" not in text
     assert "any of the 60 clusters that it had seen" in said_of(groups=groups)[1]
-
-
-def test_a_calibration_without_line_and_curve_tells_of_neither():
-    """Probabilities of 0 and 1: the errors have values, and no recalibration was done."""
-    items, text, found = said_of(KNeighborsClassifier(1))
-    assert found.calibration["slope"].honest is None
-    assert "recalibration" not in text
-    assert "spline" not in text
-    assert items["evaluation 4.7"].startswith("in part")

@@ -13,10 +13,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.support.checklists import answers_of, changed
-from tests.validation.checklists.test_checklist import FACTS, answers
+from tests.support.checklists import FACTS, answers, answers_of, changed
 
 import truerisk as tr
+
+STACKED = [("a", CalibratedClassifierCV(LogisticRegression(), cv=2))]
+WEIGHS = LogisticRegression(class_weight="balanced")
 
 
 class Drawn(LogisticRegression):
@@ -34,8 +36,7 @@ class Drawn(LogisticRegression):
     ],
     ids=["a search", "a learner with splits"],
 )
-def test_a_model_that_tunes_inside_its_fit_is_told(model):
-    """It has one setting, and is not said to be untuned."""
+def test_checklist_tells_a_model_that_tunes_inside_its_fit(model):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     checklist = tr.validate(model, X, y, replicates=0).checklist
@@ -53,10 +54,7 @@ def test_a_model_that_tunes_inside_its_fit_is_told(model):
         (LogisticRegression(), None),
         (LogisticRegression(class_weight={0: 1, 1: 1}), None),
         (LogisticRegression(class_weight={1: 10}), "class_weight={1: 10} of LogisticRegression"),
-        (
-            LogisticRegression(class_weight="balanced"),
-            "class_weight=balanced of LogisticRegression",
-        ),
+        (WEIGHS, "class_weight=balanced of LogisticRegression"),
         (
             make_pipeline(StandardScaler(), RandomForestClassifier(5, class_weight={0: 1, 1: 9})),
             "class_weight={0: 1, 1: 9} of RandomForestClassifier",
@@ -68,7 +66,7 @@ def test_a_model_that_tunes_inside_its_fit_is_told(model):
         ),
     ],
 )
-def test_what_rebalances_classes_is_told(model, how):
+def test_checklist_tells_what_rebalances_classes(model, how):
     """By the checklists and the paragraph, and whether anything calibrates after that."""
     y = np.arange(60) % 2
     checklist = tr.validate(model, np.random.default_rng(0).normal(size=(60, 2)), y, replicates=0)
@@ -86,29 +84,24 @@ def test_what_rebalances_classes_is_told(model, how):
     assert f"Classes were rebalanced by {how} in training. " in said
 
 
-def test_a_model_that_is_calibrated_after_rebalancing_is_told():
-    """Around the learner that weighs classes."""
-    model = CalibratedClassifierCV(LogisticRegression(class_weight="balanced"), cv=2)
+@pytest.mark.parametrize(
+    ("model", "starts"),
+    [
+        (CalibratedClassifierCV(WEIGHS, cv=2), "yes: classes are rebalanced by class_weight=bal"),
+        # a calibrated part of a model whose last part weighs classes mends nothing
+        (StackingClassifier(STACKED, WEIGHS, cv=2), "no: classes are rebalanced by class_weight="),
+    ],
+)
+def test_checklist_tells_what_calibrates_after_rebalancing(model, starts):
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3 == 0
     checklist = tr.validate(model, X, y, replicates=0).checklist
-    assert answers_of(checklist)["4.4"].startswith(
-        "yes: classes are rebalanced by class_weight=balanced"
-    )
-    assert "in training, and probabilities were calibrated after that." in checklist.methods_text
-
-
-def test_what_calibrates_before_classes_are_rebalanced_mends_nothing():
-    """A calibrated part of a model whose last part weighs classes."""
-    parts = [("a", CalibratedClassifierCV(LogisticRegression(), cv=2))]
-    model = StackingClassifier(parts, LogisticRegression(class_weight="balanced"), cv=2)
-    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3 == 0
-    checklist = tr.validate(model, X, y, replicates=0).checklist
-    assert answers_of(checklist)["4.4"].startswith("no: classes are rebalanced by class_weight=")
+    assert answers_of(checklist)["4.4"].startswith(starts)
+    after = "in training, and probabilities were calibrated after that." in checklist.methods_text
+    assert after == starts.startswith("yes")
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.FittedPartWarning")
-def test_a_part_that_stays_fitted_leaks():
-    """It has seen the tested rows, and no split repeats it."""
+def test_checklist_tells_a_part_that_stays_fitted():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 9)), np.arange(60) % 2
     chosen = FrozenEstimator(SelectKBest(k=2).fit(X, y))
@@ -129,7 +122,7 @@ def test_a_part_that_stays_fitted_leaks():
         ({"n_tested": 50}, "yes, as far as", False),
     ],
 )
-def test_the_rows_that_were_tested_are_those_that_are_spoken_of(facts, starts, same):
+def test_checklist_speaks_of_the_rows_that_were_tested(facts, starts, same):
     """Where they lie beside those of training, and whether they are those of the development."""
     found = answers(changed(FACTS, n_to_validate=100, **facts))
     assert found["evaluation 4.5"].startswith(starts)
@@ -137,7 +130,7 @@ def test_the_rows_that_were_tested_are_those_that_are_spoken_of(facts, starts, s
     assert found["evaluation 4.2"].startswith("no" if "n_tested" in facts else "yes")
 
 
-def test_rows_are_counted_as_if_nobody_were_lost():
+def test_checklist_counts_rows_as_if_nobody_were_lost():
     """Of outcomes in time the criteria of two classes for a validation are told with that."""
     found = answers(changed(FACTS, n_lost=9, n_needed=150, n_to_validate=300))
     assert "of two classes at the horizon as if nobody were lost: " in found["evaluation 4.2"]

@@ -7,8 +7,7 @@ from string import Formatter
 from typing import Any
 
 import pytest
-from tests.support.checklists import changed
-from tests.validation.checklists.test_checklist import FACTS
+from tests.support.checklists import FACTS, changed
 
 from truerisk.validation.checklists.checklist import FILES
 from truerisk.validation.checklists.study_words import Sentences, read_toml
