@@ -36,6 +36,7 @@ def show(text: str, *, err: bool = False) -> None:
 def in_options(sentence: str, options: Mapping[str, str]) -> str:
     """Write the options of a command where a sentence mentions arguments of Python.
 
+    >>> from truerisk.core.arguments import mention
     >>> said = Sentence(f"a='b' is no group; name it by {mention('groups', 'my site')}.")
     >>> in_options(said, {"a": "--a", "groups": "--groups"})
     "a='b' is no group; name it by --groups 'my site'."
