@@ -1,22 +1,21 @@
 """truerisk.kernels: the compiled module, and the reason where it is missing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap
 
+import numpy as np
+
 from truerisk.kernels import available, why_not
+from truerisk.kernels.integer_arrays import check_bounds, integers
 
 
 def test_kernels_are_available_in_a_built_package():
-    """In a built package the compiled kernels are available and there is no reason against them."""
     assert available(), why_not()
     assert why_not() is None
 
 
-def test_native_without_the_compiled_module_refuses_with_a_remedy():
-    """Without its compiled part the package imports, reports why, and refuses with a remedy."""
+def test_native_that_is_missing_refuses_with_a_remedy():
     script = """
         import sys
 
@@ -44,3 +43,11 @@ def test_native_without_the_compiled_module_refuses_with_a_remedy():
         [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_integers_takes_an_array_as_it_is():
+    """An array of integers is not copied; without entries any type will do."""
+    array = np.array([[3, 1]], dtype=np.int32)
+    assert integers(array, "rows", n_dimensions=2) is array
+    assert integers([], "rows", n_dimensions=1).size == 0
+    check_bounds(np.array([], dtype=int), "rows", 0, 3, "the last row")

@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truerisk.engines.neighbours import distances as neighbours
-from truerisk.engines.neighbours.distances import by_distances, euclidean
+from truerisk.engines.neighbours.distances import (
+    BLOCK_OF_FEW,
+    by_distances,
+    euclidean,
+    nearest_of_few,
+)
 
 
 def sorted_fully(queries, rows):
@@ -59,8 +64,7 @@ def test_lists_are_sorted_by_exact_distance_then_row(few_rows, chunk, case):
     assert lists.complete == (length == len(rows))
 
 
-def test_long_rows_use_the_sampled_threshold():
-    """Lists much shorter than the data are exact as well, with far-off values among them."""
+def test_lists_much_shorter_than_the_data_are_exact():
     rng = np.random.default_rng(0)
     rows = rng.standard_cauchy(size=(3000, 3))
     rows[::7] = rows[0]
@@ -69,7 +73,7 @@ def test_long_rows_use_the_sampled_threshold():
 
 
 @pytest.mark.parametrize("order", ["nearest last", "nearest first", "one distance"])
-def test_limits_hold_whatever_the_order_of_rows(order):
+def test_lists_are_exact_whatever_the_order_of_rows(order):
     """Rows that come ever nearer, ever farther, or all equally far: the lists stay exact."""
     turn = np.random.default_rng(2).normal(size=(9000, 3))
     radius = {"nearest last": np.linspace(9, 1, 9000), "nearest first": np.linspace(1, 9, 9000)}
@@ -83,8 +87,7 @@ def test_limits_hold_whatever_the_order_of_rows(order):
         np.testing.assert_array_equal(lists.index, whole[:, :40])
 
 
-def test_any_distances_give_their_own_lists():
-    """by_distances sorts what it is given, block by block."""
+def test_lists_of_any_distances_are_sorted_block_by_block():
     rng = np.random.default_rng(1)
     given_ = np.abs(rng.integers(0, 9, size=(7, 12)).astype(float))
     lists = by_distances(lambda block: given_[block], 7, 12, 5)
@@ -93,7 +96,32 @@ def test_any_distances_give_their_own_lists():
     np.testing.assert_array_equal(lists.squared, np.take_along_axis(given_, order, axis=1) ** 2)
 
 
-def test_distances_of_the_wrong_shape_are_refused():
-    """A block of distances must have a column for every row."""
-    with pytest.raises(ValueError, match=r"shape \(7, 3\) for 12 rows"):
-        by_distances(lambda _: np.zeros((7, 3)), 7, 12, 5)
+def sorted_stably(queries, rows):
+    """Distances by plain sums, column after column, and a stable sort."""
+    squared = np.zeros((len(queries), len(rows)))
+    for column in range(rows.shape[1]):
+        squared += (queries[:, None, column] - rows[None, :, column]) ** 2
+    order = np.argsort(squared, axis=1, kind="stable")
+    return order, np.take_along_axis(squared, order, axis=1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 256])
+@pytest.mark.parametrize("digits", [0, 1, 15])
+def test_lists_of_few_rows_are_a_stable_sort(n, digits):
+    """Equal distances come by row number, also across the blocks of queries."""
+    rng = np.random.default_rng(n)
+    rows = np.round(rng.standard_normal((n, 2)), digits)
+    queries = np.round(rng.standard_normal((BLOCK_OF_FEW // n + 7, 2)), digits)
+    order, squared = sorted_stably(queries, rows)
+    for length in {1, (n + 1) // 2, n}:
+        index, found = nearest_of_few(queries, rows, length)
+        np.testing.assert_array_equal(index, order[:, :length])
+        np.testing.assert_array_equal(found, squared[:, :length])
+
+
+def test_lists_of_few_rows_tell_the_last_bit_apart():
+    """The sort drops the last bits of a distance; what they say is put right afterwards."""
+    rows = np.array([[np.nextafter(1.0, 2.0)], [1.0], [np.nextafter(1.0, 0.0)]])
+    index, squared = nearest_of_few(np.zeros((1, 1)), rows, 3)
+    assert index.tolist() == [[2, 1, 0]]
+    assert (np.diff(squared) > 0).all()

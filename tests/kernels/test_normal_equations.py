@@ -1,7 +1,5 @@
 """Normal equations without blocks are solved as NumPy solves them, one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,7 +26,7 @@ def case(seed, order, n_fits, most):
     n_fits=st.integers(0, 20),  # also none, fewer than go side by side, and an incomplete rest
     most=st.integers(0, 4),
 )
-def test_equals_numpy(seed, order, n_fits, most):
+def test_equations_without_blocks_are_solved_as_numpy_solves_them(seed, order, n_fits, most):
     """Coefficients and condition numbers of every fit, whatever stands beside it."""
     whole, both, minus, offsets, ridge, lacking = case(seed, order, n_fits, most)
     beta, condition = solve_without(whole, both, minus, offsets, ridge)
@@ -43,7 +41,7 @@ def test_equals_numpy(seed, order, n_fits, most):
         )
 
 
-def test_a_singular_system_is_told_and_does_not_disturb_its_neighbours():
+def test_equations_that_are_singular_do_not_disturb_their_neighbours():
     """All rows lacking is no system; the fit beside it is solved as ever."""
     whole, both, *_ = case(0, 3, 0, 0)
     minus, offsets = np.append(np.arange(7), 0), np.array([0, 7, 8])
@@ -61,32 +59,3 @@ def test_answers_are_products_of_rows():
     found = answers_of(table, rows, beta, which)
     np.testing.assert_allclose(found, (table[rows] * beta[which]).sum(axis=1), rtol=1e-12)
     assert answers_of(table, rows[:0], beta, which[:0]).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"whole": np.ones((3, 3))}, "shapes"),
-        ({"both": np.ones((7, 4, 5))}, "shapes"),
-        ({"minus": np.array([0, 7])}, "minus"),
-        ({"minus": np.array([-1, 0])}, "minus"),
-        ({"offsets": np.array([0, 3])}, "offsets"),
-        ({"offsets": np.array([0, 2, 1])}, "ascend"),
-        ({"offsets": np.array([], dtype=int)}, "ascend"),
-        ({"ridge": np.ones((1, 2))}, "ridge"),
-    ],
-)
-def test_what_the_loop_would_read_past_is_refused(change, why):
-    """Shapes and numbers of blocks are checked before the loop trusts them."""
-    whole, both, *_ = case(0, 3, 0, 0)
-    given = {"whole": whole, "both": both, "minus": np.array([0, 1])}
-    given |= {"offsets": np.array([0, 2]), "ridge": np.zeros((1, 3))} | change
-    with pytest.raises(ValueError, match=why):
-        solve_without(*given.values())
-
-
-@pytest.mark.parametrize(("rows", "which"), [([5], [0]), ([0], [3]), ([0, 1], [0]), ([-1], [0])])
-def test_rows_and_fits_that_are_not_there_are_refused(rows, which):
-    """Positions outside of the table or of the coefficients."""
-    with pytest.raises(ValueError):  # noqa: PT011  each has its own sentence
-        answers_of(np.ones((5, 2)), np.array(rows), np.ones((3, 2)), np.array(which))

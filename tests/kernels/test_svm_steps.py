@@ -1,7 +1,5 @@
 """libsvm's steps and SVC's arithmetic: bits of SVC itself, and bounds that are checked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -12,7 +10,6 @@ from truerisk.engines.support_vectors.svm_steps import (
     polynomial,
     products,
     products_between,
-    products_in_order,
     stepped_answers,
     steps_of_each,
 )
@@ -33,7 +30,7 @@ def solved(X, first, C, gamma, **options):
 @pytest.mark.parametrize("shrinking", [True, False])
 @pytest.mark.parametrize("tolerance", [0.01, 1e-3, 1e-6])
 @pytest.mark.parametrize("columns", [1, 7, 40])
-def test_every_number_is_that_of_svc(shrinking, tolerance, columns):
+def test_steps_end_with_every_number_of_svc(shrinking, tolerance, columns):
     """Weights, intercept and decision values, with ties among the rows, many steps and few."""
     rng = np.random.default_rng(columns)
     X = np.round(rng.normal(size=(90, columns)), 1)
@@ -62,7 +59,7 @@ def test_products_are_the_sums_of_the_definition():
 
 @pytest.mark.parametrize("columns", [1, 3, 8, 30, 33, 70, 500])
 @pytest.mark.parametrize("of_differences", [True, False])
-def test_a_product_is_the_same_to_the_last_bit_either_way_round(columns, of_differences):
+def test_products_are_the_same_to_the_last_bit_either_way_round(columns, of_differences):
     """So half of the square is computed: x'y and y'x are the same products in the same order."""
     X = np.random.default_rng(columns).normal(size=(100, columns))  # more than one block of them
     square = products(X, of_differences=of_differences)
@@ -71,42 +68,9 @@ def test_a_product_is_the_same_to_the_last_bit_either_way_round(columns, of_diff
     np.testing.assert_array_equal(square, both_ways)
 
 
-def test_cells_that_lie_in_another_order_are_the_same():
+def test_products_stored_by_columns_are_the_same():
     """A part of a table of products may be stored by columns."""
     cells = np.random.default_rng(0).uniform(size=(4, 3))
     stored = np.asfortranarray(cells)
     np.testing.assert_array_equal(gaussian_answered(stored, 0.7), gaussian_answered(cells, 0.7))
     np.testing.assert_array_equal(polynomial(stored, 0.7, 1.0, 2), polynomial(cells, 0.7, 1.0, 2))
-
-
-def test_what_would_be_read_out_of_bounds_is_refused():
-    """Rows beyond the matrix, signs of one kind, weights of 0, rows of no problem."""
-    gram, diagonal, ones = np.eye(4, dtype=np.float32), np.ones(4), np.ones(4)
-    good = {
-        "rows": np.arange(4),
-        "starts": np.array([0, 4]),
-        "sign": np.array([1.0, 1.0, -1.0, -1.0]),
-        "weights": (ones, ones),
-        "Cs": np.array([1.0]),
-    }
-    for wrong, reason in (
-        ({"rows": np.array([0, 1, 2, 4])}, "outside"),
-        ({"sign": ones}, "both occur"),
-        ({"weights": (ones, 0 * ones)}, "finite and positive"),
-        ({"starts": np.array([0, 3])}, "do not cover"),
-        ({"Cs": np.array([0.0])}, "must be positive"),
-        ({"weights": (ones, ones[:3])}, "of their numbers"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            steps_of_each(gram, diagonal, **{**good, **wrong}, tolerance=1e-3, shrinking=True)
-    with pytest.raises(ValueError, match="square"):
-        steps_of_each(gram[:3], diagonal, **good, tolerance=1e-3, shrinking=True)
-    with pytest.raises(ValueError, match="outside"):
-        stepped_answers(np.eye(4), np.array([4]), np.ones((1, 1)), np.ones(1))
-    with pytest.raises(ValueError, match="weights for"):
-        stepped_answers(np.eye(4), np.arange(4), np.ones((1, 3)), np.ones(1))
-    for between in (products_between, products_in_order):
-        with pytest.raises(ValueError, match="columns and"):
-            between(np.eye(3), np.eye(4))
-    with pytest.raises(ValueError, match="with each other"):
-        gaussian_solved(np.ones((3, 4)), 1.0)
