@@ -35,7 +35,7 @@ from truerisk.plan.extras.model_facts import ModelFacts, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
-_LEAST_RANK = -1e300  # below every log of an error; the rank of rules whose error is certainly 0
+_LEAST_RANK = -1e300  # Below every log of an error: the rank of rules whose error is certainly 0.
 _SURE = "the rule is constant, or a class has no spread: the error is exact and has no interval"
 
 
@@ -123,9 +123,10 @@ _PRIOR = (
     "{:.0f} % of the scatter along the rule comes from the prior: features vary less in this "
     "direction than one by one, and the estimate is pessimistic; use prior='empirical'"
 )
-# features per square root of rows; at this ratio and above, intervals covered too rarely (docs)
+# Number of features per square root of the number of rows. At this ratio and above, intervals
+# covered too rarely (docs).
 MANY = 0.5
-MUCH = 0.25  # share of the scatter
+MUCH = 0.25  # share of the prior in the scatter
 
 
 @frozen
@@ -329,7 +330,10 @@ class ImproperBayesianError(BayesianError):
 
 
 def ruled_plan(n_rows: int) -> Plan:
-    """Return a plan of one fit on all rows that asks for its rule; a plan has to test some row."""
+    """Return a plan of one fit on all rows that requests the fitted rule.
+
+    A plan has to test at least one row.
+    """
     one = np.zeros(1, np.int32)
     return replace(one_fit(n_rows, one), extra=ModelFacts(rules=one))
 

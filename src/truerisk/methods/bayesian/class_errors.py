@@ -1,9 +1,9 @@
-r"""The posterior of a linear rule's error in one class, given the rows of that class.
+"""Posterior of the error of a linear rule in one class, given the rows of that class.
 
 A score g(X) of a row of class c is normal with mean m and variance v. Both priors of the Bayesian
-error estimator lead to the same form a posteriori: v = b/G with G ~ Gamma(α), and m given v normal
-about g* with variance v/ν*. The class error is Φ(−c m/√v). Everything here is arrays in, arrays
-out, one entry per rule; the class is c = −1 or +1.
+error estimator lead to the same form of posterior: v = b/G with G ~ Gamma(α), and m given v is
+normal about g* with variance v/ν*. The class error is Φ(−c m/√v). All functions take and return
+arrays with one entry per rule. The class is coded c = −1 or +1.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class ClassErrors:
 
     @classmethod
     def joined(cls, parts: Sequence[ClassErrors]) -> ClassErrors:
-        """One after the other: what all of them take is computed once."""
+        """Concatenate posteriors, so that quantities that all of them need are computed once."""
         return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
 
     def halves(self) -> tuple[ClassErrors, ClassErrors]:
-        """What was joined of two equally long parts."""
+        """Split posteriors that were joined from two equally long parts."""
         half = len(self.alpha) // 2
         first, second = (
             ClassErrors(*(getattr(self, f.name)[part] for f in fields(self)))
@@ -49,7 +49,7 @@ class ClassErrors:
 
     @property
     def is_sure(self) -> np.ndarray:
-        """Where the posterior is a point."""
+        """Mask of rules whose posterior is a single point."""
         return np.asarray(self.b <= 0)
 
     @cached_property
@@ -61,26 +61,26 @@ class ClassErrors:
         return np.where(self.is_sure, certain, h)
 
     def log_mean(self) -> np.ndarray:
-        """The log of E[error], exact in the tail where the error itself would underflow."""
+        """Return log E[error]. It is exact in the tail, where the error itself would underflow."""
         with np.errstate(divide="ignore"):
             rest = np.log1p(-np.exp(np.minimum(self._tail, np.log(0.5))))
         return np.asarray(np.where(self.quantity <= 0, self._tail, rest))
 
     @cached_property
     def _tail(self) -> np.ndarray:
-        """The log of the mean of the error or of 1 − error, whichever is smaller."""
+        """Logarithm of the mean of the error or of 1 − error, whichever is smaller."""
         return _log_wedge(np.abs(self.quantity), self.alpha, np.zeros(len(self.alpha)))
 
     def mean(self) -> np.ndarray:
-        """E[error]."""
+        """Return E[error]."""
         return np.asarray(np.exp(self.log_mean()))
 
     def second_moment(self) -> np.ndarray:
-        """E[error²]: a bivariate t probability with correlation 1/(ν*+1) at (h0, h0)."""
+        """Return E[error²]: a bivariate t probability at (h0, h0) with correlation 1/(ν*+1)."""
         return np.asarray(self.variance() + self.mean() ** 2)
 
     def variance(self) -> np.ndarray:
-        """Var[error]; that of 1 − error, whichever lies in the tail."""
+        """Return Var[error], computed from 1 − error if that is the smaller one."""
         turn = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
         both = np.exp(_log_wedge(np.abs(self.quantity), self.alpha, turn))
         return np.asarray(np.maximum(both - np.exp(2 * self._tail), 0.0))
@@ -88,10 +88,10 @@ class ClassErrors:
 
 @frozen(eq=False)
 class Scored:
-    """What rows of one class and its prior say of every rule: all that its posterior rests on.
+    """Summary of the rows and the prior of one class, from which its posteriors follow.
 
-    `n` rows have scores of this mean and scatter. The prior weighs `nu` rows at score `centre`, and
-    adds βᵀSβ to the scatter; `excess` is κ − p.
+    `n` rows have scores with these `means` and `scatters`, one entry per rule. The prior counts as
+    `nu` rows with score `centre` and adds βᵀSβ (`prior_scatter`) to the scatter. `excess` is κ − p.
     """
 
     n: np.ndarray
@@ -112,9 +112,10 @@ class Scored:
         excess: float = 2.0,
         nu: float = 0.5,
     ) -> Scored:
-        """`scores[r, i]` is g of rule r at row i; S is the identity and m is 0 unless replaced.
+        """Summarise `scores[r, i]`, the score g of rule r for row i, with the default prior.
 
-        `squares` are the squared lengths of the coefficients.
+        The default prior has S = I and m = 0. `squares` are the squared lengths of the
+        coefficients.
         """
         every = np.ones(len(scores))
         means, scatters = moments(scores)
@@ -123,24 +124,24 @@ class Scored:
 
     @classmethod
     def joined(cls, parts: Sequence[Scored]) -> Scored:
-        """One class after the other."""
+        """Concatenate the summaries of several classes."""
         return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
 
 
 def proper(
     scores: np.ndarray, intercepts: np.ndarray, squares: np.ndarray, sign: int
 ) -> ClassErrors:
-    """General covariance, inverse Wishart with κ = p + 2 and S = I, mean 0 with weight 1/2.
+    """Return posteriors under a general covariance: inverse Wishart with κ = p + 2 and S = I.
 
-    βᵀS*β needs no matrix: it is the scatter of the scores, the length of β, and the pull of the
-    mean to 0.
+    The prior mean is 0 with weight 1/2. βᵀS*β requires no matrix: it is the sum of the scatter of
+    the scores, the squared length of β, and a term that pulls the mean towards 0.
     """
     scored = Scored.of(scores, intercepts, squares)
     return posterior(scored, np.full(len(scores), float(sign)), intercepts, squares)
 
 
 def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and scatter of every rule's scores."""
+    """Return the mean and the scatter (sum of squared deviations) of every rule's scores."""
     means = scores.mean(axis=1)
     gaps = scores - means[:, None]
     gaps *= gaps
@@ -150,7 +151,7 @@ def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def posterior(
     seen: Scored, sign: np.ndarray, intercepts: np.ndarray, squares: np.ndarray
 ) -> ClassErrors:
-    """The posterior under a general covariance, one entry per rule."""
+    """Return the posterior under a general covariance, one entry per rule."""
     nu = seen.n + seen.nu
     away = seen.means - seen.centre
     b = (seen.scatters + seen.prior_scatter + seen.nu * seen.n / nu * away**2) / 2
@@ -168,11 +169,12 @@ def improper(
     traces: np.ndarray,
     n_selected: np.ndarray,
 ) -> ClassErrors:
-    """Scaled identity covariance and the flat prior as the document prints it.
+    """Return posteriors under a scaled identity covariance with the flat prior as it was published.
 
-    `traces` are the scatters of the class over the selected features of each rule, `n_selected`
-    how many those are. The prior is not the usual reference prior: α grows with the square of their
-    number, so the estimate is grossly optimistic for many more features than rows.
+    `traces` are the scatters of the class over the selected features of each rule, and `n_selected`
+    the numbers of these features. The prior is not the usual reference prior: α grows with the
+    square of the number of features, so that the estimate is grossly optimistic if there are many
+    more features than rows.
     """
     n = scores.shape[1]
     alpha = np.maximum(n_selected * (n + n_selected + 1) / 2 - 1, 0.5)
@@ -185,7 +187,10 @@ def improper(
 def _with_constants(
     found: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int | np.ndarray
 ) -> ClassErrors:
-    """A rule without coefficients is constant; on the boundary it says the first class."""
+    """Replace the errors of rules without coefficients, which always predict the same class.
+
+    Such a rule predicts the first class if it is on the boundary.
+    """
     constant = squares <= 0
     signs = np.where(intercepts > 0, 1.0, -1.0)
     return ClassErrors(
@@ -197,19 +202,21 @@ def _with_constants(
 
 
 def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarray:
-    r"""Log :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
+    r"""Return the logarithm of a probability of Student's t, or of a pair of them.
 
-    From s = 0 it is Student's t with 2α degrees of freedom below −h (Craig's formula, mixed over
-    the variance); from s = arctan √((1−ρ)/(1+ρ)) both of a pair with correlation ρ below −h. The
-    integrand falls from its start, so that the log of its first value comes out of the integral.
-    The variable is φ = π/2 − θ: for small h the integrand falls within √k of φ = 0.
+    It is log :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
+    For s = 0 this is the probability that Student's t with 2α degrees of freedom lies below −h
+    (Craig's formula, mixed over the variance). For s = arctan √((1−ρ)/(1+ρ)) it is the probability
+    that both of a pair with correlation ρ lie below −h. The integrand decreases from its start, so
+    that the logarithm of its first value is taken out of the integral. The variable of integration
+    is φ = π/2 − θ: for small h the integrand decreases within √k of φ = 0.
     """
     infinite = np.isinf(h)
     k = np.where(infinite, 1.0, h) ** 2 / (2 * alpha)
     first = k / np.cos(start) ** 2
     log_first = np.log1p(first)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        # where the integrand has fallen to 1e-18 of its start
+        # At this point the integrand has decreased to 1e-18 of its first value.
         least = np.arcsin(np.sqrt(k / np.expm1(log_first + _NEGLIGIBLE / alpha)))
     least = np.where(k > 0, np.fmin(least, np.pi / 2 - start), 0.0)
     width = np.pi / 2 - start - least
@@ -230,7 +237,7 @@ def _fallen(
     least: np.ndarray,
     width: np.ndarray,
 ) -> np.ndarray:
-    """Mean of the integrand over its range, as a part of its first value; one line per rule."""
+    """Return the mean of the integrand over its range, relative to its first value, per rule."""
     nodes, weights = rule
     at = width * nodes
     at += least
@@ -244,7 +251,7 @@ def _fallen(
 
 
 def _ends_first(n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on (0, 1) that crowd doubly exponentially at both ends (tanh-sinh)."""
+    """Return nodes and weights on (0, 1) that cluster at both ends (tanh-sinh quadrature)."""
     step = 2 * reach / (n - 1)
     u = np.linspace(-reach, reach, n)
     nodes = 1 / (1 + np.exp(-np.pi * np.sinh(u)))
@@ -253,13 +260,14 @@ def _ends_first(n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _evenly(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of Gauss and Legendre on (0, 1)."""
+    """Return nodes and weights of Gauss-Legendre quadrature on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return (1 + nodes) / 2, weights / 2
 
 
-_NEAR = 0.25  # below it the integrand falls too sharply near φ = 0 for evenly laid nodes
-_FAR, _FEW = 1.0, 8.0  # from this h on, and with α this large, fewer nodes reach 1e-14 as well
+_NEAR = 0.25  # Below it the integrand decreases too steeply near φ = 0 for evenly spaced nodes.
+# With h and α at least this large, fewer nodes also reach a precision of 1e-14.
+_FAR, _FEW = 1.0, 8.0
 _SHARP = _ends_first(144, 3.3)
 _SMOOTH = _evenly(64)
 _SMOOTHER = _evenly(40)

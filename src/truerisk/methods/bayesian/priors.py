@@ -1,10 +1,10 @@
-r"""Priors of the Bayesian error estimator: normal means and inverse Wishart covariances, per class.
+r"""Priors of the Bayesian error estimator: normal means and inverse Wishart covariances per class.
 
 .. math:: \Sigma_c \sim \mathrm{IW}(\kappa, S), \qquad \mu_c \mid \Sigma_c \sim N(m, \Sigma_c / \nu)
 
-The density of the covariance is proportional to
-:math:`|\Sigma|^{-(\kappa + p + 1)/2} e^{-\mathrm{tr}(S \Sigma^{-1})/2}`. A word gives all four;
-each can be given by itself, as one value or as a mapping from class labels to values.
+The density of the covariance is proportional to :math:`|\Sigma|^{-(\kappa + p + 1)/2}
+e^{-\mathrm{tr}(S \Sigma^{-1})/2}`. The name of a prior sets all four parameters. Each parameter can
+also be set alone, as one value or as a mapping from class labels to values.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ class ClassPrior:
 
     @property
     def is_usual(self) -> bool:
-        """Whether neither the number of features nor their order matters."""
+        """True if neither the number of features nor their order matters."""
         if isinstance(self.scale, np.ndarray) or isinstance(self.mean, np.ndarray):
             return False
         return (self.nu, self.excess, self.scale, self.mean) == (PROPER_NU, 2, 1, 0)
 
     def scatter(self, slopes: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """βᵀSβ of every rule."""
+        """Return βᵀSβ of every rule."""
         if isinstance(self.scale, np.ndarray):
             return np.asarray(np.einsum("ri,ij,rj->r", slopes, self.scale, slopes))
         return np.asarray(squares * float(self.scale or 0.0))
 
     def centre(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
-        """The score of every rule at m."""
+        """Return the score of every rule at the prior mean m."""
         if isinstance(self.mean, np.ndarray):
             return np.asarray(intercepts + slopes @ self.mean)
         return np.asarray(intercepts + float(self.mean or 0.0) * slopes.sum(axis=1))
 
     def refuse_improper(self, p: int) -> None:
-        """Refuse a κ by which S belongs to no distribution of covariances."""
+        """Raise if S is given and κ is too small for a distribution of covariances."""
         if self.excess <= -1 and (self.scale is None or np.any(self.scale)):
             raise Refusal(
                 f"{_NO_DISTRIBUTION.format(self.excess + p)} Here p is {p}: give a kappa above "
@@ -70,7 +70,7 @@ class ClassPrior:
             )
 
     def refuse_too_few(self, word: str, n: int, p: int) -> None:
-        """Refuse where the posterior of the covariance has no finite mass."""
+        """Raise if the class has too few rows for a proper posterior of the covariance."""
         least = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive
         if self.scale is not None and not np.any(self.scale):
             least = max(least, p + (self.nu == 0))  # S is 0: the scatter itself must have full rank
@@ -82,14 +82,17 @@ class ClassPrior:
 
 
 def check_prior(prior: Any) -> None:
-    """Refuse an unknown prior."""
+    """Raise if the name of the prior is unknown."""
     if not isinstance(prior, str) or prior not in PRIORS:
         words = ", ".join(f"'{word}'" for word in PRIORS)
         raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {words}.")
 
 
 def check_parameters(prior: str, **given: Any) -> None:
-    """Refuse what no class can have; sizes are checked when the rows are there."""
+    """Raise if parameters are invalid for every class.
+
+    Sizes are checked later, against the rows.
+    """
     stated = {name: value for name, value in given.items() if value is not None}
     if prior == "improper" and stated:
         raise BadArgument(
@@ -106,12 +109,12 @@ def check_parameters(prior: str, **given: Any) -> None:
 
 
 def _each(value: Any) -> Sequence[Any]:
-    """The values by class, or the one of all classes."""
+    """Return the values of all classes, or the single value that all classes share, as a tuple."""
     return tuple(value.values()) if isinstance(value, Mapping) else (value,)
 
 
 def as_tuples(value: Any) -> Any:
-    """An array as nested tuples, also inside a mapping; anything else as it is."""
+    """Convert arrays to nested tuples, also inside a mapping, and return other values unchanged."""
     if isinstance(value, Mapping):
         return {label: as_tuples(one) for label, one in value.items()}
     if np.ndim(value) == 0:
@@ -153,7 +156,7 @@ def _is_covariance(matrix: np.ndarray) -> bool:
 
 
 def refuse_singular(n: int, n_classes: int, p: int) -> None:
-    """Refuse a covariance of the rows themselves that has no full rank."""
+    """Raise if the covariance within the classes, estimated from the rows, has no full rank."""
     if n - n_classes < p:
         raise Refusal(
             f"prior 'empirical' takes the covariance within the classes for S, and that of {n} "
@@ -164,7 +167,7 @@ def refuse_singular(n: int, n_classes: int, p: int) -> None:
 def class_priors(
     prior: str, given: Mapping[str, Any], labels: Sequence[Any], n_columns: int, p: int
 ) -> dict[int, ClassPrior]:
-    """By class code; `p` features have a spread, of `n_columns` in all."""
+    """Return the prior of each class by its code; `p` of `n_columns` features have a spread."""
     return {
         code: _class_prior(
             prior, {name: _of(name, value, label) for name, value in given.items()}, p
@@ -174,7 +177,7 @@ def class_priors(
 
 
 def _sized(given: Mapping[str, Any], labels: Sequence[Any], n_columns: int) -> Sequence[Any]:
-    """The labels, once every mapping has all of them and every array fits the table."""
+    """Return the labels after checking that mappings cover all classes and arrays fit the table."""
     for name, value in given.items():
         every = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
         if isinstance(value, Mapping) and set(value) != set(labels):

@@ -1,9 +1,9 @@
-"""Posteriors of the error of linear rules of two classes, and of all pairs of several.
+"""Posteriors of the error of linear rules between two classes, and of all pairs of several classes.
 
-Of one class, ε = Φ(−W) with W = t √G + Z/√ν*, t = c g*/√b, G ~ Gamma(α), Z standard normal; that is
-a noncentral t in another dress. Its density is an integral over √G
-whose integrand is log-concave with a mode in closed form; the distribution function is the integral
-of a Chebyshev interpolant of the density.
+In one class the error is ε = Φ(−W) with W = t √G + Z/√ν*, t = c g*/√b, G ~ Gamma(α) and Z standard
+normal; W is related to a noncentral t. Its density is an integral over √G whose integrand is
+log-concave with a mode in closed form. Its distribution function is the integral of a Chebyshev
+interpolant of the density.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
 
-_REACH = 8.5  # standard deviations: beyond lies 1e-17 of a normal
+_REACH = 8.5  # Number of standard deviations beyond which a normal has a probability of 1e-17.
 _INNER, _INNER_WEIGHTS = np.polynomial.legendre.leggauss(48)
 _OUTER, _OUTER_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _DEGREE = 128
@@ -30,7 +30,7 @@ _DEGREE = 128
 
 @frozen
 class ScoreLaw:
-    """W of one class; with b = 0 it is at −∞ or +∞ (error 1 or 0)."""
+    """Distribution of W in one class. If b = 0, W is −∞ or +∞ (the error is 1 or 0)."""
 
     alpha: float
     b: float
@@ -39,7 +39,7 @@ class ScoreLaw:
 
     @property
     def sure_error(self) -> float | None:
-        """The error where it is known for sure."""
+        """The error if it is known with certainty, else None."""
         return None if self.b > 0 else 0.0 if self.margin > 0 else 1.0
 
     @property
@@ -49,7 +49,7 @@ class ScoreLaw:
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """All but 1e-16 of W lies between."""
+        """Bounds that contain W with a probability of 1 − 1e-16."""
         from scipy.special import gammainccinv, gammaincinv
 
         roots = np.sqrt([gammaincinv(self.alpha, 1e-17), gammainccinv(self.alpha, 1e-17)])
@@ -58,18 +58,21 @@ class ScoreLaw:
         return float(middle[0] - spread), float(middle[1] + spread)
 
     def density(self, w: np.ndarray) -> np.ndarray:
-        """Of W: the integral over r = √G, each w with nodes about the mode of its integrand."""
+        """Return the density of W, an integral over r = √G.
+
+        For each w the nodes are placed about the mode of the integrand.
+        """
         from scipy.special import gammaln
 
         t, a = self.slope, 2 * self.alpha - 1
-        curvature = 2 + self.nu * t**2  # the integrand is at least as concave
+        curvature = 2 + self.nu * t**2  # The curvature of the log-integrand is at least this large.
         pull = self.nu * t * w
         mode = (pull + np.sqrt(pull**2 + 4 * curvature * a)) / (2 * curvature)
         reach = _REACH / np.sqrt(curvature)
         low = np.maximum(mode - reach, 0.0)
         half = (mode + reach - low)[:, None] / 2
         r = low[:, None] + half * (1 + _INNER)
-        root = np.sqrt(self.alpha)  # r² − α and log(r²/α) are small, r² and log Γ are not
+        root = np.sqrt(self.alpha)  # r² − α and log(r²/α) are small, whereas r² and log Γ are not.
         constant = self.alpha * np.log(self.alpha) - self.alpha - gammaln(self.alpha)
         with np.errstate(divide="ignore"):
             log_r = a * np.log(r / root) - (r**2 - self.alpha)
@@ -83,13 +86,13 @@ class ScoreLaw:
         return density.integ(lbnd=self.ends[0])
 
     def below(self, w: np.ndarray) -> np.ndarray:
-        """P(W ≤ w)."""
+        """Return P(W ≤ w)."""
         low, high = self.ends
         inside: np.ndarray = self._cumulative(np.clip(w, low, high)) / self._cumulative(high)
         return np.asarray(np.clip(inside, 0.0, 1.0))
 
     def cdf(self, q: np.ndarray) -> np.ndarray:
-        """P(ε ≤ q)."""
+        """Return P(ε ≤ q)."""
         from scipy.special import ndtri
 
         q = np.asarray(q, dtype=np.float64)
@@ -100,21 +103,21 @@ class ScoreLaw:
 
 @frozen
 class ErrorLaw:
-    """The posterior of `shares[0]` ε₋ + `shares[1]` ε₊, the class errors being independent."""
+    """Posterior of `shares[0]` ε₋ + `shares[1]` ε₊ with independent class errors ε₋ and ε₊."""
 
     shares: tuple[float, float]
     laws: tuple[ScoreLaw, ScoreLaw]
 
     @property
     def is_sure(self) -> bool:
-        """Whether the posterior is a point."""
+        """True if the posterior is a single point."""
         return all(
             share == 0 or law.sure_error is not None
             for share, law in zip(self.shares, self.laws, strict=True)
         )
 
     def cdf(self, q: float) -> float:
-        """P(error ≤ q)."""
+        """Return P(error ≤ q)."""
         (a, one), (b, two) = sorted(
             zip(self.shares, self.laws, strict=True), key=lambda pair: pair[1].sure_error is None
         )
@@ -126,7 +129,7 @@ class ErrorLaw:
         from scipy.special import ndtr, ndtri
 
         low, high = one.ends
-        # ε₁ must not exceed q/a; where it is below (q − b)/a, every ε₂ will do
+        # ε₁ must not exceed q/a. If it is below (q − b)/a, every ε₂ is possible.
         edge = -float(ndtri(min(q / a, 1.0))) if q > 0 else np.inf
         free = -float(ndtri((q - b) / a)) if q > b else np.inf
         low, top = max(low, edge), min(high, free)
@@ -138,11 +141,12 @@ class ErrorLaw:
         return min(max(total, 0.0), 1.0)
 
     def quantile(self, probability: float) -> float:
-        """The error that is not exceeded with this probability; 0 where it is below 1e-300."""
+        """Return the error that is not exceeded with this probability; 0 if it is below 1e-300."""
         from scipy.optimize import brentq
         from scipy.special import ndtr, ndtri
 
-        low, high = -37.0, 8.2  # on the scale of Φ⁻¹(q), where small errors are told apart
+        # These are bounds of Φ⁻¹(q), a scale on which small errors can be distinguished.
+        low, high = -37.0, 8.2
         if self.cdf(float(ndtr(low))) >= probability:
             return 0.0
         if self.cdf(float(ndtr(high))) <= probability:
@@ -155,14 +159,17 @@ class ErrorLaw:
         return float(ndtr(brentq(gap, low, high, xtol=1e-10, rtol=1e-12)))
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Equal tails."""
+        """Return the credible interval with equal tail probabilities."""
         tail = (1 - confidence_level) / 2
         low = self.quantile(tail)
-        return low, max(low, self.quantile(1 - tail))  # a law that is nearly a point has noise
+        # Rounding may put the upper limit of a near-degenerate distribution below the lower one.
+        return low, max(low, self.quantile(1 - tail))
 
 
-Priors = Mapping[int, ClassPrior] | None  # by class code; None is the improper one
-MOST = 1.0  # times 1/√N, by which N/(2α) may exceed 1: beyond it intervals were seen to miss (docs)
+# The keys are class codes. None stands for the improper prior.
+Priors = Mapping[int, ClassPrior] | None
+# Largest excess of N/(2α) over 1, in units of 1/√N. Beyond it intervals covered too rarely (docs).
+MOST = 1.0
 _TOO_WIDE = (
     "the prior takes features off the rows: the variance along the rule becomes {:.2g} times that "
     "of the rows, which pulls the estimate up, and beyond 1 + 1/√N no interval is stated; "
@@ -172,12 +179,13 @@ _TOO_WIDE = (
 
 @frozen(eq=False)
 class RuleErrors:
-    """The errors of some rules between two classes: `shares` times those of each class, added."""
+    """The errors of rules between two classes: the class errors weighted by `shares` and added."""
 
     shares: tuple[float, float]
-    both: ClassErrors  # those of the first class, then those of the second
-    from_prior: np.ndarray  # of βᵀS*β, the share that S is, where it is larger
-    inflation: np.ndarray  # N/(2α), by which κ widens the variance, where it is too much; else 0
+    both: ClassErrors  # errors of the first class, followed by those of the second
+    from_prior: np.ndarray  # the share of S in βᵀS*β, in the class where it is larger
+    # N/(2α), the factor by which κ widens the variance if that is too much, else 0
+    inflation: np.ndarray
 
     @classmethod
     def of(
@@ -188,7 +196,7 @@ class RuleErrors:
         shares: tuple[float, float],
         priors: Priors,
     ) -> RuleErrors:
-        """Of every rule, from the training rows of two classes given by their codes."""
+        """Compute the errors of every rule from the training rows of two classes, given by code."""
         lines = _Lines.of(rows, *rules.between(*pair))
         if priors is None:
             none = np.zeros(len(lines.starts))
@@ -197,33 +205,33 @@ class RuleErrors:
 
     @cached_property
     def classes(self) -> tuple[ClassErrors, ClassErrors]:
-        """Those of each class."""
+        """The posteriors of each of the two classes."""
         return self.both.halves()
 
     def log_means(self) -> np.ndarray:
-        """The log of the posterior mean: tells rules apart whose errors are 1e-400."""
+        """Return log posterior means, which distinguish rules even if their errors are 1e-400."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.shares)[:, None] + self.both.log_mean().reshape(2, -1)
         return np.asarray(np.logaddexp(*logs))
 
     @cached_property
     def variances(self) -> np.ndarray:
-        """Of the posterior."""
+        """Variances of the posteriors."""
         squares = np.square(self.shares)
         return np.asarray(squares @ self.both.variance().reshape(2, -1))
 
     def are_sure(self) -> np.ndarray:
-        """Where the posterior is a point."""
+        """Return a mask of rules whose posterior is a single point."""
         counts_not = np.equal(self.shares, 0)[:, None]
         return np.asarray((self.both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
 
     def too_wide(self, rule: int) -> str | None:
-        """Why the posterior of one rule states no interval, or None."""
+        """Return why the posterior of one rule gives no valid interval, or None if it does."""
         inflation = float(self.inflation[rule])
         return _TOO_WIDE.format(inflation) if inflation > 0 else None
 
     def law(self, rule: int) -> ErrorLaw:
-        """The posterior of one rule."""
+        """Return the posterior distribution of one rule's error."""
         one, two = (
             ScoreLaw(*(float(part[rule]) for part in (e.alpha, e.b, e.nu, e.margin)))
             for e in self.classes
@@ -233,18 +241,18 @@ class RuleErrors:
 
 @frozen
 class Credible:
-    """The standard error and the credible interval of one of several rules, when it is asked."""
+    """Standard error and credible interval of one of several rules, computed on request."""
 
     errors: RuleErrors
     rule: int
     confidence_level: float
 
     def std_error(self) -> float | None:
-        """The standard deviation of the posterior; None where it underflows to 0."""
+        """Return the standard deviation of the posterior; None if it underflows to 0."""
         return float(np.sqrt(self.errors.variances[self.rule])) or None
 
     def interval(self) -> Interval:
-        """Equal-tailed."""
+        """Return the equal-tailed credible interval."""
         low, high = self.errors.law(self.rule).interval(self.confidence_level)
         return Interval(low, high, "credible", self.confidence_level)
 
@@ -252,7 +260,7 @@ class Credible:
 def pairwise(
     rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], priors: Priors
 ) -> list[RuleErrors]:
-    """Of every pair of classes; the sum over pairs is the pairwise error of the document."""
+    """Return the errors of every pair of classes. Their sum is the published pairwise error."""
     return [
         RuleErrors.of(rows, rules, (k, m), (shares[k], shares[m]), priors)
         for k, m in rules.class_pairs()
@@ -261,7 +269,7 @@ def pairwise(
 
 @frozen(eq=False)
 class _Lines:
-    """Rules between two classes: in the units of X, and what they are for the scaled rows."""
+    """Rules between two classes, in the units of X and for the scaled rows."""
 
     slopes: np.ndarray
     intercepts: np.ndarray
@@ -279,7 +287,10 @@ class _Lines:
 def _normal(
     rows: ScaledRows, lines: _Lines, pair: tuple[int, int], priors: Mapping[int, ClassPrior]
 ) -> tuple[ClassErrors, np.ndarray, np.ndarray]:
-    """Posteriors under a general covariance, and what is the prior's of scatter and variance."""
+    """Return posteriors under a general covariance.
+
+    Also return the prior's share of scatter and variance.
+    """
     scores = [rows.scores(lines.slopes, lines.intercepts, code) for code in pair]
     seen = Scored.joined(
         [_scored(scores, place, lines, priors[code]) for place, code in enumerate(pair)]
@@ -294,7 +305,7 @@ def _normal(
 
 
 def _scored(scores: Sequence[np.ndarray], place: int, lines: _Lines, prior: ClassPrior) -> Scored:
-    """One class, with S and m of the prior or, where those are None, of both classes together."""
+    """Summarise one class. S and m that the prior leaves open come from both classes together."""
     seen = Scored.of(scores[place], lines.starts, lines.squares, excess=prior.excess, nu=prior.nu)
     if prior.is_usual:
         return seen

@@ -1,4 +1,4 @@
-"""Training rows as linear rules see them: by class, in standard units if asked for."""
+"""Training rows in the units of linear rules: by class, and standardised if requested."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from truerisk.plan.extras.linear_rules import LinearRules
 
 @frozen(eq=False)
 class ScaledRows:
-    """Rows z = (x − centre)/scale, which are never made: a rule is put in their units instead.
+    """Standardised rows z = (x − centre)/scale.
+
+    They are never computed; rules are rescaled instead.
 
     β'_j = β_j scale_j and β0' = β0 + βᵀcentre give the same scores. A column without spread has
-    scale 0 and drops out of every rule; it is part of the intercept.
+    scale 0 and drops out of every rule, because it acts as part of the intercept.
     """
 
     X: Any
@@ -30,7 +32,7 @@ class ScaledRows:
 
     @classmethod
     def of(cls, X: Any, codes: np.ndarray, *, standardize: bool) -> ScaledRows:
-        """`X` is an array, a frame of numbers or a sparse matrix."""
+        """Build the rows from X, which is an array, a frame of numbers or a sparse matrix."""
         try:
             table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
         except ValueError as error:
@@ -44,33 +46,34 @@ class ScaledRows:
         return cls(table, np.asarray(codes), centre, np.sqrt(scatter / table.shape[0]))
 
     def rows_of(self, code: int) -> Any:
-        """The rows of a class."""
+        """Return the rows of a class."""
         return self._by_class[code]
 
     def size(self, code: int) -> int:
-        """How many there are."""
+        """Return the number of rows of a class."""
         return int(self._by_class[code].shape[0])
 
     def scores(self, slopes: np.ndarray, intercepts: np.ndarray, code: int) -> np.ndarray:
-        """`(rule, row)` of the rows of a class; slopes and intercepts in the units of X."""
+        """Return scores `(rule, row)` of a class, for slopes and intercepts in the units of X."""
         rows = self.rows_of(code)
         used = (slopes != 0).any(axis=0)
-        if 2 * used.sum() < len(used):  # along an L1 path most are 0 in all rules
+        # Along an L1 path most columns have coefficient 0 in all rules.
+        if 2 * used.sum() < len(used):
             rows, slopes = rows[:, np.flatnonzero(used)], slopes[:, used]
         scores = np.asarray(rows @ slopes.T).T
         scores += intercepts[:, None]
         return scores
 
     def intercepts(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
-        """Of the rules for z."""
+        """Convert the intercepts of the rules for X to those of the rules for z."""
         return np.asarray(intercepts + slopes @ self.centre)
 
     def slopes(self, slopes: np.ndarray) -> np.ndarray:
-        """Of the rules for z."""
+        """Convert the slopes of the rules for X to those of the rules for z."""
         return np.asarray(slopes * self.scale)
 
     def traces(self, selected: np.ndarray, code: int) -> np.ndarray:
-        """Scatter of a class of z, over the columns that each rule selects."""
+        """Return the scatter of a class in units of z, over the columns that each rule selects."""
         return np.asarray(selected @ self._scatters[code])
 
     @cached_property
@@ -95,7 +98,7 @@ def scaled_rows(
     standardize: bool,
     columns: np.ndarray | None = None,
 ) -> ScaledRows:
-    """The training rows of the one fit of a plan, as these rules see them; some columns, or all."""
+    """Return the training rows of a plan's only fit for these rules, with some or all columns."""
     plan = answers.plan
     rows, counts = plan.train_rows(rules.fit)
     whole = len(rows) == data.n_rows
@@ -121,14 +124,15 @@ def scaled_rows(
 
 
 def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and sum of squares about it, of every column; exactly 0 where a column is constant."""
+    """Return each column's mean, and the sum of squares about it (0 for a constant column)."""
     n = table.shape[0]
     if hasattr(table, "tocsc"):
         return _sparse_moments(table.tocsc(), n)
     centre = table.mean(axis=0)
     gaps = table - centre
     scatter = np.einsum("ij,ij->j", gaps, gaps)
-    flat = np.flatnonzero(scatter <= 1e-20 * n * centre**2)  # may be rounding of the mean
+    # Such a small scatter may be the rounding error of the mean.
+    flat = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
     if len(flat):
         scatter[flat[(table[:, flat] == table[:1, flat]).all(axis=0)]] = 0.0
     return centre, scatter

@@ -1,1 +1,1 @@
-"""Arithmetic that several methods share."""
+"""Computations that several methods share."""

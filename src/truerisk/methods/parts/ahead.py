@@ -1,4 +1,4 @@
-"""How far ahead of their training rows rows were tested."""
+"""Notes on how far ahead in time rows were tested, relative to their training rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from truerisk.splitting.in_time import times_of
 
 
 def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """How far ahead of which training windows rows were tested; nothing where later rows train.
+    """Return notes on the forecast distances and training windows.
+
+    There are none if a training row is later than a tested row.
 
     >>> from truerisk.plan.builder import split_plan
     >>> rows = np.arange(6)
@@ -37,7 +39,7 @@ def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
 
 
 def _lacking(plan: Plan, data: Data) -> tuple[str, ...]:
-    """How many windows lack a class, of which their models know nothing."""
+    """Return a note on windows that lack a class, which their models cannot predict."""
     if data.codes is None:
         return ()
     n_classes = [len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)]

@@ -1,8 +1,8 @@
-"""From answers to losses of rows and risks of test sets, and from their means to intervals.
+"""Compute losses of rows and risks of test sets from predictions, and intervals from their means.
 
-Two averages differ where folds are unequal: *pooled* (every tested row counts alike) and *fold*
-(every fold counts alike). A score of whole test sets is pooled by taking all answers of a
-repetition as one set. Which of them is the default, the loss says.
+Two averages differ if folds have unequal sizes: *pooled* (every tested row counts alike) and *fold*
+(every fold counts alike). A score of whole test sets is pooled by treating all predictions of a
+repetition as one set. The loss determines which average is the default.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
 
     gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS | {Basis.SPLITS}
-    has_folds: ClassVar[bool] = False  # whether its test sets may be folds, each row in one
+    # True if its test sets may be folds, so that each row is in exactly one of them.
+    has_folds: ClassVar[bool] = False
 
     @abstractmethod
     def average_of(self, loss: Loss) -> Average:
-        """Which mean of a loss."""
+        """Return how the losses are averaged for this loss."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         average, usual = self.average_of(loss), None
@@ -54,7 +55,8 @@ class Averaged(Method):
         risks = tested_by_average(answers, data, loss, terms, average, usual=usual)
         if not terms.with_errors or order_of(answers.plan) is None:
             return risks
-        notes = _ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
+        # These notes come first, because the last note says why there is no interval.
+        notes = _ahead_notes(answers.plan, data)
         return [replace(risk, notes=(*notes, *risk.notes)) for risk in risks]
 
     def reduce_units(
@@ -78,18 +80,19 @@ def tested_by_average(
     usual: str | None = None,
     shaken: Answers | None = None,
 ) -> list[Tested]:
-    """One estimate per candidate; values alone where the terms ask for no standard errors.
+    """Return one estimate per candidate, without standard errors unless the terms request them.
 
-    With `unsure` no standard error is given and the sentence says why. Else the terms name the
-    interval, or the method its `usual` one; where neither does, rows tested once have Wald's and
-    repeated tests the corrected resampled t. Rows with times, and splits that go forward, have that
-    of losses that depend on those before them, and rows at places that of losses that go together
-    there. `shaken` are answers to the same rows by models that lack a further fold, one line per
-    candidate.
+    With `unsure` no standard error is given, and this sentence is the reason. Otherwise the
+    interval is the one named by the terms, or else the `usual` one of the method. If neither names
+    one, rows tested once get Wald's interval and rows tested repeatedly the corrected resampled t.
+    Rows with times, and splits that go forward, get an interval for losses that depend on earlier
+    ones. Rows with coordinates get an interval for losses that are correlated in space. `shaken`
+    are predictions for the same rows by models that lack a further fold, one line per candidate.
     """
     average = loss.averaged(average)
     word, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
-    one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
+    # Otherwise the scores of different models would be ranked together.
+    one_spread = average == "fold" or loss.one_scale
     has_interval = one_spread and terms.with_errors and word is not None
     if not isinstance(loss, RowLoss) and not has_interval:
         return _rated(answers, data, loss, average)
@@ -108,13 +111,14 @@ def tested_by_average(
         return tested_with(bounds, answers, values, by_split, **told)
     form, best = as_form(word or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
-        plain = replace(terms, interval=None)  # rules may need the errors
+        plain = replace(terms, interval=None)  # The rule may need the standard errors.
         best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
     moved = None
     if shaken is not None:
         moved = Shaken.of(shaken, _losses(shaken, data, loss, average)[0])
     is_biased = average == "fold" and loss.is_biased_on_small_sets
-    times = rows if data.time is None else data.time[rows]  # splits go forward without times, too
+    # Splits may go forward even if the rows have no times.
+    times = rows if data.time is None else data.time[rows]
     evidence = RowEvidence(
         values=values,
         loss=loss,
@@ -152,7 +156,7 @@ def _with_notes(
     shares: np.ndarray,
     infinite: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
-    """Add what is to be known of few rows, and of rows that lie apart from those that were seen."""
+    """Add notes on few decisive rows, and on distances between tested rows and training rows."""
     places = evidence.data.places
     apart = () if places is None else _apart_note(evidence.plan, places)
     noted = []
@@ -163,13 +167,13 @@ def _with_notes(
             interval, notes = None, notes + unseen
         few = few_rows_note(evidence.loss, losses, evidence.weights)
         more = (few if evidence.loss.per_row and not infinite[c] else ()) + apart
-        # the last note is why there is no interval
+        # The last note has to be the reason why there is no interval.
         noted.append((error, interval, more + notes if interval is None else notes + more))
     return noted
 
 
 def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """How far ahead of their training rows rows were tested."""
+    """Return notes on how far ahead of their training rows the rows were tested."""
     check_present("truerisk.methods.parts.ahead")
     from truerisk.methods.parts.ahead import ahead_notes
 
@@ -177,7 +181,7 @@ def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
 
 
 def _apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
-    """How far from their training rows rows were tested."""
+    """Return a note on the distances in space between tested rows and their training rows."""
     check_present("truerisk.plan.distances")
     from truerisk.plan.distances import apart_note
 
@@ -187,7 +191,7 @@ def _apart_note(plan: Plan, places: np.ndarray) -> tuple[str, ...]:
 def _losses(
     answers: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Losses of all positions, risks of all test sets, and the value of a score."""
+    """Return the losses of all positions, the risks of all test sets, and the values of a score."""
     if isinstance(loss, RowLoss):
         losses = row_losses(answers, data, loss)
         by_split = mean_by_question(losses, answers.plan, data)
@@ -200,11 +204,11 @@ def _losses(
 def influences_by_row(
     answers: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The tested rows, ascending, and what each adds to the error of every candidate's risk.
+    """Return the tested rows in ascending order, and their influence on every candidate's risk.
 
-    That is its mean loss minus the risk, times its share: the sum of their squares is the variance
-    of the risk of independent rows, and that of their products, of two risks on the same rows,
-    their covariance.
+    The influence is the row's mean loss minus the risk, times the row's share. For independent rows
+    the sum of squared influences is the variance of the risk, and the sum of products of the
+    influences on two risks of the same rows is their covariance.
     """
     losses, _, values = _losses(answers, data, loss, average)
     weights, total = average_weights(data, answers.plan, average)
@@ -244,13 +248,13 @@ def tested_with(
 def means_by_row(
     losses: np.ndarray, weights: np.ndarray, plan: Plan
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Tested rows ascending, their mean losses, their weights, and whether some come repeatedly.
+    """Return tested rows (ascending), their mean losses and weights, and whether rows are repeated.
 
-    The mean of a row's losses is weighted as they are, so that the rows add up to the value: where
-    folds are averaged and unequal, a row counts for more in a smaller fold.
+    A row's mean uses the weights of its losses, so that the rows add up to the value: if unequal
+    folds count alike, a row has a larger weight in a smaller fold.
     """
     rows, _ = plan.positions
-    if (rows[1:] > rows[:-1]).all():  # rows in ascending order need no copy
+    if (rows[1:] > rows[:-1]).all():  # Rows that are in ascending order need no copy.
         return rows, losses, weights, False
     order = np.argsort(rows, kind="stable")
     rows, starts = np.unique(rows[order], return_index=True)
@@ -260,14 +264,18 @@ def means_by_row(
     shares = np.add.reduceat(weights, starts)
     runs = np.diff(np.append(starts, len(order)))
     means = np.add.reduceat(losses, starts, axis=1) / runs
-    if (weights != np.repeat(weights[starts], runs)).any():  # else whole numbers stay whole
+    # With equal weights, whole numbers are not multiplied and stay whole.
+    if (weights != np.repeat(weights[starts], runs)).any():
         own = shares > 0
         means[:, own] = np.add.reduceat(losses * weights, starts, axis=1)[:, own] / shares[own]
     return rows, means, shares, True
 
 
 def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[Tested]:
-    """Losses that only rate whole sets: no per-row losses, hence no standard error of their own."""
+    """Return estimates for losses of whole test sets.
+
+    Without losses of rows they have no standard error from the spread of such losses.
+    """
     by_split, values = of_sets(answers, data, loss, average)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
     calibrated = calibrated_word(loss, data)
@@ -285,7 +293,7 @@ def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[T
 def _means_by_unit(
     answers: Answers, data: Data, loss: RowLoss, average: Average
 ) -> list[list[Tested]]:
-    """Mean losses of the questions of each outer split, which stand one after the other."""
+    """Return the mean losses of the consecutive questions of each outer split."""
     plan, offsets = answers.plan, answers.plan.test_offsets
     rows, _ = plan.positions
     weights, _ = average_weights(data, plan, average)
@@ -303,7 +311,7 @@ def _means_by_unit(
 
 
 def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
-    """Return the weight of each answer in a mean, and their sum.
+    """Return the weight of each prediction in a mean, and their sum.
 
     Whole numbers stay whole (6/12 is 0.5).
     """
@@ -319,7 +327,7 @@ def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarra
 
 
 def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
-    """What is to be said of failed fits of a candidate, and what the engine notes."""
+    """Return notes on a candidate's failed fits, followed by the notes of the engine."""
     failed = answers.failures and [f for f in answers.failures if f.candidate == candidate]
     if not failed:
         return answers.notes
@@ -328,7 +336,10 @@ def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
 
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
-    """Weight of every answer: its row's sample weight times its count; None where all are 1."""
+    """Return each prediction's weight, which is the row's sample weight times its count.
+
+    It is None if all weights are 1.
+    """
     rows, counts = plan.positions
     weights = data.weights(rows)
     if counts is None:
@@ -337,7 +348,7 @@ def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
 
 
 def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
-    """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
+    """Return `(n_candidates, n_positions)` losses, which are NaN if a fit failed."""
     rows, _ = answers.plan.positions
     if answers.response == "loss":
         is_answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
@@ -349,16 +360,16 @@ def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
         return losses
     answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
     values = answers.values.copy()
-    values[~answered] = 0  # a loss need not understand "no answer"
+    values[~answered] = 0  # A loss need not support missing predictions.
     losses = np.where(answered, loss.of_rows(data, rows, values), np.nan)
     refuse_non_finite(losses, loss, answered)
     return losses
 
 
 def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = False) -> np.ndarray:
-    """`(n_candidates, n_questions)` risks of single test sets; NaN where a fit failed.
+    """Return `(n_candidates, n_questions)` risks of single test sets; NaN if a fit failed.
 
-    With `lenient` it is NaN, too, where the loss does not exist on a test set (AUC of one row).
+    With `lenient` the risk is also NaN if the loss does not exist on a test set (AUC of one row).
     """
     if isinstance(loss, RowLoss):
         return mean_by_question(row_losses(answers, data, loss), answers.plan, data)
@@ -386,7 +397,7 @@ def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = Fal
 def of_sets(
     answers: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Risks of all test sets, and the value that they, or their answers together, have."""
+    """Return the risks of all test sets, and their mean or the value of the pooled predictions."""
     if average == "pooled":
         values = pooled_values(answers, data, loss)
         return split_risks(answers, data, loss, lenient=True), values
@@ -395,7 +406,7 @@ def of_sets(
 
 
 def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """Return the loss of all answers of a repetition as one test set, averaged over repetitions."""
+    """Return the loss of all predictions of a repetition as one set, averaged over repetitions."""
     if answers.response == "scored":
         raise Refusal(
             f"scorer {loss.word} rates one fitted model at a time: answers of several folds "
@@ -418,10 +429,10 @@ def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
 
 
 def values_of_all_answers(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """Return the loss of all answers of a repetition as one test set, also for scores of ranks.
+    """Return the loss of all predictions of a repetition as one test set, also for rank scores.
 
-    Scores by several models do not compare: each row then has the share of its test set that it
-    ranks above, ties counted half.
+    Scores by different models cannot be compared. Each row is then represented by the share of its
+    test set that it ranks above, with ties counted half.
     """
     if loss.one_scale:
         return pooled_values(answers, data, loss)
@@ -436,10 +447,10 @@ def values_of_all_answers(answers: Answers, data: Data, loss: Loss) -> np.ndarra
 
 
 def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
-    """`(n_candidates, n_questions)` means of losses of positions, weighted as the rows are."""
+    """Return `(n_candidates, n_questions)` mean losses of positions, weighted like the rows."""
     weights = position_weights(data, plan)
     starts = plan.test_offsets[:-1]
-    if (plan.test_sizes == 1).all():  # leave-one-out: a mean of one
+    if (plan.test_sizes == 1).all():  # With leave-one-out each mean has a single term.
         positive(1.0 if weights is None else float(weights.min()))
         return losses
     if weights is None:
@@ -450,7 +461,7 @@ def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
 
 
 def positive(total: float) -> float:
-    """A sum of weights that a mean can be divided by."""
+    """Return a sum of weights, or raise if it is 0, so that no mean can be divided by it."""
     if total <= 0:
         raise Refusal(
             "all rows of a test set have a sample_weight of 0: their mean loss does not exist. "
@@ -460,7 +471,7 @@ def positive(total: float) -> float:
 
 
 def _place(plan: Plan, question: int) -> str:
-    """Which test set it was, in a sentence."""
+    """Return a sentence that says which test set it was."""
     several = f" of repetition {plan.repeat[question]}" if plan.repeat.any() else ""
     return f"It is fold {plan.fold[question]}{several}."
 
@@ -468,7 +479,7 @@ def _place(plan: Plan, question: int) -> str:
 def refuse_non_finite(
     losses: np.ndarray, loss: Loss, answered: np.ndarray, place: str = ""
 ) -> None:
-    """Refuse losses that are no numbers, but for those of fits that failed."""
+    """Raise if losses are not finite, except those of failed fits."""
     if np.isfinite(losses).all():
         return
     bad = ~np.isfinite(losses) & answered
@@ -482,19 +493,20 @@ def refuse_non_finite(
         raise Refusal(f"{flaw} {place}".rstrip())
 
 
-LEAST = 0.5  # of the squares of influences: two rows can have no more than half in common
+LEAST = 0.5  # Share of the squared influences. Two rows can have no more than half in common.
 
 
 def losses_by_influence(
     answers: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """`(n_candidates, n_positions)`: the value plus a row's influence about it.
+    """Return `(n_candidates, n_positions)` values: the risk plus each row's influence on it.
 
-    The spread of these is that of the value to first order, so that they serve as losses of rows.
-    Where answers of several models compare, all those of a repetition are one test set here, also
-    if the value is a mean over folds: a small fold tells badly what a row does. Ranks are those of
-    a fold, and are held against the mean of all folds: the only positive row of a test set would
-    have no influence about the AUC of that set. NaN where a fit failed.
+    Their spread is that of the risk to first order, so that they serve as losses of rows. If the
+    predictions of different models are comparable, all predictions of a repetition form one test
+    set here, even if the risk is a mean over folds, because a small fold gives a poor estimate of a
+    row's influence. Ranks are computed within a fold and compared with the mean of all folds,
+    because the only positive row of a test set would have no influence on the AUC of that set.
+    Values are NaN if a fit failed.
     """
     rows = answers.plan.positions[0]
     ok = np.isfinite(values)
@@ -514,7 +526,7 @@ def losses_by_influence(
 
 
 def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndarray) -> np.ndarray:
-    """Return by how much another answer for one row changes each value; NaN for failed fits."""
+    """Return how much another prediction for one row changes each value; NaN for failed fits."""
     changes, ok = np.full(len(values), np.nan), np.isfinite(values)
     repeat = np.repeat(answers.plan.repeat, answers.plan.test_sizes)
     part = np.flatnonzero(repeat == repeat[0])
@@ -524,7 +536,7 @@ def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndar
 
 
 def _sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
-    """The positions of every test set on which influences are taken."""
+    """Yield the positions of every test set within which influences are computed."""
     if loss.one_scale:
         repeat = np.repeat(plan.repeat, plan.test_sizes)
         yield from (np.flatnonzero(repeat == r) for r in np.unique(repeat))

@@ -1,11 +1,12 @@
-r"""Answers of drawn samples as risks, their standard error, and the no-information risk.
+r"""Risks of bootstrap samples, their standard error, and the no-information risk.
 
 .. math:: \gamma = \frac{1}{n^2} \sum_i \sum_j \ell(y_i, f(x_j))
 
-Exact for every loss of single rows. A loss that looks at y's class alone needs one evaluation per
-class (zero-one loss: Σ_k p_k (1 − q_k)), squared loss is var y + var f + (mean y − mean f)², and
-any other loss is summed row by row of y. The AUC of unrelated answers is ½ by definition. Of a
-function that rates whole test sets it is the mean over shifts of y against the answers.
+This is computed exactly for every loss of single rows. A loss that depends on y only through its
+class needs one evaluation per class (zero-one loss: Σ_k p_k (1 − q_k)), squared loss is
+var y + var f + (mean y − mean f)², and any other loss is summed over the rows of y. The AUC of
+predictions that are unrelated to y is ½ by definition. For a function that rates whole test sets,
+γ is the mean over shifts of y against the predictions.
 
 Efron and Tibshirani (1997, §5) differentiate :math:`\mathrm{Err}_1` along the weight of each row:
 
@@ -13,10 +14,10 @@ Efron and Tibshirani (1997, §5) differentiate :math:`\mathrm{Err}_1` along the 
           + \frac{e_n}{B} \sum_b (N_i^b - \bar N_i)\, q_b, \qquad
           q_b = \frac1n \sum_{i \notin b} \ell_i^b, \quad e_n = \left(1 - \tfrac1n\right)^{-n}
 
-with :math:`N_i^b` the times that sample b holds row i, :math:`E_i` the mean loss of row i over the
-samples that miss it. The variance is :math:`\sum_i D_i^2`. The noise of B samples adds to it, on
-average :math:`(n-1)\, e_n^2 \sum_b (q_b - \bar q)^2 / B^2`, which is taken off (Wager, Hastie and
-Efron, 2014).
+where :math:`N_i^b` is the number of times that sample b contains row i, and :math:`E_i` is the mean
+loss of row i over the samples that miss it. The variance is :math:`\sum_i D_i^2`. The noise of B
+samples inflates it, on average by :math:`(n-1)\, e_n^2 \sum_b (q_b - \bar q)^2 / B^2`, which is
+subtracted (Wager, Hastie and Efron, 2014).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MOST_SHIFTS = 500
 
 
 def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """γ of each candidate from its answers about these rows."""
+    """Return the no-information risk γ of each candidate from its predictions for these rows."""
     if is_exactly(loss, AUC):
         return np.full(len(answers), 0.5)
     if not isinstance(loss, RowLoss):
@@ -54,13 +55,17 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray
         first, member = np.unique(codes, return_index=True, return_inverse=True)[1:]
         stand, theirs = rows[first], np.bincount(member.ravel(), weights).astype(np.float64)
     total = np.zeros(len(answers))
-    for row, weight in zip(stand, theirs, strict=True):  # whole numbers stay whole
+    # Whole numbers of rows stay whole in this sum.
+    for row, weight in zip(stand, theirs, strict=True):
         total += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
     return total / weights.sum() ** 2
 
 
 def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The mean over targets of the two variances and the squared difference of the means."""
+    """Return the no-information risk of squared loss, averaged over targets.
+
+    It is the sum of both variances and the squared difference of the means.
+    """
     y = y.reshape(len(y), -1)
     answers = answers.reshape(*answers.shape[:2], -1)
     mean, means = share @ y, np.einsum("j,cjt->ct", share, answers)
@@ -70,7 +75,11 @@ def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarra
 
 
 def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Every y meets every answer once over all n shifts; of more than 500 that many, evenly."""
+    """Return the mean loss over shifts of y against the predictions.
+
+    Over all n shifts every y meets every prediction once. If there are more than 500 shifts, 500
+    evenly spaced ones are used.
+    """
     if loss.response == "scored":
         raise Refusal(
             f"the no-information risk of scorer {loss.word} does not exist: it asks the model "
@@ -85,12 +94,12 @@ def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) 
 def directions(
     times: np.ndarray, of_rows: np.ndarray, of_samples: np.ndarray, n_samples: int
 ) -> np.ndarray:
-    """D_i of each row, from the times drawn (B, n), E_i (n,) and q_b (B,).
+    """Return D_i of each row from the counts (B, n), E_i (n,) and q_b (B,).
 
-    `n_samples` counts those that missed no row as well; they add nothing to the sums.
+    `n_samples` also counts samples that contain every row; they add nothing to the sums.
     """
     n = times.shape[1]
-    # mean times drawn; samples that are not among them hold every row once
+    # The mean count includes the samples that are not passed, which hold every row once.
     centred = times - ((times.sum(axis=0) + (n_samples - len(times))) / n_samples)
     moved = centred.T @ of_samples * (_inverse_share(n) / n_samples)
     return (2 + 1 / (n - 1)) * (of_rows - of_rows.mean()) / n + moved
@@ -101,7 +110,7 @@ def jackknife_error(
 ) -> float | None:
     """Return the standard error by the infinitesimal jackknife.
 
-    It is None where the correction for finitely many samples is larger than the variance.
+    It is None if the correction for finitely many samples is larger than the variance.
     """
     n = times.shape[1]
     moved = directions(times, of_rows, of_samples, n_samples)
@@ -112,13 +121,16 @@ def jackknife_error(
 
 
 def _inverse_share(n: int) -> float:
-    """One over the share of samples that miss a row."""
+    """Return 1 divided by the share of samples that miss a given row."""
     return float((1 - 1 / n) ** -n)
 
 
 @frozen(eq=False)
 class Replicated:
-    """The answers to a plan of samples, with the apparent question last where there is one."""
+    """Predictions of the models of bootstrap samples.
+
+    Those of the apparent fit, if there is one, come last.
+    """
 
     answers: Answers
     data: Data
@@ -127,22 +139,22 @@ class Replicated:
 
     @property
     def n_samples(self) -> int:
-        """How many samples were asked about some row."""
+        """Number of samples that were tested on at least one row."""
         return self.answers.plan.n_questions - self.has_apparent
 
     @cached_property
     def times(self) -> np.ndarray:
-        """How often each sample holds each row."""
+        """Number of times that each sample contains each row."""
         return times_drawn(self.answers.plan, np.arange(self.n_samples))
 
     @cached_property
     def tested(self) -> np.ndarray:
-        """Rows that some sample was asked about, ascending."""
+        """Rows that were tested by at least one sample, in ascending order."""
         return np.flatnonzero(self._times_tested)
 
     @cached_property
     def n_never_out(self) -> int:
-        """Rows that are in every sample, so that nothing is known of them."""
+        """Number of rows that are in every sample, so that they are never tested."""
         return int(((self.times > 0).any(axis=0) & (self._times_tested == 0)).sum())
 
     @cached_property
@@ -152,16 +164,16 @@ class Replicated:
 
     @cached_property
     def per_row(self) -> np.ndarray:
-        """`(n_candidates, len(tested))` mean loss of each row over the samples that were asked."""
+        """Mean losses `(n_candidates, len(tested))` of each row over the samples that tested it."""
         rows, losses = self._rows[: self._cut], self._losses[:, : self._cut]
         sums = [np.bincount(rows, of_one, self.data.n_rows) for of_one in losses]
         return np.array(sums)[:, self.tested] / self._times_tested[self.tested]
 
     @cached_property
     def test(self) -> np.ndarray:
-        """The risk on what the samples were asked: mean over samples for each row, then over rows.
+        """Risk on the tested rows: the mean over samples for each row, then the mean over rows.
 
-        A loss of whole test sets has no rows, and is averaged over the samples where it exists.
+        A loss of whole test sets has no rows. It is averaged over the samples on which it exists.
         """
         if isinstance(self.loss, RowLoss):
             return self._mean(self.per_row, self.tested)
@@ -178,7 +190,7 @@ class Replicated:
 
     @cached_property
     def n_without(self) -> int:
-        """Samples on which the loss does not exist (no rows of one class, say)."""
+        """Number of samples on which the loss does not exist (because a class is absent, say)."""
         if isinstance(self.loss, RowLoss):
             return 0
         answered = self.answers.answered[:, : self.n_samples]
@@ -186,19 +198,22 @@ class Replicated:
 
     @cached_property
     def apparent(self) -> np.ndarray:
-        """The risk of the fit on all rows on these rows."""
+        """Risk on these rows of the model that was fitted on all rows."""
         return self.by_question[:, -1]
 
     @cached_property
     def apparent_rows(self) -> np.ndarray:
-        """`(n_candidates, len(tested))` losses of the fit on all rows, of the rows tested."""
+        """Losses `(n_candidates, len(tested))` on the tested rows of the fit on all rows."""
         rows, losses = self._rows[self._cut :], self._losses[:, self._cut :]
         order = np.argsort(rows, kind="stable")
         return losses[:, order[np.searchsorted(rows[order], self.tested)]]
 
     @cached_property
     def training(self) -> np.ndarray:
-        """The mean over samples of the risk of each fit on its own sample, copies counted."""
+        """Mean over samples of each model's risk on its own sample.
+
+        Rows drawn repeatedly count repeatedly.
+        """
         own = np.zeros(len(self.answers.values))
         offsets = self.answers.plan.test_offsets
         for q in range(self.n_samples):
@@ -211,11 +226,11 @@ class Replicated:
 
     @cached_property
     def all_answered(self) -> np.ndarray:
-        """For each candidate, whether every one of its fits gave its answers."""
+        """Mask of candidates whose fits all succeeded."""
         return np.asarray(self.answers.answered.all(axis=1))
 
     def sums_of_samples(self, candidate: int) -> np.ndarray:
-        """The summed losses of what each sample was asked."""
+        """Return the sum of the losses on the test rows of each sample."""
         sizes = self.answers.plan.test_sizes[: self.n_samples]
         starts = np.cumsum(sizes) - sizes
         return np.add.reduceat(self._losses[candidate, : self._cut], starts)
@@ -243,7 +258,7 @@ class Replicated:
 
     @cached_property
     def _cut(self) -> int:
-        """Where the answers to the samples end."""
+        """Number of predictions by the models of the samples. The apparent ones come after them."""
         return int(self.answers.plan.test_offsets[self.n_samples])
 
     @cached_property

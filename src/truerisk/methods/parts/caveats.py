@@ -1,4 +1,4 @@
-"""Notes on tested rows: that few rows decide, or that none shows how large a loss may be."""
+"""Notes that few rows dominate a loss, or that no row shows how large a loss may become."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ import numpy as np
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
 
-SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh
-FEWEST = 20  # rows; of fewer the largest has much of any total
-FEW = 9  # rows that are surely wrong: their number has a relative error of a third, or more
-RULED_OUT = 0.1  # of answers; beyond it log loss was held in 62 % (docs/intervals-measured.md)
-DEAREST = float(-np.log(np.finfo(np.float64).eps))  # what a sure and wrong answer costs
+# Share of the total. The largest of 50 squared normal errors has a seventh of their sum.
+SHARE = 1 / 3
+FEWEST = 20  # Minimum number of rows. With fewer rows the largest loss is a large part of any sum.
+# Number of confidently wrong predictions up to which their count has a relative error of a third or
+# more.
+FEW = 9
+# Share of the predictions. Beyond it the intervals of log loss covered in only 62 %
+# (docs/intervals-measured.md).
+RULED_OUT = 0.1
+DEAREST = float(-np.log(np.finfo(np.float64).eps))  # log loss of a certain but wrong prediction
 BOUNDED = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
 def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
-    """Said where few rows carry more than a third of a loss without a bound.
+    """Return a note if few rows carry more than a third of a loss without an upper bound.
 
-    Few are the largest 1 % of the rows and, of log loss, up to nine that are sure and wrong.
+    These are the largest 1 % of the rows and, for log loss, up to nine confidently wrong
+    predictions.
 
     >>> from truerisk.losses.row_losses import Squared
     >>> few_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
@@ -45,7 +51,7 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
 def unseen_note(
     loss: Loss, answers: np.ndarray, losses: np.ndarray, shares: np.ndarray
 ) -> tuple[str, ...]:
-    """Why log loss has no interval: many answers rule a class out, and none of them was wrong.
+    """Return why log loss has no interval, if many predictions rule a class out and none was wrong.
 
     >>> sure = np.array([[1.0, 0.0]] * 4)
     >>> unseen_note(Log(), sure, np.zeros(4), np.full(4, 0.25))[0][:48]

@@ -1,4 +1,4 @@
-"""Losses of several candidates on the same rows, and how their errors go together."""
+"""Losses of several candidates on the same rows, and the covariance of their risks."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ REMEDY = "compare by held-out rows, such as '10-fold'."
 
 
 def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> PairedLosses:
-    """Return the mean loss of every row that was tested; refuse, with why, where there is none.
+    """Return the mean loss of every tested row, or raise with the reason why there is none.
 
-    Scores of whole test sets become losses of rows by what each row does to them.
+    Scores of whole test sets are converted to losses of rows by the influence of each row.
     """
     if not {Basis.LOSSES, Basis.MEAN} <= method.gives:
         raise Refusal(
@@ -67,7 +67,7 @@ def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> P
             "tells what a row does to it: use average='fold'."
         )
     rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
-    if not isinstance(loss, RowLoss):  # influences about all answers do not add up by folds
+    if not isinstance(loss, RowLoss):  # Influences on the pooled score do not add up by folds.
         per_row = per_row + (values - per_row @ shares)[:, None]
     groups = None if data.clusters is None else data.clusters[rows]
     one_row = np.zeros(len(per_row))
@@ -81,13 +81,14 @@ def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> P
 def joint_covariance(
     influences: np.ndarray, values: np.ndarray, groups: np.ndarray | None, loss: Loss
 ) -> np.ndarray | None:
-    """1.8 m/(m − 1) Σ_g φ_g φ_gᵀ over m rows or groups; None where some risk has no variance.
+    """Return 1.8 m/(m − 1) Σ_g φ_g φ_gᵀ over m rows or groups; None if a risk has no variance.
 
-    `influences[s]` is what each row adds to the error of risk s, whose value is `values[s]`. The
-    factor is that of a cross-validated risk (`calibrated.py`), the same for all: training sets that
-    are nested vary together about as the tested rows do. Where errors are counted, and there are
-    fewer than two, the variance is at least that of two (Agresti and Coull, 1998, add as many),
-    which such sizes have in common: the same rows saw none.
+    `influences[s]` holds the influence of each row on risk s, whose value is `values[s]`. The
+    factor 1.8 is that of a cross-validated risk (`calibrated.py`) and the same for all risks,
+    because risks of nested training sets vary together about as the tested rows do. If errors are
+    counted and there are fewer than two, the variance is at least that of two (Agresti and Coull,
+    1998, add as many). Training sets of different sizes share these added errors, because their
+    risks come from the same rows.
 
     >>> from truerisk.losses.row_losses import Squared
     >>> covariance = joint_covariance(

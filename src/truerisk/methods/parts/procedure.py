@@ -1,4 +1,4 @@
-"""What methods share that tune in every outer training set and test the winners outside it."""
+"""Shared code of methods that tune in every outer training set and test the winners outside it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def choose_inside(
 ) -> tuple[np.ndarray, Sequence[Sequence[Tested]]]:
     """Reduce the inner questions of every outer split, and choose a candidate by each.
 
-    Return the candidates, and one estimate per candidate for every outer split.
+    The result holds the chosen candidates, and one estimate per candidate for every outer split.
     """
     quick = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
     risks = inner.reduce_units(answers, data, loss, quick)
@@ -49,14 +49,14 @@ def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
 
 
 def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
-    """The chosen candidate of every fit of the outer plan, from that of every question."""
+    """Return the chosen candidate of every fit of the outer plan, given that of every question."""
     only = np.zeros(plan.n_fits, dtype=np.int64)
     only[plan.fit] = chosen
     return only
 
 
 def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners:
-    """Return the chosen candidate of every question with the inner risk that it was chosen by."""
+    """Return the chosen candidate of every question, and its inner risk."""
     risks = np.full(len(chosen), np.nan)
     for q, tested in enumerate(inner):
         risks[q] = tested[int(chosen[q])].value
@@ -64,9 +64,10 @@ def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners
 
 
 def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
-    """Add the risk of the procedure, its winners, and the story of every outer split.
+    """Add the risk of the procedure, its winners, and a record of every outer split.
 
-    The answers are those of the winners; a question to a fit about its own rows is no outer split.
+    The predictions are those of the winners. A question that tests a fit on its own training rows
+    is not an outer split.
     """
     assert evaluation.answers is not None
     assert procedure.split_risks is not None
@@ -89,8 +90,9 @@ class Procedure(Method):
     """The risk of the whole procedure "choose a setting, then fit".
 
     Its plan has a part "outer", whose questions test, and a part "inner", whose questions of unit q
-    compare the candidates on the training rows of outer question q. With `compare` also a single
-    candidate is asked inside, so that it can be compared with others of another family.
+    compare the candidates on the training rows of outer question q. With `compare` a single
+    candidate is evaluated inside as well, so that it can be compared with candidates of another
+    family.
     """
 
     compare: bool
@@ -100,12 +102,12 @@ class Procedure(Method):
     @property
     @abstractmethod
     def outer_method(self) -> Method:
-        """The method that tests."""
+        """The method that tests the chosen candidates."""
 
     @property
     @abstractmethod
     def inner_method(self) -> Method:
-        """The method that compares the candidates on outer training rows."""
+        """The method that compares the candidates on the outer training rows."""
 
     @property
     def respects_time(self) -> bool:  # type: ignore[override]
