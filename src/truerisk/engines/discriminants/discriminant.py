@@ -1,24 +1,25 @@
-"""The linear discriminant engine: every shrinkage, every row left out, from one decomposition.
+"""The linear discriminant engine: all shrinkages and all left-out rows from one decomposition.
 
-The scatter of a train set is inverted once: by Cholesky where nothing is shrunk, by its
-eigenvectors for any number of shrinkages, which leave them as they are. Many fits of
-few columns are answered together (`weighted_samples.py`), and so are all fits on all rows but one
-(`left_out.py`). Where scikit-learn would decide a
-rank, or too few digits are known, scikit-learn itself is asked.
+The scatter of a training set is inverted once: by Cholesky without shrinkage, and by its
+eigenvectors for any number of shrinkages, which do not change the eigenvectors. Many fits of few
+columns are answered together (`weighted_samples.py`), and so are all fits on all rows but one
+(`left_out.py`). If scikit-learn would have to decide a rank, or if too few digits are known, the
+learner of scikit-learn is fitted itself.
 
-Shrunk linear discriminants, and how far the learner's own rounding may move their scores.
+Shrunk linear discriminants, and how far the learner's own rounding may move their scores:
 
-The shrunk covariance C = (1 − s) A + s tr(A)/p I has, across all rows shown, the one eigenvalue
-s tr(A)/p. Where there are more columns than rows, all is done in as many columns as there are rows
-(`turned.py`), and nothing of the p × p matrix is made. scikit-learn makes it, and solves for the
-class means as they are: its rounding moves a score of a row x about the class mean m by up to
+In all directions that are orthogonal to the training rows, the shrunk covariance C = (1 − s) A + s
+tr(A)/p I has the same eigenvalue s tr(A)/p. If there are more columns than rows, the computation
+uses as many columns as there are rows (`turned.py`), and no p × p matrix is formed. scikit-learn
+forms this matrix, and solves for the class means without centring them: its rounding moves a score
+of a row x about the class mean m by up to
 
     ε λ |C⁻¹x| |C⁻¹m|
 
-with λ the largest eigenvalue of C; a label no clearer than that is the learner's to say. The error
-has no direction, and of p directions the two that matter get a share of 1/√p each: by no more than
-3/√p of the bound was a score ever seen to move. Where that costs digits that are asked for, the
-learner is asked as well.
+where λ is the largest eigenvalue of C. A label whose margin is smaller is left to the learner. The
+rounding error has no preferred direction, and of p directions each of the two that matter gets a
+share of 1/√p: no score was ever seen to move by more than 3/√p of the bound. If this would affect
+digits that are requested, the learner is fitted as well.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class LinearDiscriminants(OnePass):
         out = LeftOut.of(task.plan)
         rest[out.fits] = False
         done |= answer_samples(task, X, rest)
-        if task.X is None:  # no scaler of their own for the fits that are left
+        if task.X is None:  # The remaining fits have no scaler of their own.
             for fit in np.flatnonzero(rest & ~done):
                 self.answer_fit(replace(task, X=X), int(fit))
             done |= rest
@@ -135,7 +136,7 @@ class LinearDiscriminants(OnePass):
 
 @frozen(eq=False)
 class _Fit:
-    """One train set: the slopes of what is not shrunk (None: left open), the fit of what is."""
+    """One training set: slopes without shrinkage (None: left open), and the fit with shrinkage."""
 
     rule: DiscriminantRule
     classes: Classes
@@ -145,7 +146,7 @@ class _Fit:
 
     @classmethod
     def of(cls, shown: Shown, rule: DiscriminantRule, shrinkages: list[float]) -> _Fit | None:
-        """None where scikit-learn would fail, or warn."""
+        """Fit one training set. Return None if scikit-learn would fail or warn."""
         shrinks = [s for s in shrinkages if s]
         table = turned_about_mean(shown.X) if shrinks and is_wide(shown.X) else None
         classes = Classes.of(shown.X if table is None else table.shown, shown.y, shown.times)
@@ -158,7 +159,7 @@ class _Fit:
         return cls(rule, classes, shrinkages, plain, shrunk)
 
     def scores(self, rows: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
-        """`(candidate, row, class)`, and which candidates are left open."""
+        """Return scores `(candidate, row, class)`, and a mask of candidates that are left open."""
         scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present)))
         open_ = np.zeros(len(self.shrinkages), dtype=bool)
         for place, s in enumerate(self.shrinkages):
@@ -176,7 +177,7 @@ class _Fit:
 
 
 def _left_to_fit(task: Task, place: int, asked: LeftOut, without: Without, c: int) -> np.ndarray:
-    """Answer one candidate without each row of a class; which fits remain."""
+    """Answer one candidate without each row of a class. Return the fits that remain."""
     remain = np.zeros(task.plan.n_fits, dtype=bool)
     if not len(asked.fits):
         return remain
@@ -192,9 +193,10 @@ def _left_to_fit(task: Task, place: int, asked: LeftOut, without: Without, c: in
 
 
 def _shared_rows(task: Task) -> np.ndarray | None:
-    """X as all fits may share it, or None.
+    """Return X in the form in which all fits may share it, or None.
 
-    A StandardScaler is fitted on every train set, but what is not shrunk does not depend on it.
+    A StandardScaler is fitted on every training set, but without shrinkage the result does not
+    depend on it.
     """
     shared: np.ndarray | None = task.X
     if shared is not None:
@@ -206,12 +208,12 @@ def _shared_rows(task: Task) -> np.ndarray | None:
     return task.prepared_by_all_rows()
 
 
-SHARE = 4.0  # over √p, of the bound
+SHARE = 4.0  # Multiple of 1/√p, relative to the bound.
 
 
 @frozen(eq=False)
 class ShrunkFit:
-    """Class means and the spectrum of the scatter, of turned rows where there is a `table`."""
+    """Class means and the spectrum of the scatter, of rotated rows if there is a `table`."""
 
     classes: Classes
     rule: DiscriminantRule
@@ -223,7 +225,7 @@ class ShrunkFit:
     def of(
         cls, X: np.ndarray, table: Turned | None, classes: Classes, rule: DiscriminantRule, s: float
     ) -> ShrunkFit:
-        """`s` is the least shrinkage that will be asked for, X the rows before they were turned."""
+        """Decompose the scatter; `s` is the smallest shrinkage in use, X holds unrotated rows."""
         rows, factor = classes.rows(rule.of_classes(classes.sizes))
         p = X.shape[1]
         added = s / p * factor * float(np.einsum("ij,ij->", rows, rows))
@@ -232,9 +234,9 @@ class ShrunkFit:
         return cls(classes, rule, spectrum, table, farthest)
 
     def scores(self, asked: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray] | None:
-        """Scores of rows, and the bound of the head of this file for each (0: it moves none).
+        """Return scores of rows, and the module's rounding bound for each (0: no score moves).
 
-        None where too few digits are known.
+        The result is None if too few digits are known.
         """
         classes = self.classes
         origin: Any = 0.0 if self.table is None else self.table.origin
@@ -247,7 +249,8 @@ class ShrunkFit:
         if self.table is None and self.rule.rounds_little(means[1], self.farthest, means[0]):
             return scores, np.zeros(len(asked))
         solution = self._solved(rows - origin, s)
-        assert solution is not None  # as the means are
+        # The means were solved, so that the rows can be solved as well.
+        assert solution is not None
         added = s * self.spectrum.trace / self.spectrum.n_features
         largest = (1 - s) * self.spectrum.values.max() + added
         of_rows = np.hypot(np.sqrt((solution[0] ** 2).sum(axis=1)), across / added)
@@ -262,7 +265,7 @@ class ShrunkFit:
 def moved_by_rounding(
     scores: np.ndarray, doubts: np.ndarray, n_features: int, request: Request
 ) -> np.ndarray:
-    """Of which rows scikit-learn may answer otherwise, or with other digits."""
+    """Return a mask of rows whose label or digits scikit-learn may compute differently."""
     top = np.partition(scores, -2, axis=-1)[..., -2:]
     gap = top[..., 1] - top[..., 0]
     if request.response == "label":

@@ -1,7 +1,8 @@
-"""The engine of FisherClassifier: every row left out from one hat matrix.
+"""The engine of FisherClassifier: all left-out rows from one hat matrix.
 
-Least squares without row i answers t_i − e_i/(1 − h_i), with e_i the residual and h_i the leverage.
-For the balanced threshold the class means move as well. With weights all sums are weighted.
+The least-squares fit without row i predicts t_i − e_i/(1 − h_i) for this row, where e_i is the
+residual and h_i the leverage. With the balanced threshold the class means change as well. With
+weights all sums are weighted.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
 from truerisk.plan.plan import Plan
 
-LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row is not unique
-FAR_ABOVE = 1e4  # times the cut-off: without a row a singular value keeps √LEAST_KEPT of itself
+LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the fit without the row is not unique.
+# Multiple of the cut-off. Without a row a singular value keeps √LEAST_KEPT of itself.
+FAR_ABOVE = 1e4
 
 
 @frozen
@@ -84,16 +86,17 @@ class FisherDiscriminants(OnePass):
 
 
 def _counts_every_direction(root: Root, n_rows: int) -> bool:
-    """Whether NumPy's least squares, which drops small singular values, drops none of these.
+    """Return True if NumPy's least squares, which drops small singular values, drops none here.
 
-    The smallest is at least that of the scaled columns, 1/√trace, times the smallest scale.
+    The smallest singular value is at least that of the scaled columns, 1/√trace, times the smallest
+    scale.
     """
     cutoff = EPS * max(n_rows, len(root.scale)) * np.linalg.norm(root.scale)
     return bool(root.scale.min() > FAR_ABOVE * cutoff * root.trace**0.5)
 
 
 def _scores(values: np.ndarray) -> np.ndarray:
-    """A column per class: of two classes the first has the value 0."""
+    """Return one column per class. With two classes the first class has the value 0."""
     if values.shape[1] > 1:
         return values
     return np.concatenate([np.zeros_like(values), values], axis=1)
@@ -101,7 +104,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
 
 @frozen(eq=False)
 class _CodeFit:
-    """The least squares of class codes on rows, with what taking a row away needs."""
+    """Least squares of class codes on rows, with the quantities needed to leave a row out."""
 
     X: np.ndarray
     targets: np.ndarray
@@ -115,7 +118,11 @@ class _CodeFit:
 
     @classmethod
     def of(cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None) -> _CodeFit | None:
-        """None where the solution is not unique, or has too few digits, or there is one class."""
+        """Fit class codes by least squares.
+
+        The result is None if the solution is not unique, if it has too few correct digits, or if
+        there is one class only.
+        """
         present, member = np.unique(codes, return_inverse=True)
         weights = np.ones(len(X)) if given is None else given
         if len(present) < 2 or not weights.any():
@@ -135,7 +142,7 @@ class _CodeFit:
         return cls(X, targets, member, present, weights, root, slopes, centre, level)
 
     def values(self, rows: np.ndarray, threshold: str) -> np.ndarray:
-        """What the regressions say of rows."""
+        """Return the values of the regressions for rows."""
         centre, level = self.centre, self.level
         if threshold == "balanced":
             means, _ = self._class_means()
@@ -145,7 +152,7 @@ class _CodeFit:
         return (rows - centre) @ self.slopes + level
 
     def without_each(self, rows: np.ndarray, threshold: str) -> tuple[np.ndarray, np.ndarray]:
-        """What the regressions without a row say of it, and which can be trusted."""
+        """Return each row's value by the fit without it, and a mask of reliable values."""
         weights, member = self.weights[rows], self.member[rows]
         centred = self.X[rows] - self.centre
         white = self.root.whiten(centred)
@@ -168,7 +175,7 @@ class _CodeFit:
         return values, sound
 
     def _class_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weighted mean of each class (NaN where it has no weight), and its weight."""
+        """Return the weighted mean of each class (NaN if its weight is 0), and its weight."""
         belongs = (self.member == np.arange(len(self.present))[:, None]) * self.weights
         sizes = belongs.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,13 +1,13 @@
-r"""Linear discriminants without one row, for all rows at once.
+"""Linear discriminants without one row, for all rows at once.
 
 Without row i of class c, with d = x − m_c, the scatter is A − γ d d' and the mean of c moves by
-−d/(n_c − 1). With t = d'A⁻¹d, u_k = d'A⁻¹(x − m_k), v_k = (x − m_k)'A⁻¹(x − m_k) the squared
-distances to the other means are (Sherman and Morrison)
+−d/(n_c − 1). With t = d'A⁻¹d, u_k = d'A⁻¹(x − m_k) and v_k = (x − m_k)'A⁻¹(x − m_k), the squared
+distances to the other means and to its own mean are (Sherman and Morrison)
 
-    D_k = v_k + γ u_k² / (1 − γ t),   and to its own   D_c = (n_c/(n_c − 1))² t / (1 − γ t).
+    D_k = v_k + γ u_k² / (1 − γ t),   D_c = (n_c/(n_c − 1))² t / (1 − γ t).
 
-Shrinkage adds a multiple of the mean variance, which differs from row to row: the eigenvectors of A
-stay, and every row has eigenvalues of its own.
+Shrinkage adds a multiple of the mean variance, which differs between rows: the eigenvectors of A do
+not change, and every row has its own eigenvalues.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from truerisk.engines.templates.task import Task
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
-LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
+LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
 
 
 class Without:
-    """What remains when a row of a class goes."""
+    """Discriminants of the training set without one row of a class."""
 
     def __init__(self, classes: Classes, rule: DiscriminantRule) -> None:
         self.classes, self.rule = classes, rule
@@ -54,9 +54,9 @@ class Without:
     def scores(
         self, rows: np.ndarray, c: int, shrinkage: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Scores of these rows of class c, each by the fit without it, and which can be trusted.
+        """Return each row's scores by the fit without it, and a mask of reliable ones.
 
-        None where no such fit has an inverse.
+        The rows are from class c. The result is None if no such fit has an inverse.
         """
         sizes = self.sizes(c)
         quiet = self.rule.has_covariances(sizes)
@@ -77,13 +77,13 @@ class Without:
         return np.where(sound[:, None], scores, 0), sound
 
     def sizes(self, c: int) -> np.ndarray:
-        """Rows of each class after a row of class c is gone."""
+        """Return the number of rows of each class after removing a row of class c."""
         sizes = self.classes.sizes.copy()
         sizes[c] -= 1
         return sizes
 
     def _own_part(self, c: int) -> float:
-        """γ: what d d' is multiplied by."""
+        """Return γ, the factor of d d'."""
         n_c = self.classes.sizes[c]
         return float(self.rule.of_classes(self.sizes(c))[c] * n_c / (n_c - 1))
 
@@ -97,11 +97,11 @@ class Without:
         return self._spectra[key]
 
     def _gaps(self, c: int) -> np.ndarray:
-        """From each mean to that of class c."""
+        """Return the vectors from each class mean to that of class c."""
         return self.classes.means[c] - self.classes.means
 
     def _plain(self, centred: np.ndarray, c: int) -> _Products | None:
-        """By the root: nothing is shrunk."""
+        """Compute the products without shrinkage, from the root of the scatter."""
         key = c if self.rule.weighs_classes else 0
         if key not in self._roots:
             flat = self.classes.has_flat_columns
@@ -127,7 +127,7 @@ class Without:
         )
 
     def _shrunk(self, centred: np.ndarray, c: int, s: float) -> _Products:
-        """By the spectrum."""
+        """Compute the products with shrinkage, from the spectrum of the scatter."""
         spectrum, part, gaps = self._spectrum(c), self._own_part(c), self._gaps(c)
         squares = np.einsum("ij,ij->i", centred, centred)
         trace = np.maximum(spectrum.trace - part * squares, 0)[:, None]
@@ -138,7 +138,8 @@ class Without:
             weighted = inverse * turned
             own = np.einsum("ij,ij->i", weighted, turned)
             across, between = weighted @ gaps_turned.T, inverse @ (gaps_turned**2).T
-            if spectrum.has_rest:  # of δ alone: d is among the rows that the spectrum spans
+            # This term is needed for δ only, since d lies in the span of the eigenvectors.
+            if spectrum.has_rest:
                 between += ((gaps**2).sum(axis=1) - (gaps_turned**2).sum(axis=1)) / added
         lowest = 0.0 if spectrum.has_rest else spectrum.values.min()
         highest = (1 - s) * spectrum.values.max() + added
@@ -146,17 +147,20 @@ class Without:
         sound &= (FLAT * self.classes.farthest) ** 2 <= added[:, 0]
         farthest = self.classes.farthest
         solved = shrunk_solution(spectrum, self.classes.means, s, farthest)
-        # The fit on all rows stands for those without one, which resemble it.
+        # The fit on all rows represents those without one row, which resemble it.
         sound &= solved is not None and bool(
             self.rule.rounds_little(solved[1], farthest, solved[0])
         )
         return _Products(own, across, between, (1 - s) * part, sound)
 
     def _means_spread(self, found: _Products, gaps: np.ndarray, c: int) -> np.ndarray:
-        """For each row that is gone, whether scikit-learn keeps all directions of the means."""
+        """Return a mask of removed rows without which scikit-learn keeps all directions.
+
+        These are the directions of the class means.
+        """
         kept, across = found.complement[:, None], found.across
         products = gaps + found.part * (across[:, :, None] * across[:, None, :] / kept[:, None])
-        less = self.classes.sizes[c] - 1  # the mean of class c itself moves by −d/less
+        less = self.classes.sizes[c] - 1  # The mean of class c itself moves by −d/less.
         products[:, c, :] = products[:, :, c] = across / (less * kept)
         products[:, c, c] = found.own / (less**2 * found.complement)
         shares = np.exp(self.rule.log_priors(self.sizes(c)))
@@ -165,9 +169,9 @@ class Without:
 
 @frozen(eq=False)
 class _Products:
-    """t, d'A⁻¹δ_k and δ_k'A⁻¹δ_k of every row with δ_k = m_c − m_k, and γ; `sound`: to be trusted.
+    """The products t, d'A⁻¹δ_k and δ_k'A⁻¹δ_k of every row, where δ_k = m_c − m_k, and γ.
 
-    `gaps` are all products of the δ, where rows share them.
+    `sound` marks reliable rows. `gaps` holds all products of the δ if the rows share them.
     """
 
     own: np.ndarray
@@ -179,11 +183,11 @@ class _Products:
 
     @cached_property
     def complement(self) -> np.ndarray:
-        """1 − leverage."""
+        """1 − leverage of every row."""
         return 1 - self.part * self.own
 
     def distances(self, c: int, n_c: float) -> np.ndarray:
-        """The D_k of the head of this file."""
+        """Return the squared distances D_k of the module's docstring."""
         u = self.own[:, None] + self.across
         v = self.own[:, None] + 2 * self.across + self.between
         distances: np.ndarray = v + self.part * u**2 / self.complement[:, None]
@@ -191,7 +195,10 @@ class _Products:
         return distances
 
     def tells_means(self, c: int, n_c: float) -> np.ndarray:
-        """Whether the mean of class c, moved by −d/(n_c − 1), differs from another class mean."""
+        """Return True if the mean of class c without the row differs from another class mean.
+
+        Without the row this mean moves by −d/(n_c − 1).
+        """
         own = self.own[:, None] / (n_c - 1) ** 2
         apart = self.between - 2 * self.across / (n_c - 1) + own
         apart[:, c] = 0
@@ -204,14 +211,14 @@ NOWHERE = -1
 
 @frozen(eq=False)
 class LeftOut:
-    """`fits[j]` sees all rows but `rows[j]`."""
+    """Fits that leave out one row: `fits[j]` is trained on all rows but `rows[j]`."""
 
     fits: np.ndarray
     rows: np.ndarray
 
     @classmethod
     def of(cls, plan: Plan) -> LeftOut:
-        """All such fits of a plan; those with a label replaced are none."""
+        """Return all such fits of a plan, except those with a replaced label."""
         single, row = single_row_fits(plan)
         if (flips := Flips.of(plan)) is not None:
             single[flips.fit] = False
@@ -222,11 +229,11 @@ class LeftOut:
         return LeftOut(self.fits[which], self.rows[which])
 
     def asks(self, task: Task, place: int) -> np.ndarray:
-        """In which of the fits the candidate at this place of the group is asked."""
+        """Return a mask of the fits in which the candidate at this place of the group is needed."""
         return task.asks(self.fits, place)
 
     def answer(self, task: Task, place: int, scores: np.ndarray, present: np.ndarray) -> None:
-        """Answer each fit's questions from its row's scores; what rounding decides stays open."""
+        """Answer each fit's questions from its row's scores; leave open what rounding decides."""
         plan, candidate = task.plan, int(task.group.candidates[place])
         answers = respond(scores, present, task.request, task.data.n_classes)
         here = np.full(plan.n_fits, NOWHERE)

@@ -1,10 +1,10 @@
-"""The quadratic discriminant engine: every `reg_param`, every row left out, from one decomposition.
+"""The quadratic discriminant engine: every `reg_param` and left-out row from one decomposition.
 
-The scatter B of a class is decomposed once: (1 − r) B/n_c + r I has its axes for every r. Without
-row i of class c only that class changes. With d = x − m_c and a = n_c/(n_c − 1) its scatter is
-B − a d d', so that in the metric of (1 − r) B/(n_c − 1) + r I, where t = d'd and d d' is taken away
-g times, the squared distance becomes a² t / (1 − g t) and the determinant 1 − g t times itself.
-Where scikit-learn would complain of a rank it is asked itself.
+The scatter B of a class is decomposed once: (1 − r) B/n_c + r I has its axes for every r. If row i
+of class c is left out, only that class changes. With d = x − m_c and a = n_c/(n_c − 1) its scatter
+is B − a d d'. In the metric of (1 − r) B/(n_c − 1) + r I let t = d'd, and let g be the factor by
+which d d' is subtracted there. Then the squared distance becomes a² t / (1 − g t), and the
+determinant is multiplied by 1 − g t. If scikit-learn would complain of a rank, it is fitted itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
+LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
 
 
 @frozen
@@ -110,7 +110,7 @@ class QuadraticDiscriminants(OnePass):
 
 
 def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
-    """Each class's distribution for every candidate, None where some class has no scatter."""
+    """Return each class's distribution for every candidate; None if a class has no scatter."""
     if len(classes.present) < 2:
         return None
     regs = group.values("reg_param").astype(np.float64)
@@ -122,9 +122,9 @@ def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
 def _without_each(
     classes: Classes, shapes: list[Shape], setting: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of every candidate for each row by the fit without it, and which can be trusted.
+    """Return each row's scores by every candidate's fit without it, and a mask of reliable ones.
 
-    The rows stand as in `classes.centred`.
+    The rows are in the order of `classes.centred`.
     """
     sizes, n_classes = classes.sizes, len(shapes)
     full_rank = np.array([shape.has_full_rank for shape in shapes])
@@ -151,7 +151,7 @@ def _without_each(
 
 
 def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log densities of rows after each is gone from its class; which can be trusted."""
+    """Return log densities of rows, each removed from its class, and a mask of reliable ones."""
     gained = (fewer.size + 1) / fewer.size
     own = fewer.distances(squares)
     kept = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
@@ -189,16 +189,17 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
 
 
 CLEARLY = 1 + 1e-6
-LESS = {"n": 0, "n-1": 1}  # than the rows, by the word of the divisor
-SMALLEST = 1e-11  # of the largest column
-FEWEST = 1e-13  # of the largest eigenvalue: less is rounding
+LESS = {"n": 0, "n-1": 1}  # Difference between the number of rows and the divisor of this name.
+SMALLEST = 1e-11  # Share of the scale of the largest column.
+FEWEST = 1e-13  # Share of the largest eigenvalue. Smaller ones are rounding errors.
 
 
 @frozen(eq=False)
 class Shape:
-    """One class; row j of `weights` are the inverse variances along its axes for `regs[j]`.
+    """Distribution of one class; row j of `weights` has the inverse variances for `regs[j]`.
 
-    `values` are the eigenvalues of the scatter, all 1 where a root whitens it (`regs` is then 0).
+    `values` are the eigenvalues of the scatter. They are all 1 if a root whitens it; `regs` is then
+    0.
     """
 
     mean: np.ndarray
@@ -214,11 +215,11 @@ class Shape:
 
     @cached_property
     def divisor(self) -> float:
-        """What the scatter is divided by."""
+        """Number by which the scatter is divided."""
         return divisor_of(self.setting, self.size)
 
     def of_size(self, size: float) -> Shape | None:
-        """The same scatter as if it were of so many rows; None where they are too few."""
+        """Return the same scatter with another number of rows; None if there are too few."""
         if size <= len(self.mean):
             return None
         return Shape(self.mean, size, self.axes, self.values, self.regs, self.setting)
@@ -230,7 +231,7 @@ class Shape:
     @cached_property
     def log_determinants(self) -> np.ndarray:
         logs: np.ndarray = np.log(self.weights)
-        if isinstance(self.axes, Root):  # equal weights
+        if isinstance(self.axes, Root):  # All weights are equal here.
             log_determinants: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
         else:
             log_determinants = -logs.sum(axis=1)
@@ -238,7 +239,7 @@ class Shape:
 
     @cached_property
     def least_of_theirs(self) -> np.ndarray:
-        """No eigenvalue of the covariance, as scikit-learn divides it, is smaller."""
+        """Lower bound on the eigenvalues of the covariance with scikit-learn's divisor."""
         theirs = divisor_of({}, self.size)
         if isinstance(self.axes, Root):
             least: np.ndarray = np.array([self.axes.least_unscaled / theirs])
@@ -248,7 +249,7 @@ class Shape:
 
     @cached_property
     def has_full_rank(self) -> np.ndarray:
-        """For every candidate, whether scikit-learn finds the covariance to be of full rank."""
+        """Mask of candidates for which scikit-learn finds a covariance of full rank."""
         fine: np.ndarray = self.least_of_theirs > self.tol * CLEARLY
         if isinstance(self.axes, Root) and not fine.all():
             theirs = divisor_of({}, self.size)
@@ -257,9 +258,9 @@ class Shape:
         return fine
 
     def squares(self, centred: np.ndarray) -> np.ndarray:
-        """Squared coordinates along the axes (their sum alone, where a root whitens).
+        """Return squared coordinates along the axes, or only their sum if a root whitens.
 
-        Of rows less the mean, which are overwritten.
+        The argument holds centred rows, which are overwritten.
         """
         if isinstance(self.axes, Root):
             white = self.axes.whiten(centred, overwrite=True)
@@ -270,11 +271,11 @@ class Shape:
         return turned
 
     def log_densities_of(self, squares: np.ndarray) -> np.ndarray:
-        """Of every candidate, but for a common summand."""
+        """Return the log densities for every candidate, up to a common constant."""
         return -(self.distances(squares) + self.log_determinants[:, None]) / 2
 
     def distances(self, squares: np.ndarray) -> np.ndarray:
-        """Squared distances in the metric of every candidate."""
+        """Return squared distances in the metric of every candidate."""
         weights = self.weights[:, :1] if isinstance(self.axes, Root) else self.weights
         return weights @ squares.T
 
@@ -289,7 +290,10 @@ class Shape:
 def shape_of(
     classes: Classes, place: int, regs: np.ndarray, setting: Mapping[str, Any]
 ) -> Shape | None:
-    """The shape of a class, None where its scatter cannot be inverted or has too few digits."""
+    """Return the shape of a class.
+
+    It is None if its scatter cannot be inverted or has too few correct digits.
+    """
     rows, mean = classes.of_class(place), classes.means[place]
     size, p = float(classes.sizes[place]), classes.n_features
     if len(rows) <= p:
@@ -298,7 +302,8 @@ def shape_of(
         root = root_of(rows)
         if root is None or (root.scale <= size**0.5 * FLAT * classes.largest).any():
             return None
-        if root.scale.min() < SMALLEST * root.scale.max():  # an SVD of the rows loses it
+        # An SVD of the rows would lose this column.
+        if root.scale.min() < SMALLEST * root.scale.max():
             return None
         return Shape(mean, size, root, np.ones(p), regs, setting)
     if (FLAT * classes.farthest) ** 2 > regs.min() and classes.is_flat(place):
@@ -310,7 +315,7 @@ def shape_of(
 
 
 def divisor_of(setting: Mapping[str, Any], size: float) -> float:
-    """What the scatter of so many rows is divided by."""
+    """Return the number by which the scatter of so many rows is divided."""
     return size - LESS[setting.get("divisor", _theirs())]
 
 

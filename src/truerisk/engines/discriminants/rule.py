@@ -1,4 +1,4 @@
-"""What the settings of a linear discriminant mean: priors, divisor, scatter, and who is served."""
+"""Settings of a linear discriminant: priors, divisor and scatter, and which settings are served."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from truerisk.engines.discriminants.scatter import (
 from truerisk.kernels.spectral import EPS
 from truerisk.plan.answers import code_type
 
-WORST = 1e8  # condition of a shrunk scatter
-NOISE = 1e-12  # a share of the scatter between classes that is rounding only
+WORST = 1e8  # largest accepted condition number of a shrunk scatter
+NOISE = 1e-12  # Share of the scatter between classes that is rounding error only.
 CLEARLY = 1.001
-DOUBT = 1e-8  # of a score: the bound below is reached by few data, and seldom nearly
-CUT_OFF = 1e-13  # below this share of the largest eigenvalue lstsq may drop a direction
+DOUBT = 1e-8  # Share of a score. The bound is reached for few data sets, and seldom nearly.
+CUT_OFF = 1e-13  # Below this share of the largest eigenvalue lstsq may drop a direction.
 
 
 @frozen(eq=False)
 class DiscriminantRule:
-    """How the settings of a group turn class means and a scatter into scores."""
+    """Settings of a group that turn class means and a scatter into scores."""
 
     solver: str
     tol: float
@@ -40,13 +40,17 @@ class DiscriminantRule:
 
     @classmethod
     def of(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
-        """Of settings that differ in shrinkage and `tol`: what the largest keeps, the others do."""
+        """Combine settings that differ in shrinkage and `tol`.
+
+        The largest `tol` is used, since all others keep the directions that it keeps.
+        """
         check_present("truerisk.models.discriminant_analysis")
         from truerisk.models.discriminant_analysis import pools_by_n
 
         setting = settings[0]
         priors = setting["priors"]
-        solver = "lsqr" if setting["solver"] == "auto" else setting["solver"]  # of what is shrunk
+        # The solver of settings with shrinkage.
+        solver = "lsqr" if setting["solver"] == "auto" else setting["solver"]
         return cls(
             solver,
             max(float(setting["tol"]) for setting in settings),
@@ -57,22 +61,25 @@ class DiscriminantRule:
 
     @property
     def weighs_classes(self) -> bool:
-        """Whether given priors weigh the covariances of the classes."""
+        """True if given priors weight the covariances of the classes."""
         return self.priors is not None and self.solver != "svd"
 
     def can_fit(self, sizes: np.ndarray, n_features: int) -> bool:
-        """Whether scikit-learn would fit classes of these sizes."""
+        """Return True if scikit-learn would fit classes of these sizes."""
         k, n = len(sizes), sizes.sum()
         if k < 2 or n <= k or (self.priors is not None and len(self.priors) != k):
             return False
         return self.n_components is None or self.n_components <= min(k - 1, n_features)
 
     def has_covariances(self, sizes: np.ndarray) -> np.ndarray:
-        """Whether no class is of one row, of which scikit-learn estimates no covariance."""
+        """Return True if each class has two rows or more, as scikit-learn's covariances need."""
         return np.asarray((sizes > 1).all(axis=-1) | (self.solver == "svd"))
 
     def tells_means(self, means: np.ndarray) -> np.ndarray:
-        """Whether class means differ: of equal ones scikit-learn divides 0 by 0, and warns."""
+        """Return True if the class means differ.
+
+        If they are equal, scikit-learn divides 0 by 0 and warns.
+        """
         spread, size = np.ptp(means, axis=-2).max(axis=-1), np.abs(means).max(axis=(-1, -2))
         return np.asarray((spread > NOISE * size) | (self.solver == "lsqr"))
 
@@ -82,36 +89,39 @@ class DiscriminantRule:
         return np.log(sizes / sizes.sum(axis=-1, keepdims=True))
 
     def factor(self, sizes: np.ndarray) -> Any:
-        """By which squared distances are multiplied where the divisor is not n."""
+        """Return the factor of squared distances if the divisor is not n."""
         n = sizes.sum(axis=-1)
         return (n - sizes.shape[-1]) / n if self.divisor == "n-K" else np.ones_like(n)
 
     def of_classes(self, sizes: np.ndarray) -> np.ndarray:
-        """What the scatter of each class is multiplied by."""
+        """Return the factor of the scatter of each class."""
         if self.priors is not None and self.weighs_classes:
             return self.priors / sizes
         return np.broadcast_to(1 / sizes.sum(axis=-1, keepdims=True), sizes.shape)
 
     def has_full_rank(self, least: np.ndarray) -> np.ndarray:
-        """Whether scikit-learn finds full rank if no eigenvalue of scaled columns is smaller."""
+        """Return True if scikit-learn finds full rank.
+
+        `least` is a lower bound on the eigenvalues of the scaled columns.
+        """
         if self.solver != "svd":
             return np.ones(np.shape(least), dtype=bool)
         return np.asarray(least > self.tol**2 * CLEARLY)
 
     def keeps_all(self, least: Any, total: Any) -> np.ndarray:
-        """Whether the least-squares solver drops no direction of a scatter of this trace.
+        """Return True if the least-squares solver drops no direction of a scatter of this trace.
 
-        It cuts off at EPS of the largest eigenvalue of the columns as they are, not scaled.
+        It cuts off at EPS of the largest eigenvalue of the unscaled columns.
         """
         if self.solver != "lsqr":
             return np.ones(np.shape(least), dtype=bool)
         return np.asarray(least > CUT_OFF * total)
 
     def rounds_little(self, condition: Any, farthest: float, coefficients: np.ndarray) -> Any:
-        """Whether the learner's own rounding moves no score.
+        """Return True if the learner's own rounding changes no score noticeably.
 
-        But for "svd" it solves for the class means as they are, with a scatter of this condition,
-        and takes products with rows as they are: where these lie far from 0, beside the scatter,
+        Unless the solver is "svd", it solves for uncentred class means with a scatter of this
+        condition, and multiplies uncentred rows. If these are far from 0 relative to the scatter,
         scores are small differences of large numbers.
         """
         if self.solver == "svd":
@@ -121,9 +131,10 @@ class DiscriminantRule:
             return EPS * condition * farthest * longest <= DOUBT
 
     def plain_slopes(self, classes: Classes) -> np.ndarray | None:
-        """The inverse of the scatter times each class mean, less their mean; nothing is shrunk.
+        """Return the inverse scatter times each centred class mean, without shrinkage.
 
-        None where scikit-learn would have to decide a rank, or too few digits are known.
+        The result is None if scikit-learn would have to decide a rank, or if too few digits are
+        known.
         """
         if classes.has_flat_columns:
             return None
@@ -153,7 +164,7 @@ class DiscriminantRule:
         )
 
     def scores(self, classes: Classes, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Log densities of rows under each class with its prior, but for a common summand."""
+        """Return log densities of rows in each class with its prior, up to a common constant."""
         centre = classes.means.mean(axis=0)
         offsets = classes.means - centre
         distances = (rows - centre) @ slopes.T - np.einsum("kj,kj->k", offsets, slopes) / 2
@@ -163,9 +174,9 @@ class DiscriminantRule:
 def shrunk_solution(
     spectrum: ScatterSpectrum, rows: np.ndarray, s: float, farthest: float
 ) -> tuple[np.ndarray, float] | None:
-    """((1 − s) A + s tr(A)/p I)⁻¹ times each row, and the condition of what is inverted.
+    """Return ((1 − s) A + s tr(A)/p I)⁻¹ times each row, and the condition of this matrix.
 
-    None where too few digits are known.
+    The result is None if too few digits are known.
     """
     added = s * spectrum.trace / spectrum.n_features
     shrunk = (1 - s) * spectrum.values + added
@@ -180,9 +191,10 @@ def shrunk_solution(
 
 
 def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:
-    """Whether no direction of the class means is so short that the SVD solver drops it.
+    """Return a mask of fits whose class means all differ enough for the SVD solver.
 
-    `products[i]` are those of the means (from any origin) in the metric of the scatter.
+    That solver drops short directions of the class means. `products[i]` holds the products of the
+    means (from any origin) in the metric of the scatter.
     """
     centred = products - np.einsum("ij,ijk->ik", shares, products)[:, None, :]
     centred = centred - np.einsum("ij,ikj->ik", shares, centred)[:, :, None]
@@ -196,12 +208,12 @@ def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:
 
 
 def shrinkage_of(setting: Mapping[str, Any]) -> float:
-    """0 where nothing is shrunk."""
+    """Return the shrinkage of a setting, which is 0 if nothing is shrunk."""
     return float(setting["shrinkage"] or 0)
 
 
 def setting_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Why one setting is not served, or None."""
+    """Return why one setting is not served, or None."""
     solver, shrinkage = setting["solver"], setting["shrinkage"]
     if solver == "auto" and not shrinkage:
         return "solver='auto' stands for 'svd' if nothing is shrunk, and 'lsqr' else."
@@ -226,13 +238,13 @@ def setting_refusal(setting: Mapping[str, Any]) -> str | None:
 
 
 def is_number_in(value: Any, low: float, high: float) -> bool:
-    """Whether a value is a number, and not True or False, in this range."""
+    """Return True if a value is a number (not a bool) in this range."""
     number = isinstance(value, int | float | np.integer | np.floating)
     return number and not isinstance(value, bool) and bool(low <= value <= high)
 
 
 def priors_refusal(priors: Any) -> str | None:
-    """Why given priors are not served, or None."""
+    """Return why given priors are not served, or None."""
     if priors is None:
         return None
     try:
@@ -250,13 +262,13 @@ CLOSE = 1e-9
 def respond(
     scores: np.ndarray, present: np.ndarray, request: Request, n_classes: int
 ) -> np.ndarray:
-    """Answers from scores whose last axis are the classes `present`, ascending codes.
+    """Return predictions from scores whose last axis holds the classes `present` (ascending codes).
 
-    Scores are logarithms of joint densities, up to a summand that all classes share. A class that
+    Scores are logarithms of joint densities, up to a constant that all classes share. A class that
     is not present has probability 0.
     """
     if request.response == "label":
-        if len(present) == 2:  # no search along an axis of two
+        if len(present) == 2:  # A comparison is faster than argmax for two classes.
             best = (scores[..., 1] > scores[..., 0]).astype(np.intp)
         else:
             best = scores.argmax(axis=-1)
@@ -270,7 +282,10 @@ def respond(
 
 
 def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
-    """Where a label is asked for and the two best classes are equal but for rounding."""
+    """Return a mask of rows whose two best classes are equal up to rounding, for labels.
+
+    If probabilities are requested, no row is undecided.
+    """
     if request.response != "label":
         return np.zeros(scores.shape[:-1], dtype=bool)
     best = scores if scores.shape[-1] == 2 else np.partition(scores, -2, axis=-1)[..., -2:]

@@ -1,8 +1,8 @@
-"""Class means and scatter of what a fit sees, and two ways to invert a scatter.
+"""Class means and scatter of a training set, and two ways to invert a scatter.
 
-`Classes` holds the rows class by class, less the mean. A `Root` whitens by Cholesky, in columns
-scaled to variance 1; a `ScatterSpectrum` is a decomposition that serves any amount of shrinkage.
-Both know how far they can be trusted.
+`Classes` holds the centred rows class by class. A `Root` whitens by Cholesky, in columns scaled to
+variance 1. A `ScatterSpectrum` is a decomposition that serves any amount of shrinkage. Both of them
+know the limits of their precision.
 """
 
 from __future__ import annotations
@@ -15,21 +15,25 @@ from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
 from truerisk.core.frozen import frozen
 
-FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
-LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
-LONG = 8192  # cells: the loop over these hides what it costs to enter it
-DRIFT = 1e-13  # of the spread of a column: a mean that is off by less is right
-ENOUGH = 1e-5  # of the largest eigenvalue; smaller ones are not taken from a product X'X
+# A column is flat if it varies less than this relative to its size; half of the digits of its
+# centred cells are noise.
+FLAT = 1e-6
+# Share of the mean eigenvalue of scaled columns. A product X'X does not resolve smaller
+# eigenvalues.
+LEAST = 1e-7
+LONG = 8192  # Number of cells from which the loop over them outweighs the overhead of entering it.
+DRIFT = 1e-13  # Share of a column's spread. A mean with a smaller error counts as exact.
+ENOUGH = 1e-5  # Share of the largest eigenvalue. Smaller ones are not computed from a product X'X.
 
 
 @frozen(eq=False)
 class Classes:
-    """Rows class by class: codes that are present, how many rows (copies counted), and means.
+    """Rows class by class: the codes that are present, numbers of rows (with copies), and means.
 
-    `centred[t]` is row `order[t]` less the mean of its class, `times[t]` how often it counts (None:
-    once); those of class k are `centred[self.block(k)]`, in ascending order of the rows, and the
-    squares in a column sum to `squares[k]`.
-    `member[i]` is the place of row i's class in `present`.
+    `centred[t]` is row `order[t]` minus the mean of its class, and `times[t]` is its multiplicity
+    (None: all are 1). The rows of class k are `centred[self.block(k)]`, in ascending order of the
+    rows, and their squares in a column sum to `squares[k]`. `member[i]` is the index of row i's
+    class in `present`.
     """
 
     present: np.ndarray
@@ -47,14 +51,16 @@ class Classes:
         drawn = np.bincount(codes)
         present = np.flatnonzero(drawn)
         member = codes if len(present) == len(drawn) else np.searchsorted(present, codes)
-        narrow = codes.astype(np.uint16) if len(drawn) <= 1 << 16 else codes  # sorted by counting
+        # Small integers are sorted by counting.
+        narrow = codes.astype(np.uint16) if len(drawn) <= 1 << 16 else codes
         order = np.argsort(narrow, kind="stable")
         starts = np.concatenate([[0], np.cumsum(drawn[present])])
         times = None if times is None else times[order]
         centred = np.empty_like(X)
         sizes = np.empty(len(present))
         means, squares = (np.empty((len(present), X.shape[1])) for _ in range(2))
-        for k, (first, end) in enumerate(pairwise(starts)):  # what a cache holds, several times
+        # Each class is read several times while it fits into the cache.
+        for k, (first, end) in enumerate(pairwise(starts)):
             part = X.take(order[first:end], axis=0, out=centred[first:end], mode="clip")
             counts = np.ones(end - first) if times is None else times[first:end].astype(np.float64)
             sizes[k] = counts.sum()
@@ -70,25 +76,25 @@ class Classes:
         return int(self.centred.shape[1])
 
     def block(self, place: int) -> slice:
-        """Where the rows of a class stand in `centred`."""
+        """Return the slice of a class's rows in `centred`."""
         return slice(int(self.starts[place]), int(self.starts[place + 1]))
 
     @cached_property
     def at(self) -> np.ndarray:
-        """Where each row stands in `centred`."""
+        """Position of each row in `centred`."""
         at = np.empty(len(self.order), dtype=np.intp)
         at[self.order] = np.arange(len(at))
         return at
 
     def centred_rows(self, rows: np.ndarray, place: int) -> np.ndarray:
-        """Rows of one class, less its mean."""
+        """Return rows of one class minus its mean."""
         block = self.block(place)
         if np.array_equal(rows, self.order[block]):
-            return self.centred[block]  # all of them: no copy
+            return self.centred[block]  # All rows are requested, so that no copy is needed.
         return self.centred[self.at[rows]]
 
     def seen_from(self, place: int, of: int, out: np.ndarray) -> np.ndarray:
-        """Rows of class `of` less the mean of another (or their own), written into `out`."""
+        """Write the rows of class `of` minus the mean of any class into `out`."""
         rows = self.centred[self.block(of)]
         seen: np.ndarray = out[: len(rows)]
         if of == place:
@@ -98,7 +104,7 @@ class Classes:
         return seen
 
     def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
-        """Rows and a number, whose products sum to the scatter, each class's times its factor."""
+        """Return rows and a number whose products sum to the scatter with a factor per class."""
         if self.times is None and (factors == factors[0]).all():
             return self.centred, float(factors[0])  # no copy
         scale = np.repeat(factors, np.diff(self.starts))
@@ -107,7 +113,7 @@ class Classes:
         return np.sqrt(scale)[:, None] * self.centred, 1.0
 
     def of_class(self, place: int) -> np.ndarray:
-        """Rows whose products sum to the scatter of one class."""
+        """Return rows whose products sum to the scatter of one class."""
         block = self.block(place)
         if self.times is None:
             return self.centred[block]
@@ -115,22 +121,22 @@ class Classes:
 
     @cached_property
     def largest(self) -> np.ndarray:
-        """No cell of a column is larger, whatever its sign."""
-        spread = np.sqrt(self.squares.sum(axis=0))  # no cell lies farther out
+        """Upper bound on the absolute values of each column."""
+        spread = np.sqrt(self.squares.sum(axis=0))  # No cell is farther from its class mean.
         return np.abs(self.means).max(axis=0) + spread
 
     @property
     def farthest(self) -> float:
-        """No cell is larger, whatever its sign."""
+        """Upper bound on the absolute values of all cells."""
         return float(self.largest.max())
 
     @cached_property
     def has_flat_columns(self) -> bool:
-        """Whether some column hardly varies within classes, beside the size of its cells."""
+        """True if a column hardly varies within classes, relative to the size of its cells."""
         return self._flat(self.squares.sum(axis=0), len(self.centred))
 
     def is_flat(self, place: int) -> bool:
-        """Whether some column hardly varies within one class, beside the size of its cells."""
+        """Return True if a column hardly varies within one class, relative to its cells' size."""
         return self._flat(self.squares[place], int(np.diff(self.starts)[place]))
 
     def _flat(self, squares: np.ndarray, n: int) -> bool:
@@ -138,10 +144,10 @@ class Classes:
 
 
 def _centre(rows: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Take the mean away from rows; the mean, and the sums of squares that are left.
+    """Subtract the mean from rows; return the mean and the remaining sums of squares.
 
-    The mean of what is left is what rounding took from the mean, and goes as well where it counts
-    (Chan, Golub and LeVeque, 1983).
+    The mean of the remainder is the rounding error of the mean, and is subtracted as well if it
+    matters (Chan, Golub and LeVeque, 1983).
     """
     mean = shares @ rows
     _less(rows, mean, rows)
@@ -154,7 +160,7 @@ def _centre(rows: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _less(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
-    """Rows less a row, many short ones at a time: to turn to the next takes NumPy longer."""
+    """Subtract a row from all rows, many short rows at a time to save NumPy's overhead."""
     n, p = rows.shape
     at_once = max(1, min(n, LONG // p))
     whole = n - n % at_once
@@ -166,10 +172,11 @@ def _less(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
 
 @frozen(eq=False)
 class Root:
-    """A lower triangle T, with T'T the inverse of a scatter.
+    """A lower triangle T such that T'T is the inverse of a scatter.
 
-    T = L⁻¹/scale, where LL' is the scatter of the columns divided by `scale`, which has diagonal
-    1. `trace` is the trace of its inverse: its least eigenvalue is at least 1/trace.
+    T = L⁻¹/scale, where LL' is the scatter of the columns divided by `scale`, which has diagonal 1.
+    `trace` is the trace of the inverse of LL', so that the smallest eigenvalue of LL' is at least
+    1/trace.
     """
 
     triangle: np.ndarray
@@ -177,50 +184,51 @@ class Root:
     trace: float
 
     def whiten(self, rows: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-        """T times each row."""
-        # a triangle times a matrix: half of the work of a product; OpenBLAS likes upper ones more
+        """Return T times each row."""
+        # A triangular product takes half of the work of a full one. OpenBLAS is faster with upper
+        # triangles.
         across = self.triangle.T
         white: np.ndarray = blas.dtrmm(1.0, across, rows.T, trans_a=1, overwrite_b=overwrite)
         return white.T
 
     def solve(self, rows: np.ndarray) -> np.ndarray:
-        """The inverse of the scatter times each row."""
+        """Return the inverse of the scatter times each row."""
         return self.whiten(rows) @ self.triangle
 
     @cached_property
     def log_determinant(self) -> float:
-        """Of the scatter."""
+        """Log determinant of the scatter."""
         return float(-2 * np.log(np.diag(self.triangle)).sum())
 
     @property
     def least(self) -> float:
-        """A bound from below on the least eigenvalue of the scatter of the scaled columns."""
+        """Lower bound on the eigenvalues of the scatter of the scaled columns."""
         return 1 / self.trace
 
     @property
     def total(self) -> float:
-        """The trace of the scatter itself."""
+        """Trace of the scatter itself."""
         return float(self.scale @ self.scale)
 
     @cached_property
     def least_unscaled(self) -> float:
-        """A bound from below on the least eigenvalue of the scatter itself."""
+        """Lower bound on the eigenvalues of the scatter itself."""
         return 1 / float(np.einsum("ij,ij->", self.triangle, self.triangle))
 
     def least_exactly(self) -> float:
-        """The least eigenvalue of the scatter of the scaled columns."""
+        """Return the smallest eigenvalue of the scatter of the scaled columns."""
         inverse = self.triangle * self.scale
         return 1 / float(eigvalsh(inverse.T @ inverse)[-1])
 
     def least_unscaled_exactly(self) -> float:
-        """The least eigenvalue of the scatter itself."""
+        """Return the smallest eigenvalue of the scatter itself."""
         return 1 / float(eigvalsh(self.triangle.T @ self.triangle)[-1])
 
 
 def lengths(rows: np.ndarray) -> np.ndarray:
-    """The squared length of each row."""
+    """Return the squared length of each row."""
     squares: np.ndarray
-    if hasattr(np, "vecdot"):  # since NumPy 2.0, and quicker
+    if hasattr(np, "vecdot"):  # `vecdot` exists since NumPy 2.0 and is faster.
         squares = np.vecdot(rows, rows)
     else:
         squares = np.einsum("ij,ij->i", rows, rows)
@@ -228,7 +236,7 @@ def lengths(rows: np.ndarray) -> np.ndarray:
 
 
 def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
-    """The root of rows'rows times a factor, or None where too few digits of it are known."""
+    """Return the root of rows'rows times a factor, or None if too few of its digits are known."""
     n, p = rows.shape
     if n < p:
         return None
@@ -241,7 +249,7 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
         return None
     across, failed = lapack.dtrtri(upper, overwrite_c=1)
     inverse = across.T
-    scaled = inverse * scale  # as if the columns had been scaled before: the same digits
+    scaled = inverse * scale  # This has the same digits as if the columns had been scaled before.
     trace = float(np.einsum("ij,ij->", scaled, scaled))
     if failed or not trace * LEAST <= p:
         return None
@@ -253,9 +261,12 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
 
 @frozen(eq=False)
 class ScatterSpectrum:
-    """Eigenvalues and vectors of a scatter; `vectors` may span a part, the rest has value 0.
+    """Eigenvalues and eigenvectors of a scatter.
 
-    Of turned rows the scatter has as many eigenvalues as they had columns (`n_features`) before.
+    If `vectors` span a subspace, the rest has value 0.
+
+    The scatter of rotated rows has as many eigenvalues as the rows had columns before
+    (`n_features`).
     """
 
     values: np.ndarray
@@ -271,16 +282,17 @@ class ScatterSpectrum:
 def spectrum_of(
     rows: np.ndarray, factor: float = 1.0, *, n_features: int | None = None, added: float = 0.0
 ) -> ScatterSpectrum:
-    """The spectrum of rows'rows times a factor.
+    """Return the spectrum of rows'rows times a factor.
 
-    By the product where that keeps enough digits, else by an SVD. Where every eigenvalue is at
-    least as large as what will be `added` to it, smaller ones need no digits.
+    It is computed from the product if that keeps enough digits, and otherwise by an SVD. If every
+    eigenvalue is at least as large as the amount that will be `added` to it, smaller ones need no
+    digits.
     """
     n, p = rows.shape
     columns = p if n_features is None else n_features
     trace = factor * float(np.einsum("ij,ij->", rows, rows))
     if n >= p:
-        driver = "evd" if p > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
+        driver = "evd" if p > 1 else "ev"  # Before SciPy 1.11, "evd" fails for a single element.
         values, vectors = eigh(rows.T @ rows, driver=driver, overwrite_a=True, check_finite=False)
         if values[0] > ENOUGH * values[-1] or added > ENOUGH * factor * values[-1]:
             return ScatterSpectrum(factor * np.maximum(values, 0.0), vectors, trace, columns)

@@ -1,8 +1,9 @@
-"""Linear discriminants of many samples at once: means and scatters by weights, inverted together.
+"""Linear discriminants of many samples at once: weighted means and scatters, inverted together.
 
-The scatter of a class is Σ w x x' less its size times m m', in columns moved to their mean over all
-rows. Every shrinkage s is one more matrix, (1 − s) A + s tr(A)/p I, of the same scatters A. Samples
-in which this loses digits, or a class is missing, are left for the single fits.
+The scatter of a class is Σ w x x' minus its size times m m', in columns that are centred at their
+mean over all rows. Every shrinkage s adds one matrix, (1 − s) A + s tr(A)/p I, for the same
+scatters A. Samples in which this loses digits, or in which a class is missing, are left to the
+single fits.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from truerisk.engines.templates.fits_of_one_table import (
 )
 from truerisk.engines.templates.task import Task
 
-LEAST = 1e-5  # of the mean eigenvalue of scaled columns
-CANCELLED = 1e-4  # of a column's squares in all rows that a fit's means and blocks may leave
+LEAST = 1e-5  # share of the mean eigenvalue of scaled columns
+# Share of a column's sum of squares that has to remain after subtracting means and blocks.
+CANCELLED = 1e-4
 
 
 def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
-    """Answer what can be, with every shrinkage; which fits that were."""
+    """Answer as many fits as possible, for every shrinkage. Return a mask of the answered fits."""
     done = np.zeros(task.plan.n_fits, dtype=bool)
     rule = DiscriminantRule.of(task.group.settings)
     moved, largest = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
@@ -56,7 +58,7 @@ def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
 
 
 def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
-    """Put the answers that follow from scores `(asked row, class)` in the places of candidates."""
+    """Store the predictions that follow from scores `(tested row, class)` for each candidate."""
     task, line = sound.task, sound.positions[0]
     present = np.arange(task.data.n_classes)
     answers = respond(scores, present, task.request, len(present))
@@ -73,9 +75,10 @@ def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
 def _by_class(
     task: Task, open_: np.ndarray, X: np.ndarray, settings: int
 ) -> Iterator[tuple[Samples, list[np.ndarray]]]:
-    """Batches of the open fits, and the products of columns in the rows that they see of a class.
+    """Yield batches of the open fits with the column products of their training rows by class.
 
-    The first column counts. Of rows less blocks of rows they are added up once, block by block.
+    The first column is constant, so that it counts rows. For fits on all rows minus blocks of rows,
+    the products are added up once per block.
     """
     codes, (n, p), plan = task.data.class_codes, X.shape, task.plan
     classes = range(task.data.n_classes)
@@ -108,7 +111,7 @@ def _by_class(
 
 @frozen(eq=False)
 class _Sums:
-    """Sizes and means of the classes and the scatter of every fit, and where they are `sound`."""
+    """Class sizes, class means and the scatter of every fit, with a mask of the `sound` fits."""
 
     rule: DiscriminantRule
     sound: np.ndarray
@@ -137,7 +140,7 @@ class _Sums:
         return cls(rule, sound, safe, means, scatter, float(largest.max()))
 
     def fitted(self, shrinkage: float) -> _Fitted:
-        """The slopes with so much shrinkage, and which of them have enough digits."""
+        """Return the slopes for this shrinkage, with a mask of those that have enough digits."""
         rule, means, scatter = self.rule, self.means, self.scatter
         sound, (n_classes, p) = self.sound.copy(), means.shape[1:]
         if shrinkage:
@@ -160,7 +163,7 @@ class _Sums:
 
 @frozen(eq=False)
 class _Fitted:
-    """Slopes `(fit, class, column)` of the fits, and which of them are sound."""
+    """Slopes `(fit, class, column)` of the fits, with a mask of the sound ones."""
 
     rule: DiscriminantRule
     sound: np.ndarray
@@ -169,12 +172,12 @@ class _Fitted:
     slopes: np.ndarray
 
     def only(self, which: np.ndarray) -> _Fitted:
-        """Some of the fits."""
+        """Return some of the fits."""
         arrays = (self.sound, self.sizes, self.means, self.slopes)
         return _Fitted(self.rule, *(array[which] for array in arrays))
 
     def scores(self, X: np.ndarray, of: Samples) -> np.ndarray:
-        """`(asked row, class)`, as Rule.scores has them."""
+        """Return scores `(tested row, class)` as in `DiscriminantRule.scores`."""
         (line, rows, _), (n_fits, n_classes) = of.positions, self.slopes.shape[:2]
         centre = self.means.mean(axis=1, keepdims=True)
         offsets = self.means - centre
@@ -191,7 +194,7 @@ class _Fitted:
 def _scatters(
     by_class: list[np.ndarray], sizes: np.ndarray, means: np.ndarray, factors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The scatter of each fit, and its columns' squares within classes."""
+    """Return the scatter of each fit, and the sums of squares of its columns within classes."""
     n_fits, _, p = means.shape
     scatter, within = np.zeros((n_fits, p, p)), np.zeros((n_fits, p))
     for c, products in enumerate(by_class):
@@ -203,7 +206,7 @@ def _scatters(
 
 
 def _inverses(scatter: np.ndarray, sound: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inverses of the sound ones, and their traces in columns scaled to variance 1."""
+    """Return the inverses of sound scatters, and their traces in columns with variance 1."""
     p = scatter.shape[1]
     scale = np.sqrt(np.maximum(np.einsum("fjj->fj", scatter), 0))
     scale = np.where(sound[:, None] & (scale > 0), scale, 1)
@@ -212,7 +215,8 @@ def _inverses(scatter: np.ndarray, sound: np.ndarray) -> tuple[np.ndarray, np.nd
     trace = np.full(len(scatter), np.inf)
     try:
         inverse = np.linalg.inv(scaled)
-    except np.linalg.LinAlgError:  # one of them is singular: the single fits see to all
+    # One of them is singular, so that the single fits deal with all of them.
+    except np.linalg.LinAlgError:
         return np.zeros_like(scaled), trace
     trace[sound] = np.einsum("fjj->f", inverse[sound])
     trace[~(trace > 0)] = np.inf

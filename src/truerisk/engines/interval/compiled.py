@@ -1,4 +1,4 @@
-"""Functions on the line with at most k intervals that make least errors, for every k at once."""
+"""Step functions with at most k intervals that minimise the errors, for every k at once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ LARGEST = 2**31
 
 
 def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]:
-    """The labels of the function with least errors, for every k of a list.
+    """Return the labels of the function with the fewest errors, for every k of a list.
 
-    Groups of rows with equal x follow each other on the line; a function gives each group a label,
-    0 or 1, that changes at most k − 1 times. Of those with least errors it is the one with fewest
-    intervals; of these the one whose first interval is longest, then the second ...; of two with
-    the same boundaries the one that starts with 0. One backward pass: O(groups · max k).
+    Groups of rows with equal x follow each other on the line. A function gives each group a label,
+    0 or 1, that changes at most k − 1 times. Among the functions with the fewest errors the one
+    with the fewest intervals is chosen. Ties are broken in favour of the longest first interval,
+    then the longest second one, and so on, and finally in favour of the function that starts with
+    0. One backward pass takes O(groups · max k).
 
     Parameters
     ----------
@@ -64,11 +65,12 @@ def labels_after_changes(
     instead: ArrayLike,
     asks_next: ArrayLike | None = None,
 ) -> NDArray[np.int8]:
-    """What a group is called when its rows alone are changed, for every k and every change.
+    """Return the label of a group after only its rows are changed, for every k and every change.
 
-    The label that `labels_for_every_k` would give with `counts[group[c]]` replaced by
-    `instead[c]`; a group without rows goes with its left neighbour where both neighbours differ,
-    since intervals are made as long as possible. O(groups · max k²) for any number of changes.
+    It is the label that `labels_for_every_k` would give with `counts[group[c]]` replaced by
+    `instead[c]`. A group without rows gets the label of its left neighbour if both neighbours
+    differ, since each interval is made as long as possible. The cost is O(groups · max k²) for any
+    number of changes.
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ def labels_after_changes(
 def _chain(
     counts: ArrayLike, ks: Iterable[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Errors of each label, the distinct ks ascending, and where each k stands in them."""
+    """Return the errors of each label, the distinct ks (ascending), and each k's index in them."""
     wrong = _wrong(counts, "counts")
     if not len(wrong):
         raise ValueError("counts has no groups: there is nothing to divide into intervals")
@@ -133,7 +135,7 @@ def _chain(
 
 
 def _wrong(counts: ArrayLike, name: str) -> NDArray[np.int64]:
-    """Rows that label 0 and label 1 get wrong: those of the other class."""
+    """Return the numbers of rows that labels 0 and 1 misclassify: those of the other class."""
     array = integers(counts, name, n_dimensions=2)
     if array.shape[1] != 2:
         raise ValueError(f"{name} must have 2 columns, one per class, got shape {array.shape}")

@@ -1,9 +1,9 @@
-"""The interval engine: every number of intervals, every row left out, every label flipped at once.
+"""The interval engine: all numbers of intervals, left-out rows and flipped labels at once.
 
-Leaving one row out, or flipping its label, changes one place on the line. What is left and right
-of the place is known from one pass each way over all rows, so all such fits are answered together
-(`fits_of_one_table.py` says which they are). Any other fit takes one pass for all numbers of
-intervals.
+Leaving one row out, or flipping its label, changes one place on the line. The optimum to the left
+and to the right of the place is known from one pass over all rows in each direction, so that all
+such fits are answered together (`fits_of_one_table.py` says which they are). Any other fit takes
+one pass for all numbers of intervals.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Intervals(OnePass):
         return None
 
     def single_refusal(self, family: Family) -> str | None:
-        return None  # the classifier computes in doubles
+        return None  # The classifier computes in double precision.
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         one = len(np.shape(data.X)) == 2 and np.shape(data.X)[1] == 1
@@ -71,19 +71,21 @@ class Intervals(OnePass):
         return None
 
     def table(self, group: Group, data: Data) -> Any:
-        """All rows on the line, of which a fit takes its own."""
+        """Return all rows, sorted by x. Each fit selects its own rows from it."""
         return _SortedRows.of(super().table(group, data))
 
     def fits(self, numbers: Any) -> bool:
-        return True  # their order matters, and their middles, not their size
+        # Only the order of the numbers and the middles between them matter, not their size.
+        return True
 
     def together(self, task: Task) -> np.ndarray:
-        """Fits on all rows but one, or with one label flipped, asked about that row alone."""
+        """Answer fits that lack one row, or flip its label, and are tested on that row only."""
         plan = task.plan
         single, row = single_row_fits(plan)
-        if task.request.response != "label":  # shares of an interval need its boundaries
+        if task.request.response != "label":  # Class shares in an interval require its boundaries.
             single[:] = False
-        single[plan.fit[questions_counted(plan)]] = False  # and so do its rows
+        # Training counts need the interval boundaries too.
+        single[plan.fit[questions_counted(plan)]] = False
         fits = np.flatnonzero(single)
         if len(fits):
             labels = _labels_of_singles(task, fits, row[fits])
@@ -115,7 +117,7 @@ class Intervals(OnePass):
 
 @frozen(eq=False)
 class _SortedRows:
-    """Rows on the line: the distinct `x` of all rows, ascending, and the `group` of each row."""
+    """Rows on the line: the distinct `x` of all rows (ascending), and the `group` of each row."""
 
     x: np.ndarray
     group: np.ndarray
@@ -126,20 +128,20 @@ class _SortedRows:
         return cls(x, group.ravel())
 
     def __getitem__(self, rows: np.ndarray) -> _SortedRows:
-        """Some of the rows."""
+        """Return some of the rows."""
         return _SortedRows(self.x, self.group[rows])
 
     def counts(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
-        """Rows of each class in each group."""
+        """Return the number of rows of each class in each group."""
         places = 2 * self.group + codes
         counted = np.bincount(places, weights=times, minlength=2 * len(self.x))
         return counted.astype(np.int64).reshape(-1, 2)
 
     def nearest(self, present: np.ndarray) -> np.ndarray:
-        """For each group the place in `present` of the group that it goes with.
+        """Return, for each group, the index in `present` of the group whose label it gets.
 
-        It is the left neighbour up to the boundary between both, else the right one; where they
-        have one label there is no boundary, and it does not matter.
+        It is the left neighbour up to the boundary between both neighbours, else the right one. If
+        both have the same label there is no boundary, and the choice does not matter.
         """
         after = np.searchsorted(present, np.arange(len(self.x)))
         right = np.minimum(after, len(present) - 1)
@@ -149,7 +151,7 @@ class _SortedRows:
         return np.where(between & (self.x <= ends), left, right)
 
     def goes_right(self, group: np.ndarray) -> np.ndarray:
-        """Where the boundary between the neighbours of a group lies left of the group."""
+        """Return a mask of groups that lie right of the boundary between their neighbours."""
         inner = (group > 0) & (group < len(self.x) - 1)
         if not inner.any():
             return inner
@@ -158,12 +160,12 @@ class _SortedRows:
 
 
 def _ks(task: Task, group: Group) -> list[int]:
-    """More intervals than rows change nothing."""
+    """Return the numbers of intervals, of which more than there are rows change nothing."""
     return [min(int(setting["k"]), task.data.n_rows) for setting in group.settings]
 
 
 def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """`(candidate of the group, fit)`: what each fit calls the row that it lacks, or flips."""
+    """Return `(candidate of the group, fit)` labels of the row that each fit lacks or flips."""
     codes, flips = task.data.class_codes, Flips.of(task.plan)
     line = task.X
     counts, group = line.counts(codes), line.group[row]
@@ -178,7 +180,7 @@ def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndar
 
 
 def rows_of_intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in the interval of each group, and shares of the classes among them, for every k."""
+    """Return the number of rows in the interval of each group and the class shares, for every k."""
     starts = np.ones(labels.shape, dtype=bool)
     starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
     every = np.tile(counts, (len(labels), 1))

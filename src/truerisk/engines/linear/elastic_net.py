@@ -1,8 +1,9 @@
-"""The engine of Lasso and ElasticNet: all penalties of a train set by one descent each.
+"""The engine of Lasso and ElasticNet: all penalties of a training set, one descent each.
 
-Scikit-learn's coordinate descent is followed pass by pass, to where it stops: on X'X where it is no
-larger than X and penalties are many, else on some columns of X at a time. In exact arithmetic these
-are the very steps that it takes. Where rounding could have it take another, scikit-learn is asked.
+scikit-learn's coordinate descent is reproduced pass by pass until it stops: on X'X if that is not
+larger than X and there are many penalties, and otherwise on some columns of X at a time. In exact
+arithmetic these are the same steps that scikit-learn takes. If rounding could lead it to take other
+steps, scikit-learn is fitted itself.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from truerisk.kernels.spectral import EPS
 from truerisk.plan.plan import Plan
 
 SAME = 1e-9
-FEW = 4  # penalties: from here on side by side pays
-CACHED = 250_000  # cells of a table that a cache holds
+FEW = 4  # Number of penalties from which descending for all of them at once is faster.
+CACHED = 250_000  # Number of cells of a table that fits into the cache.
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("fit_intercept", "copy_X"), bool | np.bool_),
     **dict.fromkeys(("l1_ratio", "tol"), Real),
@@ -76,11 +77,12 @@ class ElasticNets(OnePass):
         return negative_weights(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Copies of the rows and some readings of them, against as many for every penalty.
+        """Return the estimated times of this engine and of the learner.
 
-        Where there are more columns than rows a descent goes through them more often. Of a table
-        that no cache holds, few penalties gain nothing side by side, and a fit that its limit of
-        passes cuts off is made once more for its warning.
+        The engine copies the rows and reads them a few times, the learner reads them for every
+        penalty. If there are more columns than rows, a descent makes more passes. If the table does
+        not fit into the cache, few penalties gain nothing from a joint descent. A fit that is
+        stopped by its limit of passes is repeated by scikit-learn for its warning.
         """
         p, n = int(np.shape(data.X)[1]), np.maximum(plan.least_train_sizes, 1).astype(np.float64)
         groups, cells = groups_along(family, self.along), n * p
@@ -114,10 +116,10 @@ class ElasticNets(OnePass):
 
 @cache
 def way_of_the_installed() -> bool | None:
-    """Whether the installed scikit-learn screens columns; None where it goes another way.
+    """Return True if the installed scikit-learn screens columns, None if it uses another method.
 
-    Asked once per process, on small problems, with so loose a tolerance that coefficients differ
-    by the step at which it stops; some milliseconds.
+    This is tested once per process, on small problems with so loose a tolerance that coefficients
+    depend on the step at which the descent stops. It takes some milliseconds.
     """
     problems = [(share, ratio) for share in (1.1, 0.5, 0.1, 0.02) for ratio in (1.0, 0.5)]
     ways = (w for w in (True, False) if all(map(partial(_agrees, w), problems)))
@@ -131,7 +133,8 @@ def _agrees(screens: bool, problem: tuple[float, float]) -> bool:
     X = rng.normal(size=(30, 8)) + rng.normal(size=(30, 1))
     y = X @ np.array([2.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.3, 0.0]) + rng.normal(size=30)
     X, y = X - X.mean(axis=0), y - y.mean()
-    alpha = share * np.abs(X.T @ y).max() / (30 * ratio)  # no coefficient is 0 but for share > 1
+    # All coefficients are 0 only if share > 1.
+    alpha = share * np.abs(X.T @ y).max() / (30 * ratio)
     model = unless_it_fails(lambda: ElasticNet(alpha, l1_ratio=ratio, tol=1e-2).fit(X, y))
     if model is None:
         return False
@@ -143,7 +146,10 @@ def _agrees(screens: bool, problem: tuple[float, float]) -> bool:
 def _descended(
     Z: np.ndarray, t: np.ndarray, total: float, settings: Sequence[Mapping[str, Any]], screens: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients, passes and whether they are sure, of every setting, on centred rows."""
+    """Return the coefficients, the passes and a mask of certain results for every setting.
+
+    The rows are centred.
+    """
     alpha = np.array([float(setting["alpha"]) for setting in settings]) * total
     ratio = np.array([float(setting.get("l1_ratio", 1.0)) for setting in settings])
     return descend(

@@ -1,8 +1,8 @@
-"""One train set of least squares: centred, decomposed, and all penalties answered.
+"""One training set of least squares: centred, decomposed, and answered for all penalties.
 
-First from the small product of the rows (Z'Z, or ZZ' where there are more columns than rows), which
-costs digits; where these could be missed, from the rows themselves. What rounding could still move,
-in ours or in the learner's own arithmetic, is left open.
+The small product of the rows is tried first (Z'Z, or ZZ' if there are more columns than rows),
+which costs digits. If these digits could matter, the rows themselves are decomposed. Predictions
+that rounding could still change, in this arithmetic or in the learner's own, are left open.
 """
 
 from __future__ import annotations
@@ -29,25 +29,27 @@ from truerisk.kernels.spectral import (
 )
 from truerisk.plan.answers import Response, code_type
 
-DOUBT = 1e-10  # of the targets' spread: answers that rounding could move further are left open
-MARGIN = 10.0  # a singular value this near to the cut-off may fall on either side of it
-CLEAR = 1e-4  # below this an eigenvalue of the product says little about the singular value
-TIE = 1e-8  # scores nearer than this are a tie: its winner is for scikit-learn to say
-NARROW = 1e-10  # a cut-off below this does not tell a null direction from rounding
+# Share of the targets' spread. Predictions that rounding could move further are left open.
+DOUBT = 1e-10
+MARGIN = 10.0  # A singular value this close to the cut-off may fall on either side of it.
+CLEAR = 1e-4  # Below this ratio an eigenvalue of the product determines the singular value poorly.
+TIE = 1e-8  # Scores that are closer than this are tied; scikit-learn decides the winner.
+NARROW = 1e-10  # A cut-off below this does not separate a null direction from rounding.
 
 
 @frozen
 class Manner:
-    """How the learner solves: with penalties or not, its intercept, and what it cuts off."""
+    """How the learner solves: with or without penalties, its intercept, and its cut-off."""
 
     penalised: bool
     intercept: bool
     cutoff: float = 0.0
-    by_rows: bool = False  # by an SVD of the rows, not by a Cholesky factor of the product
+    # True if it uses an SVD of the rows, not a Cholesky factor of the product.
+    by_rows: bool = False
 
     @classmethod
     def of(cls, setting: Mapping[str, Any]) -> Manner:
-        """From the parameters of a LinearRegression, a Ridge or a RidgeClassifier."""
+        """Read it from the parameters of a LinearRegression, a Ridge or a RidgeClassifier."""
         intercept = bool(setting["fit_intercept"])
         if "alpha" in setting:
             return cls(True, intercept, by_rows=setting["solver"] == "svd")
@@ -55,7 +57,10 @@ class Manner:
         return cls(False, intercept, cutoff)
 
     def rank_is_clear(self, singular: np.ndarray, *, null: bool) -> bool:
-        """Whether no direction is near the cut-off; `null`: one or more are zero up to rounding."""
+        """Return True if no direction is near the cut-off.
+
+        `null` says that at least one direction is zero up to rounding.
+        """
         if self.penalised:
             return True
         if self.cutoff < NARROW and null:
@@ -68,7 +73,10 @@ class Manner:
         return not near.any() and not blurred
 
     def works_on(self, smallest: float, largest: float, n: int, penalties: np.ndarray) -> Any:
-        """Where the learner cannot take a null direction for one that counts, or warn of it."""
+        """Return a mask of penalties for which the learner is not affected by null directions.
+
+        At other penalties it might use a null direction, or warn of it.
+        """
         if not self.penalised:
             return np.ones(len(penalties), dtype=bool)
         return smallest + penalties > MARGIN * n * EPS * (largest + penalties)
@@ -76,7 +84,7 @@ class Manner:
 
 @lru_cache(maxsize=1)
 def _cuts_at_tol() -> bool:
-    """Whether this scikit-learn's LinearRegression drops directions below `tol`."""
+    """Return True if the installed LinearRegression drops directions below `tol`."""
     from sklearn.linear_model import LinearRegression
 
     model = LinearRegression(fit_intercept=False)
@@ -85,16 +93,16 @@ def _cuts_at_tol() -> bool:
 
 
 def scales(T: np.ndarray, mean: np.ndarray, total: float) -> np.ndarray:
-    """The spread of each target, never far below its size."""
+    """Return the spread of each target, bounded from below relative to its size."""
     spread = np.sqrt((T**2).sum(axis=0) / total) + 1e-6 * np.abs(mean)
     return np.where(spread > 0, spread, 1.0)
 
 
 @frozen(eq=False)
 class TrainSet:
-    """Rows Z and targets T of a fit, centred and times the roots of the weights.
+    """Rows Z and targets T of a fit, centred and multiplied by the square roots of the weights.
 
-    Rows of weight 0 are not among them; `n_given` counts them, and copies.
+    Rows of weight 0 are dropped. `n_given` counts all rows, including those and copies.
     """
 
     Z: np.ndarray
@@ -114,7 +122,7 @@ class TrainSet:
         n_given: int,
         intercept: bool,
     ) -> TrainSet | None:
-        """None where all weights are zero."""
+        """Centre and weight the rows of a fit. Return None if all weights are zero."""
         if weights is not None and not weights.all():
             X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
         if not len(X):
@@ -131,12 +139,15 @@ class TrainSet:
 
     @property
     def wide(self) -> bool:
-        """Whether ZZ' is decomposed: where scikit-learn would, or its rounding would be another."""
+        """True if ZZ' is decomposed, as scikit-learn does, so that its rounding is the same."""
         return self.n_given < self.Z.shape[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and targets; where there are many columns, without the null direction of a mean."""
+        """Rows and targets.
+
+        If there are many columns, the null direction of the mean is removed.
+        """
         if not (self.wide and self.intercept):
             return self.Z, self.T
         v = contrasts(self.root)
@@ -152,22 +163,23 @@ class TrainSet:
 
     @property
     def shifted(self) -> float:
-        """Rounding of the centred rows, over EPS."""
+        """Rounding error of the centred rows, in units of EPS."""
         return self.far * self.total**0.5
 
     @cached_property
     def far(self) -> float:
-        """How far from zero the mean of the rows lies."""
+        """Distance of the mean of the rows from zero."""
         return float(np.linalg.norm(self.mean))
 
 
 def solve(
     train: TrainSet, X: np.ndarray, manner: Manner, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Answers `(penalty, row, target)` about rows X, and for which penalties they are open."""
+    """Return predictions `(penalty, row, target)` for rows X, and a mask of open penalties."""
     centred = X - train.mean
     answers, open_, works = _by_product(train, centred, manner, penalties)
-    again = open_ & works if train.wide else open_.copy()  # of wide rows no more can be told
+    # Wide rows with a null direction cannot be answered more precisely.
+    again = open_ & works if train.wide else open_.copy()
     if again.any():
         careful, still = _by_rows(train, centred, manner, penalties[again])
         answers[again] = careful
@@ -178,7 +190,7 @@ def solve(
 def degrees_of_freedom(
     train: TrainSet, manner: Manner, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The trace of each penalty's hat matrix, and where rounding decides which directions count."""
+    """Return the trace of each penalty's hat matrix, and a mask of those that rounding decides."""
     s = np.linalg.svd(train.Z, compute_uv=False) if train.Z.size else np.zeros(1)
     if not manner.penalised:
         null = train.wide or train.n_given > len(train.root)
@@ -193,7 +205,7 @@ def degrees_of_freedom(
 def _by_product(
     train: TrainSet, asked: np.ndarray, manner: Manner, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Answers, at which penalties they are open, and where the learner's own solver works."""
+    """Return predictions, a mask of open penalties, and a mask of those where the solver works."""
     Z, T = train.rows
     wide = train.wide
     product, right = (Z @ Z.T, T) if wide else (Z.T @ Z, Z.T @ T)
@@ -209,7 +221,7 @@ def _by_product(
         null = wide and (train.intercept or train.n_given > len(train.root))
         singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
         stable &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
-        if not stable.all():  # nothing may be divided by
+        if not stable.all():  # Division by these values would be unsafe.
             return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~stable, works
     elif not stable.any():
         return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~stable, works
@@ -225,7 +237,8 @@ def _by_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     Z, T = train.rows
     wide, scale = train.wide, train.scale
-    few = not wide and len(Z) < Z.shape[1]  # enough rows with their copies, too few without
+    # There are enough rows with their copies, but too few without them.
+    few = not wide and len(Z) < Z.shape[1]
     spectrum, singular = from_rows(Z, T, cutoff=manner.cutoff, noise=train.shifted)
     left = asked @ spectrum.vectors
     smallest = float(singular.min(initial=np.inf)) ** 2
@@ -250,7 +263,10 @@ def _by_rows(
 def location_doubts(
     spectrum: Spectrum, far: float, penalties: np.ndarray, scale: np.ndarray
 ) -> np.ndarray:
-    """Rounding of rows that lie far from zero: an intercept is a difference of large numbers."""
+    """Return the rounding error due to rows far from zero.
+
+    Their intercept is a difference of large numbers.
+    """
     if not len(spectrum.values):
         return np.zeros(len(penalties))
     lengths = lengths_of_coefficients(spectrum, penalties, scale)
@@ -259,9 +275,10 @@ def location_doubts(
 
 @frozen(eq=False)
 class Coding:
-    """Numbers as they are; classes as ±1, one column for two of them, else one per class.
+    """Targets as numbers: regression targets unchanged, classes as ±1.
 
-    `present` are the codes of the classes that the fit sees (None: regression).
+    Two classes share one column; otherwise there is one column per class. `present` holds the codes
+    of the training classes (None: regression).
     """
 
     response: Response
@@ -271,21 +288,24 @@ class Coding:
 
     @classmethod
     def of(cls, data: Data, response: Response, seen: np.ndarray) -> Coding | None:
-        """The coding of what a fit sees; None where that is one class only."""
+        """Return the coding of the training targets; None if they contain one class only."""
         present = None if data.classes is None else np.unique(seen)
         if present is not None and len(present) == 1:
             return None
         return cls(response, data.y.shape[1:], data.n_classes, present)
 
     def numbers(self, y: np.ndarray) -> np.ndarray:
-        """`(row, target)` from targets or class codes."""
+        """Return `(row, target)` numbers from targets or class codes."""
         if self.present is None:
             return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
         columns = self.present[1:] if len(self.present) == 2 else self.present
         return np.where(y[:, None] == columns, 1.0, -1.0)
 
     def answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Answers from `(candidate, row, target)`, and which of them a tie leaves open."""
+        """Return predictions from `(candidate, row, target)`; also return a mask of tied ones.
+
+        Ties are left open.
+        """
         open_ = np.zeros(numbers.shape[:2], dtype=bool)
         if self.present is None:
             return numbers.reshape(*numbers.shape[:2], *self.shape), open_

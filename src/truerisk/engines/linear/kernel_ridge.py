@@ -1,8 +1,8 @@
-"""The kernel-ridge engine: every penalty from one decomposition, one kernel for all fits.
+"""The kernel-ridge engine: all penalties from one decomposition, and one kernel for all fits.
 
-A fit's kernel is a part of that of all rows of one table. Leaving out every row costs one
-decomposition, and nothing is subtracted from 1. Where rounding could move an answer, or
-scikit-learn might find no Cholesky factor, scikit-learn itself is asked.
+A fit's kernel is a submatrix of the kernel of all rows. Leaving out every row costs one
+decomposition, without subtracting leverages from 1. If rounding could change a prediction, or if
+scikit-learn might find no Cholesky factor, scikit-learn is fitted itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS, Spectrum, answers_at, doubts_at, from_product, longest
 from truerisk.plan.plan import Plan
 
-BYTES = 1 << 29  # the kernel of all rows may take so much
+BYTES = 1 << 29  # Largest size of the kernel of all rows in bytes.
 
 
 @frozen
@@ -56,12 +56,16 @@ class KernelRidges(OnePass):
         return negative_weights(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """A decomposition for each train set against a kernel and a Cholesky factor per penalty."""
+        """Return the estimated times of this engine and of the learner.
+
+        The engine makes one decomposition per training set, the learner a kernel and a Cholesky
+        factor per penalty.
+        """
         groups = groups_along(family, self.along)
         n = plan.least_train_sizes.astype(np.float64)
         theirs = len(family) * (1.1e-3 + 1.2e-8 * n**2 + 1.7e-11 * n**3).sum()
         ours = 3e-8 * n**2 + 1.6e-10 * n**3
-        single, _ = single_row_fits(plan)  # these take one decomposition together
+        single, _ = single_row_fits(plan)  # All of these share one decomposition.
         shared = np.where(np.cumsum(single) > 1, ~single, True) * ours
         own = (ours if group.preparation is not None else shared for group in groups)
         return sum(float(seconds.sum()) for seconds in own), float(theirs)
@@ -99,7 +103,7 @@ class KernelRidges(OnePass):
 
 
 def _number_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Why a parameter of the kernel is none, or None."""
+    """Return why a parameter of the kernel is invalid, or None."""
     for name, least in (("gamma", 0.0), ("degree", 0.0), ("coef0", -np.inf)):
         value = setting[name]
         if name == "gamma" and value is None:
@@ -115,7 +119,7 @@ def _number_refusal(setting: Mapping[str, Any]) -> str | None:
 
 @frozen(eq=False)
 class KernelTable:
-    """The kernel of all rows, and how far its elements may be off."""
+    """The kernel of all rows, and the rounding error of its elements."""
 
     task: Task
     kernel: np.ndarray
@@ -137,7 +141,7 @@ class KernelTable:
         return KernelPart(inside, y, np.sqrt(weights[rows]), n_given, self.rounding, across)
 
     def answer(self, fit: int) -> bool:
-        """Answer a fit, or leave it open; False where all its weights are zero."""
+        """Answer a fit, or leave it open. Return False if all its weights are zero."""
         task, plan = self.task, self.task.plan
         group = task.of_fit(fit)
         if group is None:
@@ -161,7 +165,10 @@ class KernelTable:
         return True
 
     def answer_left_out(self, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Answer fits on all rows but one; which of them were answered or left open."""
+        """Answer fits on all rows but one.
+
+        Return a mask of fits that were answered or left open.
+        """
         n = self.task.plan.n_rows
         weights = np.ones(n) if self.task.weights is None else self.task.weights
         if not weights[row].all() or np.count_nonzero(weights) < 2:
@@ -187,7 +194,7 @@ MANNER = Manner(penalised=True, intercept=False)
 
 
 def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -> np.ndarray:
-    """The kernel of rows X with rows Y (None: with themselves), as KernelRidge computes it."""
+    """Return the kernel of rows X and Y (None: of X with itself), as KernelRidge computes it."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
     parameters = {name: setting[name] for name in ("gamma", "degree", "coef0")}
@@ -195,7 +202,10 @@ def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -
 
 
 def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
-    """How far an element of the kernel may be off, over EPS: squared distances lose what is far."""
+    """Return the rounding error of a kernel element in units of EPS.
+
+    Squared distances lose digits if the rows are far from zero.
+    """
     gamma = 1.0 / tables[0].shape[1] if setting["gamma"] is None else float(setting["gamma"])
     lengths = [np.einsum("ij,ij->i", X, X) for X in tables]
     square = max(float(squares.max(initial=0.0)) for squares in lengths)
@@ -209,9 +219,9 @@ def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
 
 @frozen(eq=False)
 class KernelPart:
-    """A fit's kernel, targets and weights; `across` is the kernel of what is asked with its rows.
+    """A fit's kernel, targets and weights; `across` is the kernel of tested and training rows.
 
-    `n_given` counts copies and rows of weight 0, which are not among the rows here.
+    `n_given` counts copies and rows of weight 0, which are dropped here.
     """
 
     inside: np.ndarray
@@ -230,7 +240,7 @@ class KernelPart:
         weights: np.ndarray,
         asked: np.ndarray,
     ) -> KernelPart:
-        """From the rows themselves."""
+        """Compute it from the rows themselves."""
         kept = weights > 0
         X, Y = X[kept], y[kept].reshape(int(kept.sum()), -1)
         rounding = rounding_of(setting, X, asked)
@@ -253,19 +263,19 @@ class KernelPart:
         return scales(self.targets, np.zeros(self.Y.shape[1]), total)
 
     def factors(self, penalties: np.ndarray) -> np.ndarray:
-        """At which penalties a Cholesky factor exists beyond doubt."""
+        """Return a mask of penalties for which a Cholesky factor certainly exists."""
         values = self.spectrum.values
         smallest = min(float(values.min(initial=0.0)), 0.0)
         largest = float(np.abs(values).max(initial=0.0))
         return MANNER.works_on(smallest, largest, self.n_given, penalties)
 
     def own_doubts(self, penalties: np.ndarray) -> np.ndarray:
-        """Rounding of the kernel of the rows asked about, times the solution."""
+        """Return the rounding error of the kernel of the tested rows, times the solution."""
         solved = longest((self.spectrum.right / self.scale).T, self.spectrum, penalties)
         return EPS * self.rounding * float(self.root.max()) * solved
 
     def answers(self, across: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`(penalty, row, target)`, and at which penalties rounding could move one of them."""
+        """Return `(penalty, row, target)`, and a mask of penalties that rounding affects."""
         stable = self.factors(penalties)
         answers = np.zeros((len(penalties), len(across), self.Y.shape[1]))
         if stable.any():

@@ -1,9 +1,9 @@
-"""The least-squares engine: all penalties of a train set, and every row left out, at once.
+"""The least-squares engine: all penalties of a training set, and all left-out rows, at once.
 
-A decomposition of the train set answers every penalty (`fit.py`); fits on rows of one table
-share its products (`shared_rows.py`), and leaving out every row costs one decomposition of all
-rows (`singles.py`). Answers that rounding could move, in this arithmetic or in
-scikit-learn's, are asked of scikit-learn itself: ties of classes, rows of leverage 1, coefficients
+A decomposition of the training set answers every penalty (`fit.py`). Fits on rows of one table
+share its products (`shared_rows.py`), and leaving out every row costs one decomposition of all rows
+(`singles.py`). If rounding could change predictions, in this arithmetic or in scikit-learn's,
+scikit-learn is fitted itself: this concerns ties of classes, rows of leverage 1, and coefficients
 that the data hardly determine.
 """
 
@@ -60,7 +60,7 @@ class LeastSquares(OnePass):
         return penalty_refusal(setting["alpha"]) if "alpha" in setting else None
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        first = settings[0]  # most differ from it in their penalty alone
+        first = settings[0]  # Most settings differ from it only in their penalty.
         others = [name for name in first if name != "alpha"]
         for setting in settings:
             alike = setting is not first and all(setting[name] is first[name] for name in others)
@@ -86,7 +86,7 @@ class LeastSquares(OnePass):
             return none
         single, row = single_row_fits(task.plan)
         free = np.empty(0, np.int32) if task.collected.extra is None else task.collected.extra.free
-        single[free] = False  # these are made one by one
+        single[free] = False  # These fits are made one by one.
         if task.X is None and manner.penalised:
             X = unless_it_fails(lambda: dense(task.data.X)) if _standardises(task) else None
             if X is None:
@@ -130,7 +130,7 @@ class LeastSquares(OnePass):
 
 
 def penalty_refusal(alpha: Any) -> str | None:
-    """Why an `alpha` is not one penalty for all targets, or None."""
+    """Return why `alpha` is not a single penalty for all targets, or None."""
     if np.ndim(alpha):
         return "alpha holds one penalty per target."
     if not isinstance(alpha, Real) or not 0 <= float(alpha) < np.inf:
@@ -170,14 +170,14 @@ SCALERS = tuple(
 
 
 def _penalties(group: Group) -> np.ndarray:
-    """One per candidate: 0 for LinearRegression."""
+    """Return one penalty per candidate, which is 0 for LinearRegression."""
     if "alpha" not in group.settings[0]:
         return np.zeros(len(group.candidates))
     return group.values("alpha").astype(np.float64)
 
 
 def negative_weights(data: Data) -> str | None:
-    """Why the weights are none, or None."""
+    """Return why the weights are invalid, or None."""
     for name, values in data.fit_params.items():
         weights = np.asarray(values, dtype=np.float64)
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -186,7 +186,10 @@ def negative_weights(data: Data) -> str | None:
 
 
 def _scaled(task: Task, manner: Manner) -> Task | None:
-    """The task with columns scaled by all rows, where least squares does not mind by which."""
+    """Return the task with columns scaled by all rows, or None.
+
+    It is None if the result depends on the rows that scale the columns.
+    """
     if not manner.intercept or not all(map(_only_scales, task.group.preparation.steps)):
         return None
     X = task.prepared_by_all_rows()
@@ -194,18 +197,18 @@ def _scaled(task: Task, manner: Manner) -> Task | None:
 
 
 def _standardises(task: Task) -> bool:
-    """Whether the one step before the learner divides columns by their deviations."""
+    """Return True if the only step before the learner divides columns by their deviation."""
     ((_, step), *others) = task.group.preparation.steps
     return not others and is_exactly(step, SCALERS[0]) and step.with_std is True
 
 
 def _only_scales(step: tuple[str, Any]) -> bool:
-    """Whether a step moves and stretches each column by itself."""
+    """Return True if a step shifts and scales each column separately."""
     return is_exactly(step[1], *SCALERS) and not getattr(step[1], "clip", False)
 
 
 def _with_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarray | None:
-    """The weights of the rows, times those of their classes; NOTHING where scikit-learn objects."""
+    """Return the sample weights times the class weights; NOTHING if scikit-learn would raise."""
     if class_weight is None or data.classes is None:
         return shown.all_weights
     from sklearn.utils import compute_sample_weight

@@ -1,7 +1,7 @@
-"""Least squares on rows of one table: products of all rows shared between the fits.
+"""Least squares on rows of one table: products of all rows are shared between the fits.
 
-Tall tables: Z'Z of a fit is that of all rows less that of the rows it lacks. Wide ones: ZZ' of a
-fit is a part of XX'. What rounding could move here is left for the single fits.
+For tall tables, Z'Z of a fit is that of all rows minus that of the rows it lacks. For wide tables,
+ZZ' of a fit is a submatrix of XX'. Results that rounding could change are left to the single fits.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from truerisk.kernels.spectral import (
     without_first,
 )
 
-SAMPLE = 8  # row in so many is looked at first
-NEAR = 0.5  # of a mean square: what the square of the mean may have of it
-BYTES = 1 << 28  # a product of all rows may take so much
+SAMPLE = 8  # One in this many rows is examined first.
+NEAR = 0.5  # Largest share of the squared mean in the mean square.
+BYTES = 1 << 28  # Largest size of a product of all rows in bytes.
 
 
 @frozen(eq=False)
 class SharedRows:
-    """All rows, with what their fits share."""
+    """All rows of a table, with the products that its fits share."""
 
     task: Task
     manner: Manner
@@ -39,12 +39,12 @@ class SharedRows:
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """Where the columns are moved to, so that no digit is lost on where they lie."""
+        """Point from which the columns are measured, so that their location costs no digits."""
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
         means = self.column_means
         if self._lies_near(means, SAMPLE) or self._lies_near(means, 1):
-            return np.zeros(len(means))  # rows that lie around zero need no copy
+            return np.zeros(len(means))  # Rows that lie around zero need no copy.
         return means
 
     @cached_property
@@ -53,14 +53,14 @@ class SharedRows:
         return np.full(len(X), 1 / len(X)) @ X
 
     def _lies_near(self, mean: np.ndarray, every: int) -> bool:
-        """Whether zero is near the means: what some rows have of the squares may be enough."""
+        """Return True if zero is close to the means; some of the rows may suffice to see it."""
         X = self.task.X
         some = X[::every]
         return bool((mean**2 <= NEAR * np.einsum("ij,ij->j", some, some) / len(X)).all())
 
     @cached_property
     def kernel_as_given(self) -> np.ndarray | None:
-        """XX' of a wide table whose rows lie around zero, which spares a copy of it."""
+        """XX' of a wide table whose rows lie around zero, so that the table need not be copied."""
         X = self.task.X
         if len(X) >= X.shape[1] or not self.shares_kernel:
             return None
@@ -70,7 +70,7 @@ class SharedRows:
 
     @cached_property
     def moved(self) -> np.ndarray:
-        """The columns less their origin."""
+        """The columns minus their origin."""
         X = self.task.X
         return X - self.origin if self.origin.any() else X
 
@@ -97,21 +97,21 @@ class SharedRows:
 
     @cached_property
     def squares(self) -> np.ndarray:
-        """Of the length of every moved row."""
+        """Squared length of every shifted row."""
         if self.shares_kernel:
             return self.kernel.diagonal()
         return np.einsum("ij,ij->i", self.moved, self.moved)
 
     @cached_property
     def shares_kernel(self) -> bool:
-        """Whether ZZ' of all rows costs less than those of the fits, and fits into memory."""
+        """True if ZZ' of all rows costs less than that of the single fits, and fits into memory."""
         plan = self.task.plan
         sizes = plan.least_train_sizes.astype(np.float64)
         n_tested = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
         return bool(8 * self.n**2 <= BYTES and self.n**2 <= (sizes * (sizes + n_tested)).sum())
 
     def weights_of(self, fit: int) -> tuple[np.ndarray, int]:
-        """The weight of every row in a fit (0: it is not among its rows), and how many it has."""
+        """Return the weight of every row in a fit (0: not in it), and its number of rows."""
         rows, times = self.task.plan.train_rows(fit)
         weights = np.zeros(self.n)
         weights[rows] = self.weights[rows] if times is None else self.weights[rows] * times
@@ -123,7 +123,7 @@ class SharedRows:
         return Coding.of(self.task.data, self.task.request.response, seen), y
 
     def answer(self, fit: int) -> bool:
-        """Whether a fit was answered (or concerns no candidate of the group)."""
+        """Answer a fit and return True; also return True if it has no candidate of the group."""
         group = self.task.of_fit(fit)
         if group is None:
             return True
@@ -151,13 +151,13 @@ class SharedRows:
 
 @frozen(eq=False)
 class Part:
-    """A fit on some rows of the table: `weights` is one entry per row, 0 outside."""
+    """A fit on some rows of the table; `weights` has one entry per row, which is 0 outside."""
 
     table: SharedRows
     weights: np.ndarray
     rows: np.ndarray
     mean_y: np.ndarray
-    Y: np.ndarray  # less its mean, all rows
+    Y: np.ndarray  # targets of all rows minus their mean
     n_given: int
 
     @classmethod
