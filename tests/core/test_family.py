@@ -1,18 +1,20 @@
-"""A family keeps the grid as scikit-learn orders it and makes fresh models of it."""
-
-from __future__ import annotations
+"""A family keeps the grid as scikit-learn orders or draws it, and makes fresh models of it."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import ParameterGrid
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
@@ -20,35 +22,31 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.searches import Silent
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, UnknownName
 from truerisk.core.family import Family
 
 PIPE = Pipeline([("scale", StandardScaler()), ("clf", KNeighborsClassifier())])
-GRIDS = [
-    {"n_neighbors": [5, 1, 3], "weights": ["uniform", "distance"]},
-    [{"n_neighbors": [5, 1]}, {"p": [1, 2], "n_neighbors": [7]}],
-    {"n_neighbors": np.array([1, 3])},
-    {"n_neighbors": range(1, 4)},
-]
+COLUMNS = ColumnTransformer([("n", StandardScaler(), [0]), ("t", OneHotEncoder(), [1])])
+MIXED = Pipeline([("s", COLUMNS), ("m", LogisticRegression())])
+SPREAD = scipy.stats.loguniform(0.01, 100)
 
 
-@pytest.mark.parametrize("grid", GRIDS)
-def test_the_order_is_that_of_parameter_grid(grid) -> None:
-    """Candidates come in the order of scikit-learn's ParameterGrid, given as dicts or made."""
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"n_neighbors": [5, 1, 3], "weights": ["uniform", "distance"]},
+        [{"n_neighbors": [5, 1]}, {"p": [1, 2], "n_neighbors": [7]}],
+        {"n_neighbors": np.array([1, 3])},
+        {"n_neighbors": range(1, 4)},
+    ],
+)
+def test_family_has_the_order_of_parameter_grid(grid):
     expected = list(ParameterGrid(grid))
     assert list(Family.of(KNeighborsClassifier(), grid).candidates) == expected
     assert list(Family.of(KNeighborsClassifier(), ParameterGrid(grid)).candidates) == expected
 
 
-def test_no_grid_is_the_model_as_it_stands() -> None:
-    """Without a grid there is one candidate with no settings."""
-    family = Family.of(KNeighborsClassifier(7))
-    assert len(family) == 1
-    assert family.make(0).n_neighbors == 7
-
-
-def test_models_are_fresh_and_the_original_is_untouched() -> None:
-    """Every model is a clone with its settings; parameter values are cloned too."""
+def test_make_gives_fresh_models_and_leaves_the_original():
     replaced = SVC()
     family = Family.of(PIPE, {"clf": [replaced], "clf__C": [1, 2]})
     one, two = family.make(1), family.make(1)
@@ -57,6 +55,9 @@ def test_models_are_fresh_and_the_original_is_untouched() -> None:
     assert one.named_steps["clf"].C == 2
     assert replaced.C == 1
     assert isinstance(PIPE.named_steps["clf"], KNeighborsClassifier)
+    alone = Family.of(KNeighborsClassifier(7))
+    assert len(alone) == 1
+    assert alone.make(0).n_neighbors == 7
 
 
 @pytest.mark.parametrize(
@@ -65,31 +66,25 @@ def test_models_are_fresh_and_the_original_is_untouched() -> None:
         (PIPE, "classification", "KNeighborsClassifier"),
         (make_pipeline(StandardScaler(), Ridge()), "regression", "Ridge"),
         (SVC(), "classification", "SVC"),
+        (Silent(KNeighborsClassifier()), "classification", "Silent"),
+        (make_pipeline(Silent(KNeighborsClassifier())), "classification", "Silent"),
+        (Silent(KNeighborsRegressor()), "regression", "Silent"),
     ],
 )
-def test_task_and_name_are_those_of_the_last_step(model, task, name) -> None:
-    """A pipeline is what its last step is."""
+def test_family_has_task_and_name_of_the_last_step(model, task, name):
+    """A search that does not say its task has that of what it tunes."""
     family = Family.of(model)
     assert (family.task, family.name) == (task, name)
 
 
-def test_a_search_that_does_not_say_it_is_what_it_tunes() -> None:
-    """Also as the last step; a selection of features by splits, which answers nothing, is none."""
-    from sklearn.feature_selection import SequentialFeatureSelector
-    from sklearn.neighbors import KNeighborsRegressor
+class Duck:
+    """It has the methods of an estimator and none of its bases."""
 
-    search = Silent(KNeighborsClassifier())
-    assert Family.of(search).task == "classification"
-    assert Family.of(make_pipeline(StandardScaler(), search)).task == "classification"
-    assert Family.of(Silent(KNeighborsRegressor())).task == "regression"
-    with pytest.raises(BadData, match="neither a classifier nor a regressor"):
-        _ = Family.of(SequentialFeatureSelector(KNeighborsClassifier())).task
+    def get_params(self, deep=True):
+        return {}
 
-
-def test_a_clusterer_makes_no_predictions() -> None:
-    """What is neither classifier nor regressor is refused by name."""
-    with pytest.raises(BadData, match="KMeans is neither a classifier nor a regressor"):
-        _ = Family.of(KMeans()).task
+    def set_params(self, **params):
+        return self
 
 
 @pytest.mark.parametrize(
@@ -98,9 +93,14 @@ def test_a_clusterer_makes_no_predictions() -> None:
         (KNeighborsClassifier, None, UnknownName, "not an estimator instance"),
         ("knn", None, UnknownName, "not an estimator instance"),
         (np.zeros((99, 9)), None, UnknownName, r"^array.{60,80} is not an estimator instance"),
+        (KMeans(), None, BadData, "KMeans is neither a classifier nor a regressor"),
+        (SequentialFeatureSelector(SVC()), None, BadData, "neither a classifier nor a regressor"),
+        (Duck(), None, BadData, r"Duck (has no tags of scikit-learn|is neither)"),
         (KNeighborsClassifier(), {"n_neighbours": [1]}, UnknownName, "mean 'n_neighbors'"),
         (PIPE, {"clf__n_neighbours": [1]}, UnknownName, "mean 'clf__n_neighbors'"),
         (PIPE, {"n_neighbors": [1]}, UnknownName, "mean 'clf__n_neighbors'"),
+        (MIXED, {"logistic__C": [1]}, UnknownName, r"parameter .*Of \d+ it has: m__C\.$"),
+        (MIXED, {"q": [1]}, UnknownName, r"has: m, memory, s, steps, transform_input, verbose\.$"),
         (KNeighborsClassifier(), {"n_neighbors": 3}, BadData, "wrapped in a list"),
         (KNeighborsClassifier(), {"weights": "uniform"}, BadData, "wrapped in a list"),
         (KNeighborsClassifier(), {"n_neighbors": []}, BadData, "non-empty sequence"),
@@ -109,42 +109,45 @@ def test_a_clusterer_makes_no_predictions() -> None:
         (KNeighborsClassifier(), "n_neighbors", UnknownName, "is no grid"),
         (KNeighborsClassifier(), [5], UnknownName, "5 in the grid is no dict"),
         (KNeighborsClassifier(), {1: [2]}, UnknownName, "1 in the grid is no name of a parameter"),
+        (SVC(), {"C": SPREAD}, BadArgument, "'C' has a distribution.*n_iter=60"),
+        (SVC(), {"C": lambda rng: 1.0}, BadArgument, "'C' has a distribution.*n_iter=60"),
+        (SVC(), {"C": partial(pow, 2)}, BadArgument, "'C' has a distribution.*n_iter=60"),
+        (SVC(), {"kernel": SVC}, BadArgument, "wrapped in a list"),
+        (SVC(), {"kernel": RBF()}, BadArgument, "wrapped in a list"),
     ],
 )
-def test_a_bad_model_or_grid_is_named(model, grid, error, message) -> None:
-    """What is wrong with the model or the grid, with the nearest name."""
-    with pytest.raises(error, match=message):
-        Family.of(model, grid)
+def test_family_refuses_a_bad_model_or_grid(model, grid, error, message):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # older releases of scikit-learn warn of lacking tags
+        with pytest.raises(error, match=message):
+            _ = Family.of(model, grid).task
 
 
-def test_only_states_left_at_none_are_seeded() -> None:
-    """With a seed, every random_state at None is set from it, deep ones too; given ones stay."""
+def test_make_seeds_only_states_left_at_none():
+    """One candidate of the grid may make the family random."""
     model = BaggingClassifier(DecisionTreeClassifier())
     family = Family.of(model)
-    assert family.is_random
     first, again, other = (family.make(0, seed) for seed in ((0, 1, 2), (0, 1, 2), (0, 1, 3)))
     states = [(m.random_state, m.estimator.random_state) for m in (first, again, other)]
     assert states[0] == states[1] != states[2]
     assert states[0][0] != states[0][1]
     assert None not in states[0]
-    assert not Family.of(RandomForestClassifier(random_state=3)).is_random
     assert Family.of(RandomForestClassifier(random_state=3)).make(0, (1, 2)).random_state == 3
-    assert not Family.of(KNeighborsClassifier()).is_random
-
-
-def test_one_random_candidate_makes_the_family_random() -> None:
-    """A grid may make a random model of one that is not."""
-    family = Family.of(
-        make_pipeline(LogisticRegression(random_state=0)),
-        {"logisticregression": [clone(LogisticRegression(random_state=1)), SVC()]},
-    )
-    assert family.is_random
+    seeded = LogisticRegression(random_state=0)
+    steps = [clone(seeded), SVC()]
+    are_random = [
+        Family.of(model).is_random,
+        Family.of(RandomForestClassifier(random_state=3)).is_random,
+        Family.of(KNeighborsClassifier()).is_random,
+        Family.of(make_pipeline(seeded), {"logisticregression": steps}).is_random,
+    ]
+    assert are_random == [True, False, False, True]
 
 
 class Sparing(ClassifierMixin, BaseEstimator):
     """It lists only what was set, as CatBoost's models do, and can be set more."""
 
-    def __init__(self, **given) -> None:
+    def __init__(self, **given):
         self.set_params(**given)
 
     def get_params(self, deep=True):
@@ -168,8 +171,7 @@ class Sparing(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("model", "prefix"), [(Sparing(rounds=3), ""), (make_pipeline(Sparing(rounds=3)), "sparing__")]
 )
-def test_a_parameter_is_unknown_when_set_params_says_so(model, prefix) -> None:
-    """A model that lists only what was set is tuned over what it can be set, and over no more."""
+def test_family_takes_parameters_that_set_params_takes(model, prefix):
     family = Family.of(model, {f"{prefix}depth": [1, 2]})
     assert family.make(1).get_params()[f"{prefix}depth"] == 2
     assert family.settings == ({"rounds": 3, "depth": 1}, {"rounds": 3, "depth": 2})
@@ -180,8 +182,7 @@ def test_a_parameter_is_unknown_when_set_params_says_so(model, prefix) -> None:
         Family.of(model, {f"{prefix}depth": [1], f"{prefix}round": [2]})
 
 
-def test_a_grid_may_put_in_steps_within_steps() -> None:
-    """A parameter of a step that the grid itself puts in is known when the step is in."""
+def test_family_knows_parameters_of_steps_that_the_grid_puts_in():
     inner = Pipeline([("clf", KNeighborsClassifier())])
     grid = {"clf": [inner], "clf__clf": [SVC()], "clf__clf__C": [1, 2]}
     assert Family.of(PIPE, grid).make(1).get_params()["clf__clf__C"] == 2
@@ -189,44 +190,12 @@ def test_a_grid_may_put_in_steps_within_steps() -> None:
         Family.of(PIPE, grid | {"clf__clf__D": [1]})
 
 
-def test_steps_are_those_of_a_pipeline() -> None:
-    """A learner with a parameter called `steps`, a number, is no pipeline."""
+def test_family_takes_a_number_called_steps_for_no_pipeline():
     family = Family.of(Sparing(steps=100), {"steps": [10, 20]})
     assert (family.name, family.prefix, family.last) == ("Sparing", "", family.estimator)
     X, y = np.arange(24.0)[:, None], np.arange(24) % 2
     for method in ("3-fold", tr.methods.Bootstrap(replicates=2)):
         assert tr.risk_curve(family.estimator, {"steps": [1, 2]}, X, y, cv=method).values.all()
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("logistic__C", r"has no parameter 'logistic__C'. Of \d+ it has: m__C\.$"),
-        ("qqqq", r"Of \d+ it has: m, memory, s, steps, transform_input, verbose\.$"),
-    ],
-)
-def test_of_a_pipeline_a_message_lists_what_may_be_meant(name, said) -> None:
-    """Not dozens of parameters of its steps."""
-    columns = ColumnTransformer([("n", StandardScaler(), [0]), ("t", OneHotEncoder(), [1])])
-    pipe = Pipeline([("s", columns), ("m", LogisticRegression())])
-    with pytest.raises(UnknownName, match=said):
-        Family.of(pipe, {name: [1.0]})
-
-
-def test_an_estimator_without_tags_is_told_what_to_derive_from():
-    """One that has the methods of an estimator, and none of its bases."""
-
-    class Duck:
-        def get_params(self, deep=True):
-            return {}
-
-        def set_params(self, **params):
-            return self
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # older releases take it for neither, and say so
-        with pytest.raises(BadData, match=r"Duck (has no tags of scikit-learn|is neither)"):
-            _ = Family.of(Duck()).task
 
 
 class Copies(ClassifierMixin, BaseEstimator):
@@ -237,8 +206,77 @@ class Copies(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("grid", [None, {"depth": [1, 2]}])
-def test_what_clone_takes_for_changed_is_refused_before_a_fit(grid) -> None:
-    """With what helps: before, its grid was said to name parameters that it lacks."""
+def test_family_refuses_what_clone_takes_for_changed(grid):
     with pytest.raises(BadArgument, match=r"Cannot clone object Copies.* A tuple in the place"):
         Family.of(make_pipeline(StandardScaler(), Copies(["a"])), grid)
     assert Family.of(Copies(("a",))).make(0).columns == ("a",)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        {"C": SPREAD},
+        {"C": SPREAD, "gamma": SPREAD, "kernel": ["linear", "rbf"]},
+        {"C": [0.1, 1, 10, 100], "gamma": np.array([0.1, 1.0, 2.0])},
+        [{"C": SPREAD, "kernel": ["linear"]}, {"gamma": SPREAD, "kernel": ["rbf"]}],
+        [{"C": [1, 2, 3]}, {"gamma": [1, 2, 3], "C": [1]}],
+    ],
+)
+def test_drawn_settings_are_those_of_the_parameter_sampler(space):
+    assert drawn(space) == list(ParameterSampler(space, 5, random_state=3))
+
+
+def drawn(space, n_iter=5, seed=3):
+    """The settings of a support vector machine."""
+    return list(Family.drawn(SVC(), space, n_iter, seed).candidates)
+
+
+def test_drawn_settings_from_a_function_follow_the_seed():
+    space = {"C": lambda rng: 10 ** rng.uniform(-2, 2), "kernel": ["linear", "rbf"]}
+    first, again, other = (drawn(space, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert len({setting["C"] for setting in first}) == 5
+    assert all(0.01 <= setting["C"] <= 100 for setting in first)
+
+
+def test_drawn_settings_of_a_smaller_grid_are_all_with_one_warning():
+    with pytest.warns(TrueRiskWarning, match="has 4 settings, and n_iter=60 asks") as said:
+        found = drawn({"C": [1, 2, 3, 4]}, 60)
+    assert len(said) == 1
+    assert sorted(setting["C"] for setting in found) == [1, 2, 3, 4]
+
+
+class Foreign:
+    """A distribution that takes no random state."""
+
+    def rvs(self):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("space", "error", "message"),
+    [
+        *[(none, BadArgument, "nothing to draw from") for none in (None, {}, [], [{}, {}], ())],
+        *[
+            (wrong, BadArgument, "draws from a dict of distributions and lists")
+            for wrong in ("C", 3, ["C"], [{"C": [1]}, "gamma"], np.ones(2))
+        ],
+        ({"C": object()}, BadArgument, "cannot give values of 'C': .* rvs"),
+        ({"C": Foreign()}, BadArgument, "no value of 'C' can be drawn from .*random_state"),
+        ({"C": lambda rng: 1 / 0}, BadArgument, "no value of 'C' .*ZeroDivisionError"),
+        ({"C": [], "gamma": SPREAD}, BadData, "Parameter grid for parameter 'C'"),
+        ({"D": SPREAD}, UnknownName, "no parameter 'D'"),
+        ({"kernel": SVC}, BadArgument, "cannot give values of 'kernel'"),
+        ({"kernel": RBF()}, BadArgument, "cannot give values of 'kernel'"),
+    ],
+)
+def test_drawn_settings_refuse_what_cannot_be_drawn_from(space, error, message):
+    with pytest.raises(error, match=message):
+        drawn(space)
+
+
+@pytest.mark.parametrize("n_iter", [0, -1, 2.5, "ten", True])
+def test_drawn_settings_refuse_a_number_that_is_no_count(n_iter):
+    with pytest.raises(BadArgument, match="n_iter=.*whole number of settings"):
+        drawn({"C": SPREAD}, n_iter)

@@ -1,11 +1,8 @@
 """What a thing is, is its class, and no method of it replaced."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
-import pytest
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -34,8 +31,7 @@ def replaced():
     return scaler
 
 
-def test_only_its_own_objects_are_exactly_of_a_class():
-    """A subclass, a namesake and an object with a replaced method are none; parameters are free."""
+def test_is_exactly_takes_no_subclass_namesake_or_replaced_method():
     assert is_exactly(StandardScaler(with_mean=False), "no.such:Class", PLACE)
     assert is_exactly(StandardScaler().fit([[1.0], [2.0]]), PLACE)
     for other in (Scaler(), Namesake(), replaced(), StandardScaler, None):
@@ -45,16 +41,16 @@ def test_only_its_own_objects_are_exactly_of_a_class():
     assert entry_of(StandardScaler(), {"no.such:Class": 0, PLACE: 1}) == 1
 
 
-def test_a_kind_includes_its_subclasses():
-    """For what a subclass cannot change, such as where its steps are."""
+def test_is_a_takes_subclasses_and_is_from_what_stands_in_the_package():
     assert is_a(Scaler(), PLACE)
     assert not is_a(Namesake(), PLACE)
     assert not is_a(Scaler(), "no.such:Class")
+    assert is_from(StandardScaler(), "sklearn")
+    assert not is_from(Namesake(), "sklearn")
+    assert not is_from(Scaler(), "sklearn")
 
 
-def test_methods_are_kept_or_not():
-    """Inherited methods are those of the class; overridden or replaced ones are not."""
-
+def test_keeps_refuses_overridden_and_replaced_methods():
     class Own(GridSearchCV):
         def predict(self, X):
             return super().predict(X)
@@ -67,21 +63,11 @@ def test_methods_are_kept_or_not():
     assert not keeps(Namesake(), PLACE, "transform")
 
 
-def test_a_package_holds_what_is_found_there():
-    """A class that says it is from a package is looked for where it says it is."""
-    assert is_from(StandardScaler(), "sklearn")
-    for other in (Namesake(), Scaler()):
-        assert not is_from(other, "sklearn")
-
-
-@pytest.mark.parametrize(
-    "call", ["is_exactly(1, PLACE)", "keeps(1, PLACE, 'fit')", "is_a(1, PLACE)"]
-)
-def test_nothing_is_imported_to_know(call):
-    """A module that nobody has imported has no objects, and is not imported for their sake."""
+def test_identity_imports_nothing_to_know():
     code = (
         "import sys; from truerisk.core.identity import *\n"
-        f"PLACE = {PLACE!r}\nassert not {call}; assert 'sklearn' not in sys.modules"
+        f"assert not (is_exactly(1, {PLACE!r}) or keeps(1, {PLACE!r}, 'fit'))\n"
+        "assert 'sklearn' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

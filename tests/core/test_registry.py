@@ -1,13 +1,13 @@
-"""A registry prints itself, loads late, and names the nearest word."""
+"""A registry prints itself, loads late, and names the nearest word and the missing module."""
 
-from __future__ import annotations
+from collections import Counter
 
 import pytest
 
 import truerisk as tr
 from truerisk import selection
-from truerisk.core.errors import UnknownName
-from truerisk.core.registry import Line, Registry, closest
+from truerisk.core.errors import MissingBranch, UnknownName
+from truerisk.core.registry import Line, Registry, check_present, closest, is_present
 from truerisk.losses import row_losses as losses
 
 TABLE = Registry(
@@ -15,34 +15,42 @@ TABLE = Registry(
     {
         "counter": Line("collections:Counter", "counts"),
         "broken": Line("no_such_module_here:X", "cannot be loaded"),
+        "tea": Line("truerisk.methods.divination:Tea", "reads leaves"),
     },
 )
 
 
-def test_a_table_of_words() -> None:
-    """It is a mapping in the order of its lines, and prints one line each."""
-    assert list(TABLE) == TABLE.names() == ["counter", "broken"]
-    assert len(TABLE) == 2
+def test_registry_is_a_mapping_in_the_order_of_its_lines():
+    assert list(TABLE) == TABLE.names() == ["counter", "broken", "tea"]
+    assert len(TABLE) == 3
     assert TABLE["counter"].module == "collections"
-    assert str(TABLE) == "counter  counts\nbroken   cannot be loaded"
+    assert str(TABLE).startswith("counter  counts\nbroken   cannot be loaded\n")
 
 
-def test_words_are_loaded_when_asked_for() -> None:
-    """A line that cannot be imported harms nobody who does not ask for it."""
-    from collections import Counter
-
+def test_registry_loads_a_word_when_asked_and_names_what_is_missing():
     assert TABLE.load("counter") is Counter
     with pytest.raises(ModuleNotFoundError):
         TABLE.load("broken")
-
-
-def test_an_unknown_word_gets_the_nearest() -> None:
-    """The message says what is unknown, the nearest word, and all words."""
+    with pytest.raises(MissingBranch, match=r"needs truerisk\.methods\.divination,"):
+        TABLE.load("tea")
     with pytest.raises(
-        UnknownName, match=r"no thing 'conter'; did you mean 'counter'\? Known: counter, broken"
+        UnknownName, match="no thing 'conter'; did you mean 'counter'.*: counter, b"
     ):
         TABLE.load("conter")
     assert closest("zzz", TABLE) == ""
+
+
+@pytest.mark.parametrize("module", ["methods.divination", "methods.divination.of_entrails"])
+def test_check_present_names_the_first_missing_package(module):
+    assert is_present("truerisk.methods.racing")
+    check_present("truerisk.methods.racing")
+    assert not is_present(f"truerisk.{module}")
+    with pytest.raises(MissingBranch) as refused:
+        check_present(f"truerisk.{module}")
+    assert str(refused.value) == (
+        "this call needs truerisk.methods.divination, which is missing from this installation; "
+        "install truerisk anew."
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,8 +63,7 @@ def test_an_unknown_word_gets_the_nearest() -> None:
     ],
     ids=lambda registry: registry.kind,
 )
-def test_every_line_of_the_package_loads(registry) -> None:
-    """Each word of each table of these rooms leads to something callable."""
+def test_registry_of_the_package_loads_every_line(registry):
     assert all(callable(registry.load(word)) for word in registry)
 
 
@@ -74,8 +81,7 @@ def test_every_line_of_the_package_loads(registry) -> None:
         (tr.selection, "as_rul", "as_rule"),
     ],
 )
-def test_a_mistyped_name_gets_the_nearest(room, name, near) -> None:
-    """As words do; and completion offers its names, none that it imports for itself."""
+def test_room_names_the_nearest_attribute_and_completes_its_own(room, name, near):
     face = next(
         (f"truerisk.{word}" for word in tr.__all__ if getattr(tr, word) is room), "truerisk"
     )
@@ -89,7 +95,6 @@ def test_a_mistyped_name_gets_the_nearest(room, name, near) -> None:
 @pytest.mark.parametrize(
     "room", ["datasets", "engines", "intervals", "losses", "methods", "models", "selection"]
 )
-def test_every_room_of_words_has_the_same_face(room) -> None:
-    """`tr.losses.names()` as `tr.methods.names()`: the words of its registry, in their order."""
+def test_names_are_the_words_of_the_registry(room):
     room = getattr(tr, room)
     assert room.names() == list(room.registry)
