@@ -1,10 +1,11 @@
-r"""Scores of labels: functions of three weights a class, right answers, rows and answers of it.
+"""Scores of labels, as functions of each class's correct predictions, rows and predictions.
 
-Each score g depends on a confusion table by its hits h_k, rows t_k and answers s_k of every class
-k alone, and does not change when all weights are doubled. A row of class t that was answered s has
-the influence W (∂g/∂t_t + ∂g/∂s_s + 1[t = s] ∂g/∂h_t), W the weight of all; the derivatives are
-taken by a complex step (Squire and Trapp, 1998), which is exact to rounding. A label that y does
-not hold is no class: it is wrong, and an answer of none.
+Each score g depends on the confusion table only through the hits h_k, rows t_k and predictions s_k
+of every class k, and does not change if all weights are doubled. A row of class t that was
+predicted as s has the influence W (∂g/∂t_t + ∂g/∂s_s + 1[t = s] ∂g/∂h_t), where W is the total
+weight. The derivatives are computed by a complex step (Squire and Trapp, 1998), which is exact up
+to rounding. A predicted label that y does not contain belongs to no class: it is wrong, and no
+class's prediction.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ OverClasses = Literal["macro", "weighted"]
 
 
 class OfOneClass(Loss):
-    """A score that speaks of one class: `positive`, by default the greater of two labels.
+    """A score of one class: `positive`, by default the greater of two labels.
 
-    Of three classes and more it is the mean over all of them, each against the rest. `average`
-    takes that mean of two classes, too: alike ("macro") or by their rows ("weighted").
+    For three or more classes it is the mean over all of them, each against the rest. `average`
+    applies this mean to two classes as well, with equal weights ("macro") or weighted by their rows
+    ("weighted").
     """
 
     def __init__(self, average: OverClasses | None = None, positive: Any = None) -> None:
@@ -68,19 +70,19 @@ STEP = 1e-20
 
 
 class _OfTable(Loss):
-    """1 − score of the weighted confusion table."""
+    """A loss that is 1 − score of the weighted confusion table."""
 
     response, per_row, is_score, upper, perfect = "label", False, True, 1.0, 1.0
     tells_influences = True
     is_biased_on_small_sets = True
-    wants_two = False  # whether the truth must hold two classes
+    wants_two = False  # True if the test set must contain two classes.
 
     def events(self, data: Data) -> Events | None:
         return Events.of_class(data)
 
     @abstractmethod
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
-        """The score of tables, whose classes are on the last axis."""
+        """Return the score of tables whose last axis holds the classes."""
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -100,7 +102,7 @@ class _OfTable(Loss):
         truth, answers, _ = self._codes(data, rows, answers)
         for line, table, labels in zip(influences, tables, answers, strict=True):
             of_hit, of_true, of_said = self._slopes(table)
-            of_said = np.append(of_said, 0.0)  # the last is that of -1, no class
+            of_said = np.append(of_said, 0.0)  # The last entry belongs to code -1, no class.
             slopes = of_true[truth] + of_said[labels] + np.where(labels == truth, of_hit[truth], 0)
             line[:] = -slopes * table[1].sum()
         return influences
@@ -112,9 +114,10 @@ class _OfTable(Loss):
         return np.array([self._swing(table, len(rows)) for table in tables])
 
     def _swing(self, table: np.ndarray, n_rows: int) -> float:
-        """The largest change by a row that is found, or no longer, for each class in the truth.
+        """Return the largest change due to one row that becomes, or is no longer, correct.
 
-        It goes from, or to, the other class that is answered most.
+        It is the maximum over the classes of the truth. The prediction moves to, or from, the other
+        class that is predicted most often.
         """
         _, true, named = table
         row, moved = true.sum() / n_rows, []
@@ -134,13 +137,13 @@ class _OfTable(Loss):
     def _codes(
         self, data: Data, rows: np.ndarray, answers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """The classes of rows and of answers, and how many classes the table has."""
+        """Return the class codes of rows and of predictions, and the table's number of classes."""
         return data.codes_of(rows), answers, data.n_classes
 
     def _tables(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """`(n_candidates, 3, n_classes)` weights of hits, rows and answers of each class."""
+        """Return `(n_candidates, 3, n_classes)` weights of each class's hits, rows, predictions."""
         truth, answers, k = self._codes(data, rows, answers)
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         true = np.bincount(truth, w, k)
@@ -154,13 +157,13 @@ class _OfTable(Loss):
         return tables
 
     def _slopes(self, table: np.ndarray) -> np.ndarray:
-        """Derivatives of the score by every weight of one table."""
+        """Return the derivatives of the score with respect to every weight of one table."""
         steps = 1j * STEP * np.eye(table.size).reshape(-1, *table.shape)
         moved = self._score(*np.moveaxis(table + steps, 1, 0))
         return np.asarray(moved.imag / STEP).reshape(table.shape)
 
     def _need(self, true: np.ndarray, n_rows: int) -> None:
-        """Refuse a test set whose truth lacks what the score needs."""
+        """Raise if the test set lacks what the score needs."""
         if self.wants_two and np.count_nonzero(true) < 2:
             self._refuse("rows of two classes", n_rows, "holds a single class")
 
@@ -231,9 +234,9 @@ class Kappa(_OfTable):
 
 
 class _OfClass(OfOneClass, _OfTable):
-    """1 − a score of one class against the rest, or its mean over all classes.
+    """A loss that is 1 − a score of one class against the rest, or its mean over all classes.
 
-    A class counts in a mean that is in the truth or the answers of a test set.
+    The mean includes the classes that occur in the truth or the predictions of a test set.
     """
 
     needs_positive = True
@@ -241,7 +244,7 @@ class _OfClass(OfOneClass, _OfTable):
     def _codes(
         self, data: Data, rows: np.ndarray, answers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Of one class: 1 for it, 0 for the rest and -1 for what is no class."""
+        """Return codes for one class: 1 for it, 0 for the rest, and -1 for no class."""
         truth, answers, k = super()._codes(data, rows, answers)
         code = self.rated(data)
         if code is None or (code, k) == (1, 2):
@@ -250,7 +253,7 @@ class _OfClass(OfOneClass, _OfTable):
 
     @abstractmethod
     def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
-        """The score of every class."""
+        """Return the score of every class."""
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         scores = self._of_each(hits, true, named)
@@ -327,7 +330,7 @@ class Specificity(_OfClass):
     def events(self, data: Data) -> Events | None:
         code = self.rated(data)
         if code is None or data.n_classes > 2:
-            return None  # rows of all other classes are rarely few
+            return None  # The rows of all other classes together are rarely few.
         return Events.of_class(data, 1 - code)
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
@@ -346,11 +349,11 @@ class Specificity(_OfClass):
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """0 where there is nothing to take a part of, as in scikit-learn."""
+    """Return the ratio, which is 0 if the denominator is 0, as in scikit-learn."""
     none = whole.real == 0
     return np.where(none, 0.0, part / np.where(none, 1.0, whole))
 
 
 def _mean(scores: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """The mean over the classes that are there."""
+    """Return the mean over the classes that are present."""
     return np.asarray(np.where(there, scores, 0.0).sum(axis=-1) / there.sum(axis=-1))

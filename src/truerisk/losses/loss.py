@@ -1,10 +1,10 @@
-"""What a loss says about itself. A risk is a mean loss, so lower is better, always.
+"""The properties of a loss. A risk is a mean loss, so that lower is always better.
 
-A loss that costs each row by itself (`per_row`) can be pooled, weighted and given a standard
-error. One that only rates a whole test set (AUC, F1, a scorer) can be given one where it is told
-what each row does to it (`tells_influences`).
+A loss of single rows (`per_row`) can be pooled, weighted and given a standard error. A loss that
+rates a whole test set (AUC, F1, a scorer) can be given one if the influence of each row on it is
+known (`tells_influences`).
 
-Scores of one class: the positive one, by default the greater of two labels.
+Scores of one class refer to the positive class, by default the greater of two labels.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from truerisk.plan.answers import Response
 from truerisk.results.interval import Scale
 
 Average = Literal["pooled", "fold", "rows by fold"]
-"""All answers of a repetition as one test set, or the mean over folds, which count alike.
+"""All predictions of a repetition as one test set, or the mean over folds of equal weight.
 
-"rows by fold" is the mean over folds for losses of rows, and for other losses their usual one.
+"rows by fold" is the mean over folds for losses of rows, and the usual average for other losses.
 """
 
 IN_TIME: tuple[TaskWord, ...] = ("survival",)
@@ -34,7 +34,7 @@ ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
 
 AUC = "truerisk.losses.rank_scores:AUC"
 AVERAGE_PRECISION = "truerisk.losses.rank_scores:AveragePrecision"
-"""Places of scores of ranks, by which a loss is compared with them without importing them."""
+"""Import paths of rank scores, used to compare a loss with them without an import."""
 
 NO_PREDICTIONS = (
     "{} compares answers with y, and this model makes no predictions of y: rate it by "
@@ -45,7 +45,7 @@ Risks = TypeVar("Risks", float, np.ndarray)
 
 
 def check_average(average: str | None) -> None:
-    """Refuse an unknown average."""
+    """Raise if the average is unknown."""
     if average not in (None, "pooled", "fold", "rows by fold"):
         raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
@@ -73,7 +73,7 @@ class Events:
 
     @classmethod
     def of_class(cls, data: Data, code: int | None = None, enough: int = ENOUGH) -> Events:
-        """Count the rows of a class, by default those of the rarest one."""
+        """Count the rows of a class, by default of the rarest one."""
         sizes = data.class_sizes
         code = int(np.argmin(sizes)) if code is None else code
         return cls(int(sizes[code]), f"rows of class {clean(str(data.label(code)), 60)!r}", enough)
@@ -86,24 +86,26 @@ class Loss(ABC):
     response: Response
     tasks: tuple[TaskWord, ...] = ("classification",)
     per_row: ClassVar[bool]
-    binary: bool = False  # whether the loss is a count of errors (0 or 1 per row)
+    binary: bool = False  # True if the loss counts errors (0 or 1 per row).
     lower: float | None = 0.0
     upper: float | None = None
     perfect: float = 0.0
-    is_score: bool = False  # whether it is known by its score, `perfect` minus the loss
+    is_score: bool = False  # True if it is known by its score, which is `perfect` minus the loss.
     usual_average: Average = "fold"  # how the test sets of a repetition are averaged
-    is_pooled: bool = False  # whether its word asks for all answers, as "f1 pooled" does
+    is_pooled: bool = False  # True if its name requests pooling, as in "f1 pooled".
     tells_influences: bool = False
-    grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
-    horizons: tuple[float, ...] = ()  # of curves of survival: the times that it looks at
+    # True if it is biased upwards for few rows, whatever the rule.
+    grows_with_few_rows: bool = False
+    horizons: tuple[float, ...] = ()  # the times at which survival curves are evaluated
     is_biased_on_small_sets: bool = False
     """True if the mean over small test sets is expected to differ from the value on a large one.
 
     A ratio with a random denominator is biased so; AUC is a mean over pairs, and is not.
     """
-    holds_in_space: bool = False  # whether an interval of a score kept its promise on fields
-    positive: Any = None  # the class that was named for it, where it is a score of one class
-    notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
+    # True if intervals of the score had their nominal coverage on spatial data.
+    holds_in_space: bool = False
+    positive: Any = None  # the class that was specified for it, if it is a score of one class
+    notes: tuple[str, ...] = ()  # notes on assumptions, for the reader of a result
 
     @abstractmethod
     def of_set(
@@ -231,7 +233,7 @@ class RowLoss(Loss):
 
 
 def class_named(positive: Any, data: Data) -> int:
-    """The code of the class of y that `positive=` names; another label is refused."""
+    """Return the code of the class of y that `positive=` names; raise if it is not a label."""
     if data.task != "classification":
         raise Refusal(
             f"{mention('positive', positive)} names a class, and y holds numbers: leave it out."
@@ -239,6 +241,7 @@ def class_named(positive: Any, data: Data) -> int:
     labels = [data.label(code) for code in range(data.n_classes)]
     try:
         return labels.index(positive)
+    # The value is not a label, or cannot be compared.
     except Exception:  # noqa: BLE001  no label, or an object that does not say whether it is one
         listed = clean(", ".join(map(str, labels)), 160)
         raise UnknownName(

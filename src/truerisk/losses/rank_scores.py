@@ -1,4 +1,4 @@
-"""Scores of ranks: AUC and average precision. Ranks by several models do not compare."""
+"""Rank scores: AUC and average precision. Ranks by different models cannot be compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truerisk.plan.answers import Response
 
 @frozen
 class _Side:
-    """One class against the rest: its share of the score, its rows, each candidate's scores."""
+    """One class against the rest: its share of the score, its rows, and each candidate's scores."""
 
     share: float
     positive: np.ndarray
@@ -26,10 +26,10 @@ class _Side:
 
 
 class _Ranked(OfOneClass):
-    """A score of the order in which rows of a class and of the rest are put; ties are one level.
+    """A score of the ranking of a class against the rest; tied rows form one level.
 
-    Decision values order the rows of two classes, the probability of a class its rows among those
-    of several, and where a mean over classes was asked for.
+    Decision values rank the rows of two classes. The probability of a class ranks the rows of
+    several classes, and is also used if a mean over classes was requested.
     """
 
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
@@ -72,14 +72,17 @@ class _Ranked(OfOneClass):
                 line += side.share * self._influence(scores, side.positive, w, value)
             if (
                 self.over_classes == "weighted" and len(sides) > 1
-            ):  # a row of a class gives it a larger share
+            ):  # One more row of a class increases the class's share.
                 influences += (side.positive - side.share) * values[:, None]
         return influences
 
     def _each_about(
         self, sides: Sequence[_Side], w: np.ndarray, about: np.ndarray
     ) -> list[np.ndarray]:
-        """What the rows are compared with in every class: its own loss, moved as the mean is."""
+        """Return, for each class, the value that its influences are relative to.
+
+        It is the class's own loss, shifted like the mean.
+        """
         if len(sides) == 1:
             return [about]
         losses = [self._losses(side, w) for side in sides]
@@ -92,19 +95,19 @@ class _Ranked(OfOneClass):
     @staticmethod
     @abstractmethod
     def _loss(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-        """Of one candidate; NaN has no order."""
+        """Return the loss of one candidate; it is NaN if scores are not finite."""
 
     @staticmethod
     @abstractmethod
     def _influence(
         scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, value: float
     ) -> np.ndarray:
-        """What every row does to it, about some value of it."""
+        """Return the influence of every row on the loss, relative to a value of it."""
 
     def _sides(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[list[_Side], np.ndarray]:
-        """The classes that are rated, and weights of rows; sets without one of them are refused."""
+        """Return the rated classes and the weights of rows; raise if the set lacks one class."""
         codes, rated = data.codes_of(rows), self.rated(data)
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         each = np.arange(data.n_classes) if rated is None else np.array([rated])
@@ -140,7 +143,7 @@ class AUC(_Ranked):
 
     @staticmethod
     def _loss(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-        """Weighted share of (positive, negative) pairs in the wrong order."""
+        """Return the weighted share of (positive, negative) pairs in the wrong order."""
         if not np.isfinite(scores).all():
             return float("nan")
         up, down, _ = _by_level(scores, positive, weights)
@@ -209,11 +212,11 @@ class AveragePrecision(_Ranked):
 
     word = "average-precision"
     is_biased_on_small_sets = True
-    enough_events = 30  # with 15 events the interval holds .86, with 30 it holds .92
+    enough_events = 30  # With 15 events the interval covers .86, with 30 it covers .92.
 
     def check(self, data: Data) -> None:
         super().check(data)
-        if self.rated(data) is None:  # its mean over classes is too large of small test sets
+        if self.rated(data) is None:  # Its mean over classes is biased upwards in small test sets.
             raise Refusal(
                 f"loss '{self.word}' is of one class and y has {data.n_classes}: name it, such as "
                 f"{mention('positive', data.label(1))}, or use 'auc'."
@@ -243,7 +246,10 @@ class AveragePrecision(_Ranked):
 
 
 def _speaking_for(code: int, answers: np.ndarray) -> np.ndarray:
-    """Larger for a class: its probability, or decision values, which are for the second of two."""
+    """Return scores that are larger for a class: its probability or oriented decision values.
+
+    Decision values are for the second of two classes.
+    """
     if answers.ndim == 3:
         return answers[..., code]
     return answers if code == 1 else -answers
@@ -252,13 +258,13 @@ def _speaking_for(code: int, answers: np.ndarray) -> np.ndarray:
 def _by_level(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The weight of positive and of negative rows at every distinct score, and each row's place."""
+    """Return the weights of positive and negative rows per distinct score, and each row's level."""
     _, level = np.unique(scores, return_inverse=True)
     return np.bincount(level, weights * positive), np.bincount(level, weights * ~positive), level
 
 
 def _precision(up: np.ndarray, down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The share of positives among the rows down to each score, and the weight of these."""
+    """Return the precision among the rows down to each score, and the weight of these rows."""
     called, right = np.cumsum((up + down)[::-1])[::-1], np.cumsum(up[::-1])[::-1]
-    reached = np.where(called > 0, called, 1.0)  # of rows without a weight nothing is said
+    reached = np.where(called > 0, called, 1.0)  # Rows of weight 0 contribute nothing.
     return right / reached, reached

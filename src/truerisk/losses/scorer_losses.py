@@ -1,7 +1,7 @@
-"""Scorers of scikit-learn, and of users: as losses of ours that mean the same, or as they are.
+"""scikit-learn's and users' scorers, as equal losses of this library or as they are.
 
-A scorer of one class takes the label 1 for it: scikit-learn's refuse text, and of the classes 1 and
-2 they rate the first.
+A scorer of one class uses the label 1 for it. scikit-learn's scorers refuse text labels, and for
+the classes 1 and 2 they rate the first.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SCORERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "roc_auc_ovr": (_CLASSES, "auc", {"average": "macro"}),
     "roc_auc_ovr_weighted": (_CLASSES, "auc", {"average": "weighted"}),
 }
-"""scikit-learn's names of scores: for what y, our word of the same loss, and its arguments."""
+"""scikit-learn's names of scores: the kind of y, our name of the same loss, and its arguments."""
 
 
 _METRICS = {
@@ -56,14 +56,14 @@ _METRICS = {
     "precision_score": "precision",
     "recall_score": "recall",
 }
-"""Functions of scikit-learn that rate one class, or all of them in turn, from labels."""
+"""scikit-learn's metrics that rate one class, or each of them in turn, from labels."""
 
 
 def same_as_scorer(word: str, n_classes: int, positive: Any = None) -> Loss | None:
-    """The loss of ours that means what scikit-learn means by a name; None where there is none.
+    """Return our loss that is equal to a scikit-learn scorer; None if there is none.
 
-    Its usual average is the mean over folds, that of `cross_val_score`, and its word is the name.
-    `n_classes` is 0 for regression. Scores of one class rate the greater of two labels; of more
+    Its usual average is the mean over folds, as in `cross_val_score`, and its name is the scorer's.
+    `n_classes` is 0 for regression. Scores of one class rate the greater of two labels. For more
     classes `positive` names one.
 
     >>> loss = same_as_scorer("f1", 2)
@@ -111,7 +111,7 @@ def own_score_of(score: Any, data: Data, positive: Any) -> Loss:
         return loss_of_scorer(score, data, positive)
     except Refusal:
         if getattr(score, "_response_method", None) == "predict":
-            raise  # it sees y and predictions alone, and fails for models as well
+            raise  # It depends on y and predictions only, so that it fails for models as well.
         return OwnScore(score, word)
 
 
@@ -123,13 +123,13 @@ def own_score_named(word: str) -> OwnScore | None:
 
 
 def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
-    """A scorer as an error: by a loss of ours where `make_scorer` made it of what one means."""
+    """Convert a scorer to a loss: one of ours if `make_scorer` made it from an equal metric."""
     same = _same_as_made(scorer, data, positive)
     return ScorerLoss(scorer, scorer_word(scorer), data) if same is None else same
 
 
 def scorer_word(scorer: Any) -> str:
-    """What a scorer is called: its own name, or that of its metric with what that is given."""
+    """Return the name of a scorer: its own, or that of its metric with its arguments."""
     made = getattr(scorer, "__dict__", {})
     if "_score_func" not in made:
         return str(getattr(scorer, "__name__", scorer))
@@ -140,7 +140,10 @@ def scorer_word(scorer: Any) -> str:
 
 
 def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
-    """The class is that of ``pos_label``, else `positive`, else the 1 that scikit-learn takes."""
+    """Return our loss that equals a scorer made by `make_scorer`, or None.
+
+    The class is that of ``pos_label``, else `positive`, else the label 1 that scikit-learn uses.
+    """
     from sklearn.metrics import get_scorer
 
     if type(scorer) is not type(get_scorer("accuracy")):
@@ -151,7 +154,7 @@ def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
         return same_as_scorer(word, data.n_classes, positive)
     labels = [data.label(code) for code in range(data.n_classes)]
     label = options.pop("pos_label", 1 if positive is None else positive)
-    if word == "average_precision":  # of the lesser label it reads other numbers than we do
+    if word == "average_precision":  # For the lesser label its values differ from ours.
         return same_as_scorer(word, data.n_classes) if labels[1:] == [label] else None
     own_word, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
     if own_word is None or options.keys() - {"beta"}:
@@ -167,7 +170,7 @@ def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
 
 
 def _metric(scorer: Any) -> str:
-    """The name of a function of scikit-learn that rates labels, larger is better."""
+    """Return the name of scikit-learn's metric for labels in a scorer, or "" for other scorers."""
     from sklearn import metrics
 
     made = vars(scorer)
@@ -188,14 +191,15 @@ OF_CLASSES = (
     "recall",
     "roc_auc",
 )
-"""Beginnings of the names of scikit-learn's scores that rest on the rows of single classes."""
+"""Prefixes of scikit-learn's scores that depend on the rows of single classes."""
 
 
 class ScorerLoss(Loss):
-    """A scikit-learn scorer turned into an error: the score of a perfect rule minus the score.
+    """A scikit-learn scorer as a loss: the score of a perfect rule minus the score.
 
-    The perfect rule answers with y itself (and certainty), so accuracy and R² become 1 − score and
-    `neg_mean_squared_error` becomes the mean squared error, without knowing the scorer.
+    The perfect rule predicts y itself (with certainty), so that accuracy and R² become 1 − score
+    and `neg_mean_squared_error` becomes the mean squared error, without any knowledge of the
+    scorer.
     """
 
     response, per_row, is_score = "scored", False, True
@@ -204,7 +208,8 @@ class ScorerLoss(Loss):
     def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
         self.scorer = scorer
         self.word = self.metric = word
-        self.perfect = self._rate_perfect_rule(data) + 0.0  # that of minus an error is no -0.0
+        # Adding 0.0 turns the -0.0 of a negated error into 0.0.
+        self.perfect = self._rate_perfect_rule(data) + 0.0
         if not np.isfinite(self.perfect):
             raise Refusal(
                 f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
@@ -224,10 +229,11 @@ class ScorerLoss(Loss):
     def _rate_perfect_rule(self, data: Data) -> float:
         rows = np.arange(data.n_rows)[:, None]
         try:
-            with warnings.catch_warnings():  # the perfect rule is ours, and so are its warnings
+            # Its warnings concern our perfect rule, not the user's model.
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
-        except BaseException as error:  # a user's scorer may raise anything
+        except BaseException as error:  # A user's scorer may raise anything.
             if not is_failure(error):
                 raise
             raise Refusal(
@@ -243,7 +249,7 @@ class ScorerLoss(Loss):
 
 
 def perfect_rule(data: Data) -> Any:
-    """An estimator whose X is the row number and whose answer is y."""
+    """Return an estimator that takes row numbers as X and predicts y."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     class Truth(BaseEstimator):
@@ -269,7 +275,7 @@ def perfect_rule(data: Data) -> Any:
 
 
 class OwnScore(Loss):
-    """Minus a score, the loss of a score of which no best value is known."""
+    """Minus a score, as the loss of a score without a known best value."""
 
     response, per_row, lower, is_score = "scored", False, None, True
     tasks = ("classification", "regression", "survival", "other")
@@ -301,15 +307,16 @@ WANT_A_CLASS = frozenset(
         "roc_auc",
     }
 )
-"""The words of scikit-learn that rate one of two classes."""
+"""Names of scikit-learn's scores that rate one of two classes."""
 
 
 @frozen
 class PositiveScorer:
-    """scikit-learn's scorer of a word, where 1 stands for the positive class and 0 for the other.
+    """scikit-learn's scorer of this name, with 1 for the positive class and 0 for the other.
 
-    It hands the scorer labels and a model that speak of 1 and 0, so every score of one class, of
-    labels or of probabilities, is that which its metric gives with ``pos_label=positive``.
+    It passes the scorer labels and a model in terms of 1 and 0. Every score of one class, from
+    labels or from probabilities, then equals the one that its metric gives with
+    ``pos_label=positive``.
     """
 
     word: str
@@ -325,7 +332,7 @@ class PositiveScorer:
         return self.word
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments that make an equal scorer: a store builds its key from them."""
+        """Return the arguments that make an equal scorer, from which a store builds its key."""
         return {"word": self.word, "positive": self.positive}
 
 
@@ -347,7 +354,7 @@ class _Recoded:
         if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
             return member
 
-        @wraps(member)  # scikit-learn reads its name
+        @wraps(member)  # scikit-learn reads the name of the method.
         def turned(X: Any) -> Any:
             return _TURNED[name](member(X))
 
@@ -359,7 +366,7 @@ _TURNED: dict[str, Callable[[Any], Any]] = {
     "predict_log_proba": np.fliplr,
     "decision_function": np.negative,
 }
-"""What a model says of two classes, as it is told where these are in the other order."""
+"""Conversions of predictions for two classes to the opposite order of the classes."""
 
 
 def _ones(labels: Any, positive: Any) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Losses of outcomes in time: the order of rows, and curves, or answers at one horizon.
+"""Losses of survival outcomes: the order of rows, and curves or predictions at one horizon.
 
-Rows that are not followed long enough are made up for by those that are, weighted by the inverse
-chance of being followed (Graf et al., 1999; Uno et al., 2011). That chance is estimated of all
-rows. Losses of rows count how it varies; Uno's C and AUC take it as known.
+Censored rows are compensated for by the others, weighted by the inverse probability of being
+followed (Graf et al., 1999; Uno et al., 2011). This probability is estimated from all rows. Losses
+of rows account for its variance; Uno's C and AUC treat it as known.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from truerisk.losses.loss import ANY_TIME, IN_TIME, Events, Loss, RowLoss
 from truerisk.losses.rank_scores import AUC
 from truerisk.plan.answers import Response
 
-CELLS = 2**22  # pairs that are looked at in one go
-STEPS = 50  # of the trapezoid rule
+CELLS = 2**22  # number of pairs that are processed at once
+STEPS = 50  # number of steps of the trapezoid rule
 
 
 class Concordance(Loss):
-    """1 − C: the share of pairs in the wrong order among those whose order is known, ties half.
+    """1 − C: the share of comparable pairs in the wrong order, with ties counted half.
 
-    A pair has an order where the event of one came while the other was still followed without it;
-    the prediction for the first should be the larger one (Harrell). A row has the influence
-    2 (weight of its wrong pairs − loss · weight of its pairs) W / weight of all pairs.
+    A pair is comparable if one row had its event while the other was still followed without it. The
+    prediction for the first row should be the larger one (Harrell). A row has the influence 2
+    (weight of its wrong pairs − loss · weight of its pairs) W / weight of all pairs.
     """
 
     word, tasks = "concordance", IN_TIME
@@ -38,7 +38,7 @@ class Concordance(Loss):
 
     @property
     def one_scale(self) -> bool:
-        return False  # risks that two models tell may be on different scales
+        return False  # The risks that two models predict may be on different scales.
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -66,7 +66,10 @@ class Concordance(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """The variance of one pair over their number: each of its rows has it in its influence."""
+        """Return the variance of one pair over the number of pairs.
+
+        Both rows of a pair include it in their influence.
+        """
         w, weighed, twice = _or_ones(weights, rows), 0.0, np.zeros(len(answers))
         for some, pairs in self._known_pairs(data, rows):
             of_pairs = w[some, None] * pairs * w
@@ -79,14 +82,17 @@ class Concordance(Loss):
         return Events(int((data.y[:, 0] == 1).sum()), "events")
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """(n − 1)²/((n − 2)(n − 3)) leaves no bias; how many events there are tells the degrees."""
+        """Return the factor (n − 1)²/((n − 2)(n − 3)), which removes the bias, and the degrees.
+
+        The degrees of freedom of Student's t are the number of events minus 1.
+        """
         n, events = max(len(rows), 4), max(float(data.y[rows, 0].sum()), 2.0)
         return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
 
     def _pairs(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of each row, the weight of the others that it is in the wrong order with, and in any."""
+        """Return, for each row, the weight of its pairs in the wrong order and of all its pairs."""
         w = _or_ones(weights, rows)
         wrong, known = np.zeros(answers.shape), np.zeros(len(rows))
         for some, pairs in self._known_pairs(data, rows):
@@ -104,7 +110,7 @@ class Concordance(Loss):
         return wrong, known, w
 
     def _known_pairs(self, data: Data, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Some rows whose event came, and how much each counts as the first of a pair with each."""
+        """Yield some rows with an event, and the weights of their pairs with later rows."""
         (came, time), counts = data.y[rows].T, self._counts(data, rows)
         first = np.flatnonzero(came == 1)
         for some in np.array_split(first, max(1, len(first) * len(rows) // CELLS)):
@@ -112,16 +118,17 @@ class Concordance(Loss):
             yield some, later * counts[some, None]
 
     def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
-        """How much the pairs of each row count in which its event comes first."""
+        """Return the weight of the pairs in which each row has the earlier event."""
         return np.ones(len(rows))
 
 
 class Uno(Concordance):
-    """1 − Uno's C: pairs count 1/G², G the chance of being followed up to the earlier event.
+    """1 − Uno's C: pairs have weight 1/G², where G is the probability of being followed.
 
-    Unlike Harrell's C it does not depend on the distribution of the losses before τ, the last time
-    at which a row is followed. It is about the pairs whose first event comes before τ, so it does
-    depend on τ itself, that is, on how long rows are followed.
+    G is evaluated at the earlier event. Unlike Harrell's C it does not depend on the distribution
+    of the censoring times before τ, the last time at which a row is followed. It concerns the pairs
+    whose first event is before τ, so that it does depend on τ itself, that is, on the length of
+    follow-up.
     """
 
     word = "uno"
@@ -132,9 +139,10 @@ class Uno(Concordance):
 
 
 class IntegratedBrier(RowLoss):
-    """The mean over times from 0 to `until` of Brier's score of the chance of no event by then.
+    """The Brier score of the predicted survival probability, averaged over times up to `until`.
 
-    By default until a tenth of the rows are still followed; by the trapezoid rule in 50 steps.
+    The default `until` is the time at which a tenth of the rows are still followed. The integral is
+    computed by the trapezoid rule in 50 steps.
     """
 
     word, tasks = "integrated-brier", IN_TIME
@@ -149,21 +157,22 @@ class IntegratedBrier(RowLoss):
         super().check(data)
         time, until = data.y[:, 1], self.until
         if until is None:
-            before = time[time < time.max()]  # in every row the same is refused below
+            before = time[time < time.max()]  # Equal times in all rows are refused below.
             until = float(np.quantile(before, 0.9, method="lower") if len(before) else time.max())
         self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
-        data.at(until)  # which refuses a time past all rows
+        data.at(until)  # This raises if the time is after all rows.
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = np.zeros(answers.shape[:2])
         for horizon in self.horizons:
-            share = 0.5 if horizon == self.horizons[-1] else 1.0  # at 0 no answer is wrong
+            # At time 0 no prediction is wrong.
+            share = 0.5 if horizon == self.horizons[-1] else 1.0
             losses += share / STEPS * _brier(data, rows, answers, horizon)
         return losses
 
 
 class BrierAt(RowLoss):
-    """Brier's score of the chance of the event by a horizon, such as ``BrierAt(5)``."""
+    """The Brier score of the probability of the event by a horizon, such as ``BrierAt(5)``."""
 
     tasks = IN_TIME
     response: Response = "probability"
@@ -181,7 +190,7 @@ class BrierAt(RowLoss):
 
 
 class AUCAt(Loss):
-    """1 − AUC of those whose event came by a horizon against those followed past it."""
+    """1 − AUC of rows with the event by a horizon against rows followed beyond it."""
 
     tasks = IN_TIME
     response: Response = "probability"
@@ -192,7 +201,7 @@ class AUCAt(Loss):
         check_number("horizon", horizon, *ANY_TIME)
         self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:.12g}"
         self._auc = AUC()
-        self._auc.word = self.word  # in what it refuses
+        self._auc.word = self.word  # The name appears in its error messages.
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -238,31 +247,34 @@ class AUCAt(Loss):
     def _two(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> tuple[Data, np.ndarray, np.ndarray, np.ndarray]:
-        """The rows as those of two classes, the chance of the event, and what the rows weigh."""
+        """Return the rows as two classes, the probability of the event, and the weights of rows."""
         (horizon,) = self.horizons
         came, counts = chance_by(data, answers, horizon), _counts(data, horizon)[rows]
         return data.at(horizon), rows, came, counts if weights is None else counts * weights
 
 
 def chance_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
-    """The chance of the event by one of the horizons, of those of all intervals."""
+    """Return the probability of the event by one of the horizons.
+
+    It is the sum of the probabilities of all intervals up to the horizon.
+    """
     by_then: np.ndarray = answers[..., -1 - data.horizons.index(horizon) :].sum(axis=-1)
     return by_then
 
 
 def _counts(data: Data, horizon: float) -> np.ndarray:
-    """What each row counts for, besides its own weight."""
+    """Return the censoring weight of each row, without its own sample weight."""
     at, own = data.at(horizon).sample_weight, data.sample_weight
     assert at is not None
     return at if own is None else np.divide(at, own, out=np.zeros_like(at), where=own > 0)
 
 
 def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) -> np.ndarray:
-    """Of each row, the squared distance from whether the event came, times what the row counts.
+    """Return each row's squared error of the predicted event probability, times its weight.
 
-    Besides, a lost row has what others count for it, the mean loss of those who were followed past
-    it, and all who might have been lost then pay for it: the mean stays as it is, and the rows vary
-    as it does, the chance of being followed being estimated (Robins and Rotnitzky, 1992).
+    In addition, a censored row receives the mean loss of the rows followed beyond it, and all rows
+    at risk pay for it. The mean does not change, and the rows vary as it does given that the
+    probability of being followed is estimated (Robins and Rotnitzky, 1992).
     """
     missed = (chance_by(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
     losses: np.ndarray = missed * _counts(data, horizon)[rows]
@@ -278,7 +290,8 @@ def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) ->
     paid = mean * np.divide(gone, exposed, out=np.zeros_like(gone), where=exposed > 0)
     paid[:, times > horizon] = 0.0
     gets = mean[:, place] * ((came == 0) & (time <= horizon))
-    pays = np.cumsum(paid, axis=1)[:, place] - paid[:, place] * (came == 1)  # whose event was first
+    # At equal times the event comes before censoring.
+    pays = np.cumsum(paid, axis=1)[:, place] - paid[:, place] * (came == 1)
     carried: np.ndarray = losses + gets - pays
     return carried
 

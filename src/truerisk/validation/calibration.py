@@ -1,6 +1,6 @@
-"""Calibration of held-out probabilities: the line, the curve, and how far they are from right.
+"""Calibration of held-out probabilities: the line, the curve, and their distance from ideal.
 
-The line is logit P(event) against logit p, with its slope and its intercept; the flexible curve is
+The line regresses logit P(event) on logit p, with a slope and an intercept. The flexible curve is
 the share of events as a smooth function of the probability.
 """
 
@@ -34,12 +34,14 @@ from truerisk.validation.outcomes import Outcomes
 
 @frozen(eq=False)
 class Recalibration:
-    r"""`logit P(y = 1) = a + b logit p` (Cox, 1958): b the slope, a the intercept.
+    r"""The calibration line `logit P(y = 1) = a + b logit p` (Cox, 1958) with slope b, intercept a.
 
-    The intercept "in the large" has b held at 1. With L₀ the log-likelihood of the share of events
-    alone, L₁ that of the probabilities as they are and L that of the line, n the weight of the
-    rows: `R² = (1 − e^{2(L₀−L)/n})/(1 − e^{2L₀/n})` (Nagelkerke, 1991), `D = (2(L−L₀) − 1)/n`,
-    `U = (2(L−L₁) − 2)/n`, `Q = D − U` (Harrell, 2015), as validate of the R package rms has them.
+    The intercept "in the large" is fitted with b = 1. Let L₀ be the log-likelihood of the share of
+    events alone, L₁ that of the unchanged probabilities, L that of the line, and n the weight of
+    the rows. Then `R² = (1 − e^{2(L₀−L)/n})/(1 − e^{2L₀/n})` (Nagelkerke, 1991), `D = (2(L−L₀) −
+    1)/n`, `U = (2(L−L₁) − 2)/n` and `Q = D − U` (Harrell, 2015), as in `validate` of the R package
+    rms. For numeric y the line is `mean of y = a + b f` with the prediction f, by least squares,
+    and R² is that of the unchanged predictions, `1 − Σ(y − f)²/Σ(y − ȳ)²`.
 
     Of numbers the line is `mean of y = a + b f`, f the answer, by least squares, and R² that of the
     answers as they are, `1 − Σ(y − f)²/Σ(y − ȳ)²`.
@@ -51,7 +53,7 @@ class Recalibration:
 
     @classmethod
     def of(cls, outcomes: Outcomes) -> Recalibration:
-        """Refused where there is no such line."""
+        """Fit the line; raise if it does not exist."""
         why = why_no_line(outcomes)
         if why is not None:
             raise Refusal(why)
@@ -67,20 +69,20 @@ class Recalibration:
         return cls(line, large, by_line or _of_squares(outcomes))
 
     def measures(self) -> dict[str, float]:
-        """By their words."""
+        """Return the measures by name."""
         intercept, slope = map(float, self.line.coef)
         large = float(self.in_the_large.coef[0])
         return {**self.explained, "intercept": intercept, "slope": slope, "in-the-large": large}
 
     def std_errors(self, members: np.ndarray) -> dict[str, float]:
-        """By the sandwich, rows of one member added up first."""
+        """Return sandwich standard errors, with the rows of one member summed first."""
         a, b = np.sqrt(np.diag(self.line.covariance(members)))
         large = np.sqrt(self.in_the_large.covariance(members)[0, 0])
         return {"intercept": float(a), "slope": float(b), "in-the-large": float(large)}
 
 
 def _of_likelihood(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
-    """What the line explains of events, and how much better it is than the probabilities."""
+    """Return what the line explains of the events, and its gain over the probabilities."""
     y, w, n = outcomes.observed, outcomes.weights, outcomes.n
     share, best = outcomes.mean(y), line.log_likelihood
     null = log_likelihood(np.full(len(y), np.log(share / (1 - share))), y, w)
@@ -91,14 +93,14 @@ def _of_likelihood(outcomes: Outcomes, line: LogisticFit) -> dict[str, float]:
 
 
 def _of_squares(outcomes: Outcomes) -> dict[str, float]:
-    """What the answers explain of the squares of y, and their own."""
+    """Return the explained share of the squares of y, and the mean squared error."""
     residual = outcomes.mean((outcomes.observed - outcomes.predictions) ** 2)
     total = outcomes.mean((outcomes.observed - outcomes.mean(outcomes.observed)) ** 2)
     return {"explained": 1 - residual / total, "squared": residual}
 
 
 def why_no_line(outcomes: Outcomes) -> str | None:
-    """Why there is no calibration line, or None."""
+    """Return why there is no calibration line, or None."""
     if outcomes.link is IDENTITY:
         if not np.isfinite(outcomes.predictions).all():
             return "some answers are not finite numbers."
@@ -134,17 +136,20 @@ FEW = (
     "{} rows of the rarer outcome: Van Calster et al. (2016) ask for {} before a curve is read in "
     "its details."
 )
-FEWEST = 10  # rows, of either class where there are two
+FEWEST = 10  # minimum number of rows, of each class if there are two
 N_POINTS = 101
 LOST = ", since it reaches 0 or 1 within the range of the probabilities"
-SHOWN = 0.01, 0.99  # quantiles of the probabilities between which the curve is shown
+SHOWN = 0.01, 0.99  # The curve is shown between these quantiles of the probabilities.
 
 
 @frozen(eq=False)
 class CalibrationFit:
-    r"""`logit P(y = 1) = s(logit p)`, s a restricted cubic spline (Harrell, 2015; Austin, 2019).
+    r"""The curve `logit P(y = 1) = s(logit p)` with a restricted cubic spline s.
 
-    Of numbers it is `mean of y = s(f)`, f the answer.
+    See Harrell (2015) and Austin (2019). For numeric y it is `mean of y = s(f)` with the prediction
+    f. If the probabilities are right, s is the identity, whatever the knots. ICI, E50, E90 and Emax
+    are the mean, median, 90 % quantile and maximum over rows of |p − s|, on the scale of
+    probabilities (Austin and Steyerberg, 2019).
 
     Where the probabilities are right s is the identity, whatever the knots. ICI, E50, E90 and Emax
     are the mean, median, 90 % quantile and maximum over rows of |p − s|, on the scale of
@@ -157,7 +162,7 @@ class CalibrationFit:
 
     @classmethod
     def of(cls, outcomes: Outcomes) -> CalibrationFit:
-        """Refused where there is no line, or where either class has fewer than 10 rows."""
+        """Fit the curve; raise if there is no line, or if a class has fewer than 10 rows."""
         why = why_no_line(outcomes) or _too_few(outcomes)
         if why is not None:
             raise Refusal(why)
@@ -173,13 +178,13 @@ class CalibrationFit:
         return cls(knots, fit, outcomes.link)
 
     def at(self, probabilities: np.ndarray) -> np.ndarray:
-        """The smoothed share of events at these probabilities."""
+        """Return the smoothed share of events at these probabilities."""
         return self.link.back(self._columns(probabilities) @ self.fit.coef)
 
     def band(
         self, probabilities: np.ndarray, outcomes: Outcomes, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Point by point, on the scale of the link by the sandwich with members whole."""
+        """Return pointwise limits by the sandwich on the link's scale, with whole members."""
         columns = self._columns(probabilities)
         covariance = self.fit.covariance(outcomes.members)
         spread = np.einsum("ij,jk,ik->i", columns, covariance, columns)
@@ -188,7 +193,7 @@ class CalibrationFit:
         return self.link.back(middle - half), self.link.back(middle + half)
 
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
-        """Mean, median, 90 % quantile and maximum of |p − s|."""
+        """Return mean, median, 90 % quantile and maximum of |p − s|."""
         off = np.abs(outcomes.predictions - self.at(outcomes.predictions))
         median, high = outcomes.quantiles(off, (0.5, 0.9)).tolist()
         return {
@@ -203,7 +208,7 @@ class CalibrationFit:
 
 
 def _too_few(outcomes: Outcomes) -> str | None:
-    """Why there are not rows enough for a curve, or None."""
+    """Return why there are too few rows for a curve, or None."""
     if outcomes.link is IDENTITY:
         n = outcomes.n_rows
         return None if n >= FEWEST else f"{n} rows: a curve needs {FEWEST} at least."
@@ -216,13 +221,16 @@ def _too_few(outcomes: Outcomes) -> str | None:
 
 
 def grid_of(outcomes: Outcomes) -> np.ndarray:
-    """Where the curve is shown: equal steps between the 1 % and the 99 % quantile."""
+    """Return the points at which the curve is shown.
+
+    They are equally spaced between the 1 % and the 99 % quantile.
+    """
     low, high = outcomes.quantiles(outcomes.predictions, SHOWN)
     return np.linspace(low, high, N_POINTS)
 
 
 def line_and_curve(outcomes: Outcomes) -> tuple[Recalibration | str, CalibrationFit | str]:
-    """The line and the curve, each of them or the sentence on why there is none."""
+    """Return the line and the curve, each of them replaced by the reason if there is none."""
     return _or_reason(Recalibration, outcomes), _or_reason(CalibrationFit, outcomes)
 
 
@@ -238,10 +246,11 @@ Fit = TypeVar("Fit", Recalibration, CalibrationFit)
 
 @frozen(eq=False)
 class CalibrationCurve(Record):
-    """The smoothed share of events, or mean of y, at `predicted`, with a band point by point.
+    """The smoothed share of events, or mean of y, at `predicted`, with a pointwise band.
 
-    `observed` is of held-out rows, `apparent` of the model and its own rows, `corrected` is the
-    latter less its optimism (None without bootstrap samples). Rows in order of time have no band.
+    `observed` is from held-out rows, and `apparent` from the final model on its own rows.
+    `corrected` is the latter minus its optimism (None without bootstrap samples). There is no band
+    for rows in order of time.
     """
 
     predicted: Points
@@ -265,7 +274,7 @@ class CalibrationCurve(Record):
         confidence_level: float,
         sure: bool,
     ) -> CalibrationCurve:
-        """Of held-out answers, beside those of the fit on all rows; no band unless `sure`."""
+        """Collect the held-out curve and those of the fit on all rows; no band unless `sure`."""
         low, high = fit.band(grid, outcomes, confidence_level) if sure else (None, None)
         return cls(
             predicted=grid,
@@ -279,7 +288,7 @@ class CalibrationCurve(Record):
         )
 
     def blocks(self) -> list[Block]:
-        """At most ten of the points, evenly spread."""
+        """Return at most ten of the points, evenly spaced."""
         columns = {"given": self.predicted, "held out": self.observed}
         if self.low is not None and self.high is not None:
             columns |= {"low": self.low, "high": self.high}
@@ -292,9 +301,9 @@ class CalibrationCurve(Record):
 class SmoothCalibration(MeasuredPart):
     """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
 
-    `counts` are the weights of held-out rows in 20 equal bins of the probability between `edges`,
-    those with the event and the others; of numbers, where `event` is None, those of all rows.
-    Without a curve `missing` says why.
+    `counts` are the weights of held-out rows in 20 equal bins of the probability, which `edges`
+    delimit: those with the event, and the others. For numeric y, when `event` is None, they are
+    those of all rows. Without a curve `missing` gives the reason.
     """
 
     event: str | None
@@ -314,7 +323,7 @@ class SmoothCalibration(MeasuredPart):
         curve: CalibrationCurve | str,
         notes: tuple[str, ...],
     ) -> SmoothCalibration:
-        """Of held-out answers; a note says where the rarer outcome has few rows."""
+        """Collect the parts, with a note if the rarer outcome has few rows."""
         if event is not None and outcomes.n_rarer < FEW_EVENTS:
             notes = (*notes, FEW.format(outcomes.n_rarer, FEW_EVENTS))
         edges, counts = _bins(outcomes)
@@ -324,7 +333,7 @@ class SmoothCalibration(MeasuredPart):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """Why a record read from a file is invalid, or None if it is valid."""
         n = self.counts.shape[1] + 1
         return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
 
@@ -336,7 +345,7 @@ class SmoothCalibration(MeasuredPart):
 
 
 def _bins(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """Edges of equal bins of what was given, and the weights of the rows of each outcome."""
+    """Return edges of equal bins of the predictions, and the weights of the rows per outcome."""
     if outcomes.link is not IDENTITY:
         edges = np.linspace(0, 1, N_BINS + 1)
         sides = [outcomes.observed == 1, outcomes.observed == 0]

@@ -1,7 +1,7 @@
-"""Fits of a few columns, with what each row does to them: least squares, logistic regression.
+"""Fits of a few columns, with the influence of each row: least squares, logistic regression.
 
-A `Link` is the scale on which the line and the curve of calibration are straight, and a restricted
-cubic spline is a curve of a few knots, straight beyond the outer ones.
+A `Link` is the scale on which calibration line and curve are linear. A restricted cubic spline is a
+curve with a few knots, linear beyond the outer ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from truerisk.core.frozen import frozen
 
 @frozen(eq=False)
 class LineFit:
-    """Coefficients, and `influences[i]`, what row i adds to their error.
+    """Coefficients, and `influences[i]`, the contribution of row i to their error.
 
     The sum of the outer products of the influences is the sandwich covariance (Huber, 1967).
     """
@@ -25,7 +25,10 @@ class LineFit:
     influences: np.ndarray
 
     def covariance(self, members: np.ndarray) -> np.ndarray:
-        """The sandwich, rows of one member added up first; G/(G − 1) for G members."""
+        """Return the sandwich covariance with rows summed by member, times G/(G − 1).
+
+        G is the number of members.
+        """
         summed = sums_by_member(self.influences, members)
         n = len(summed)
         return np.asarray(summed.T @ summed * n / max(n - 1, 1))
@@ -46,8 +49,9 @@ class LeastSquaresFit(LineFit):
         weights: np.ndarray,
         offset: np.ndarray | float = 0.0,
     ) -> LeastSquaresFit | None:
-        """None where the minimum is not in one place."""
-        scale = np.sqrt(weights @ columns**2)  # columns of very different size are one problem
+        """Fit the coefficients; return None if the minimum is not unique."""
+        # Scaling makes columns of very different sizes one well-posed problem.
+        scale = np.sqrt(weights @ columns**2)
         if not (scale > 0).all():
             return None
         hessian = (columns / scale).T @ (columns / scale * weights[:, None])
@@ -60,14 +64,14 @@ class LeastSquaresFit(LineFit):
 
 
 def sums_by_member(values: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """The lines of `values` added up by member, of which there are 0, 1, ... without gaps."""
+    """Return the sums of the rows of `values` by member (numbered 0, 1, ... without gaps)."""
     summed = np.zeros((int(members.max()) + 1, *values.shape[1:]))
     np.add.at(summed, members, values)
     return summed
 
 
 MOST_STEPS = 50
-CLOSE = 1e-10  # of the largest step on the scale of the linear predictor
+CLOSE = 1e-10  # Share of the largest step on the scale of the linear predictor.
 
 
 @frozen(eq=False)
@@ -87,7 +91,7 @@ class LogisticFit(LineFit):
         weights: np.ndarray,
         offset: np.ndarray | float = 0.0,
     ) -> LogisticFit | None:
-        """None where the steps lead nowhere: the maximum is at infinity, or not in one place."""
+        """Fit the coefficients; return None if the maximum is at infinity or not unique."""
         coef: np.ndarray = np.zeros(columns.shape[1])
         height = log_likelihood(offset + columns @ coef, y, weights)
         for _ in range(MOST_STEPS):
@@ -100,7 +104,7 @@ class LogisticFit(LineFit):
             if not np.isfinite(moved):
                 return None
             share = 1.0
-            while share > CLOSE:  # a full step may lead too far
+            while share > CLOSE:  # A full step may overshoot.
                 reached = log_likelihood(offset + columns @ (coef + share * step), y, weights)
                 if reached >= height - 1e-12 * abs(height):
                     break
@@ -116,14 +120,14 @@ class LogisticFit(LineFit):
 
 
 def log_likelihood(eta: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
-    """Of Bernoulli outcomes with this linear predictor."""
+    """Return the log-likelihood of Bernoulli outcomes with this linear predictor."""
     return float(weights @ (y * eta - np.logaddexp(0, eta)))
 
 
 def _derivatives(
     columns: np.ndarray, y: np.ndarray, weights: np.ndarray, eta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The weighted residuals, and minus the second derivative."""
+    """Return the weighted residuals and the negative second derivative."""
     p = expit(eta)
     spread = weights * p * (1 - p)
     return weights * (y - p), columns.T @ (columns * spread[:, None])
@@ -131,9 +135,9 @@ def _derivatives(
 
 @frozen
 class Link:
-    """Where line and curve are straight: `of` leads there from what was given, `back` from there.
+    """Scale on which line and curve are linear: `of` transforms predictions, `back` inverts it.
 
-    `fits` finds the mean of y as a function of columns.
+    `fits` estimates the mean of y as a function of columns.
     """
 
     fits: type[LogisticFit | LeastSquaresFit]
@@ -142,15 +146,15 @@ class Link:
 
 
 LOGIT, IDENTITY = Link(LogisticFit, logit, expit), Link(LeastSquaresFit, np.asarray, np.asarray)
-"""log(p/(1 − p)), infinite for 0 and 1, and logistic regression; numbers as they are."""
+"""The logit, which is infinite for 0 and 1, with logistic regression; and the identity."""
 
 
 QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
-FEW_ROWS = 100  # rows from which four knots are used
+FEW_ROWS = 100  # number of rows from which four knots are used
 
 
 def knot_shares(n_rows: int) -> tuple[float, ...]:
-    """Harrell's quantiles for 4 knots, or 3 where there are fewer than 100 rows.
+    """Return Harrell's quantiles for 4 knots, or for 3 knots if there are fewer than 100 rows.
 
     >>> knot_shares(101)
     (0.05, 0.35, 0.65, 0.95)
@@ -159,7 +163,7 @@ def knot_shares(n_rows: int) -> tuple[float, ...]:
 
 
 def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    r"""`(n, k)` columns: 1, x, and `k − 2` cubic terms (Harrell 2015, section 2.4.5).
+    r"""Return `(n, k)` columns: 1, x, and `k − 2` cubic terms (Harrell 2015, section 2.4.5).
 
     With knots t₁ < ... < t_k the j-th is `(x−t_j)₊³ − (x−t_{k−1})₊³ (t_k−t_j)/(t_k−t_{k−1}) +
     (x−t_k)₊³ (t_{k−1}−t_j)/(t_k−t_{k−1})`, over `(t_k−t₁)²`. Fewer than 3 knots give a line.

@@ -1,4 +1,4 @@
-"""Whether rows in which the event came are given more, and what is gained by deciding by that."""
+"""Discrimination of rows with and without the event, and the net benefit of predictions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ AMONG_MEASURES = "the area is the AUC, whose interval stands among the measures.
 
 @frozen(eq=False)
 class Discrimination(MeasuredPart):
-    """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out answers.
+    """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out predictions.
 
-    AUC and average precision are averaged as the scores of a search are, with their intervals; the
-    curve pools the answers of all folds, so that its area may differ a little. That of a finished
-    model is one test set.
+    AUC and average precision are averaged like the scores of a search, with their intervals. The
+    curve pools the predictions of all folds, so that its area may differ a little. The predictions
+    of a finished model form one test set.
     """
 
     event: str
@@ -49,7 +49,7 @@ class Discrimination(MeasuredPart):
         *,
         one_rule: bool = False,
     ) -> Discrimination:
-        """Of held-out answers about two outcomes; no curve where one of them never came."""
+        """Collect the parts for two outcomes; there is no curve if one of them never occurred."""
         if outcomes.of_one_class:
             return cls(event, measures)
         roc = RocCurve.of(
@@ -67,31 +67,32 @@ class Discrimination(MeasuredPart):
 
 
 def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
-    """The curve without DeLong's interval, which knows no folds; the notes say why.
+    """Return the curve without DeLong's interval, which ignores folds; the notes say so.
 
-    `pooled` says that it is of scores of several models.
+    `pooled` says that the scores are those of several models.
     """
     notes = (POOLED, NO_INTERVAL) if pooled else (NO_INTERVAL,)
     return replace(curve, std_error=None, interval=None, notes=notes)
 
 
-SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # thresholds that the text prints, where they are among them
-MOST_SHOWN = 10  # thresholds that are all shown
-MOST_RUNS = 4  # of neighbouring thresholds that a sentence names
+SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # Thresholds that are printed if they are among the chosen ones.
+MOST_SHOWN = 10  # Up to this number of thresholds, all are shown.
+MOST_RUNS = 4  # largest number of runs of neighbouring thresholds that a sentence lists
 
 
 @frozen(eq=False)
 class NetBenefit(Record):
-    r"""`NB(t) = TP/n − FP/n · t/(1 − t)`, those with p ≥ t treated (Vickers and Elkin, 2006).
+    r"""Net benefit `NB(t) = TP/n − FP/n · t/(1 − t)` of treating all rows with p ≥ t.
 
-    A false positive costs t/(1 − t) of what a true positive brings: who treats from probability t
-    on says just that. `treat_all` is that of treating everybody, that of nobody is 0. It is a mean
-    over rows, so `low` and `high` are Wald's, point by point, rows of one group added up first.
-    Where there are groups the quantile is that of t with one degree fewer than groups. `apparent`
-    is of the rows of the fit (None of a finished model), `corrected` is that less its optimism.
-    `gain_low` and `gain_high` are the intervals of the paired difference between the model and the
-    better of treating everybody and nobody; they hold at all thresholds together. Where some folds
-    chose other settings than the final model, all of these are around `of_final_model`.
+    See Vickers and Elkin (2006). A false positive costs t/(1 − t) of the benefit of a true
+    positive: this is implied by treating from probability t on. `treat_all` is the net benefit of
+    treating everybody; that of treating nobody is 0. The net benefit is a mean over rows, so that
+    `low` and `high` are Wald's pointwise limits, with the rows of a group summed first. With groups
+    the quantile is that of t with one degree of freedom fewer than groups. `apparent` is computed
+    on the rows of the fit (None for a finished model), and `corrected` is that minus its optimism.
+    `gain_low` and `gain_high` are simultaneous intervals, over all thresholds, of the paired
+    difference between the model and the better one of treating everybody and nobody. If some folds
+    chose other settings than the final model, all intervals are around `of_final_model`.
     """
 
     event: str
@@ -123,10 +124,10 @@ class NetBenefit(Record):
         notes: tuple[str, ...] = (),
         of_setting: Outcomes | None = None,
     ) -> NetBenefit:
-        """Compute it from held-out answers, beside those of the fit on all rows.
+        """Compute it from held-out predictions, next to those of the fit on all rows.
 
-        There are no intervals unless `sure`. They rest on `of_setting` where it is given: answers
-        about the same held-out rows by models with the setting of the final model.
+        There are no intervals unless `sure`. They are computed from `of_setting` if it is given:
+        predictions for the same held-out rows by models with the setting of the final model.
         """
         z = quantile_of_t(confidence_level, outcomes.degrees)
         honest, _ = net_benefits(outcomes, thresholds)
@@ -155,10 +156,10 @@ class NetBenefit(Record):
 
     @property
     def of_final_model(self) -> np.ndarray | None:
-        """Estimate of the final model's net benefit, None unless the intervals are around that.
+        """Estimate of the final model's net benefit; None unless the intervals are around it.
 
-        It is the middle of the intervals, which differs from the held-out value where some folds
-        chose other settings than the final model.
+        It is the middle of the intervals, which differs from the held-out value if some folds chose
+        other settings than the final model.
         """
         if self.low is None or self.high is None:
             return None
@@ -191,7 +192,7 @@ class NetBenefit(Record):
 
     @property
     def sentence(self) -> str:
-        """Where deciding by the model is shown to gain more than treating everybody or nobody."""
+        """The thresholds at which the model is shown to be better than treating all or none."""
         if len(self.thresholds) == 1:
             return self._sentence_of_one
         level = formats.percent(self.confidence_level)
@@ -233,7 +234,7 @@ class NetBenefit(Record):
         return f"{told} {whose} over the better of these is {value} ({level} {low} to {high})."
 
     def _places(self, chosen: np.ndarray) -> str:
-        """Return how many thresholds are chosen, and the runs that they form."""
+        """Return the number of chosen thresholds, and the runs that they form."""
         t, n_chosen = self.thresholds, int(chosen.sum())
         how = f"at {n_chosen} of {len(t)} thresholds" if n_chosen < len(t) else "at every threshold"
         ends = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
@@ -247,7 +248,7 @@ class NetBenefit(Record):
 def net_benefits(
     outcomes: Outcomes, thresholds: np.ndarray, *, everybody: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The net benefit at each threshold and its standard error.
+    """Return the net benefit at each threshold and its standard error.
 
     >>> rows = Outcomes.of(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.1]))
     >>> net_benefits(rows, np.array([0.2, 0.5]))[0].tolist()

@@ -1,4 +1,4 @@
-"""One honest run: its answers about held-out rows, and the scores and losses of them."""
+"""One honest run: its predictions for held-out rows, and their scores and losses."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ from truerisk.validation.outcomes import Event
 
 @frozen(eq=False)
 class HonestRun:
-    """A procedure that was tested on rows that took no part in tuning or fitting.
+    """A procedure that was tested on rows that were used neither for tuning nor for fitting.
 
-    `problem` says what was asked for on which data, and the methods that tuned and tested.
-    `answered` are the answers of the winners, `pair_answers` those to the same rows by models that
-    lack a further fold (None where they were not kept). `winners` is who was tested in every
-    question of the plan, `best` the setting that is fitted on all rows; `model` is that fit, where
-    it exists.
+    `problem` holds the request and the data, and the methods that tuned and tested. `answered` are
+    the predictions of the winners. `pair_answers` are those for the same rows by models that lack a
+    further fold (None if they were not kept). `winners` is the candidate tested in each question of
+    the plan, and `best` the setting that is fitted on all rows; `model` is that fit, if it exists.
     """
 
     problem: Problem
@@ -51,12 +50,12 @@ class HonestRun:
 
     @classmethod
     def of(cls, untested: Problem) -> HonestRun:
-        """Test the procedure; its models are asked for the richest answers as well."""
+        """Test the procedure; also request the most informative predictions of its models."""
         richest = untested.richest
         problem = untested if richest is None else asking_besides(untested, richest)
         honest = compute(replace(problem, calibrated=True), problem.testing)
         risk = procedure_of(honest)
-        assert risk is not None  # the method tests a procedure, so it has a risk
+        assert risk is not None  # The method tests a procedure, so that there is a risk.
         if risk.value is None or honest.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
         answered = risk.answered
@@ -80,47 +79,48 @@ class HonestRun:
     @property
     def testing(self) -> Procedure:
         """The method that tested the procedure."""
-        assert isinstance(self.problem.testing, Procedure)  # a search without one is refused
+        # A search without such a method was refused.
+        assert isinstance(self.problem.testing, Procedure)
         return self.problem.testing
 
     @property
     def finished(self) -> bool:
-        """Whether a finished model was asked, and nothing was fitted to these rows."""
+        """True if a finished model was tested, and nothing was fitted to these rows."""
         return isinstance(self.problem.testing, External)
 
     @property
     def answers(self) -> dict[Response, Answers]:
-        """The answers of the winners, by what they were asked."""
+        """The predictions of the winners, by their kind."""
         return {a.response: a for a in self.answered.answers}
 
     @property
     def pairs_by_response(self) -> dict[Response, Answers]:
-        """The answers by models that lack a further fold, in the same way."""
+        """The predictions by models that lack a further fold, by their kind."""
         if self.pair_answers is None:
             return {}
         return {a.response: a for a in (*self.pair_answers.also, self.pair_answers)}
 
     def with_richest(self) -> HonestRun:
-        """With the richest answers: where they were not kept, the winners are fitted again."""
+        """Return the run with probabilities if possible; refit the winners if they are missing."""
         richest, data = self.problem.richest, self.problem.data
         kept = None if richest is None else self.answers.get(richest.response)
         if richest is None:
             return self
         if kept is not None and kept.values.shape[2:] == told_of_a_row(kept.response, data):
-            return self  # else it is about other horizons
+            return self  # Otherwise the predictions are for other horizons.
         plan = self.answered.answers[0].plan
         asking = self.problem.asking_winners()
         return self.with_answers(asking.answers(plan, richest, by_fit(plan, self.winners)))
 
     def with_answers(self, answers: Answers) -> HonestRun:
-        """With further answers of the same models to the same questions."""
+        """Return the run with further predictions of the same models for the same questions."""
         others = tuple(a for a in self.answered.answers if a.response != answers.response)
         horizons = self.problem.data.horizons
         answered = replace(self.answered, answers=(answers, *others), horizons=horizons)
         return replace(self, answered=answered)
 
     def with_pair_answers(self, answers: Answers) -> HonestRun:
-        """With answers by models that lack a further fold, which were asked for again."""
+        """Return the run with predictions by models that lack a further fold."""
         if self.pair_answers is None or answers.response in self.pairs_by_response:
             return replace(self, pair_answers=self.pair_answers or answers)
         also = (*self.pair_answers.also, answers)
@@ -131,7 +131,10 @@ LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "s
 
 
 def asking_besides(problem: Problem, request: Request) -> Problem:
-    """The problem with a score whose answers are those wanted, unless one of its own has them."""
+    """Return the problem with an added score that needs the requested kind of predictions.
+
+    Nothing is added if one of its scores already needs them.
+    """
     if request.response in {loss.response for loss in problem.losses}:
         return problem
     in_time = [registry.load("brier-at")(horizon) for horizon in problem.data.horizons[:1]]
@@ -146,7 +149,7 @@ NO_PAIRS = (
 
 
 def pair_answers(run: HonestRun, response: Response) -> Answers:
-    """The answers that were kept; else the winners' fits without a further fold, made again."""
+    """Return the stored predictions without a further fold, or fit the winners again."""
     if response in run.pairs_by_response:
         return run.pairs_by_response[response]
     testing = run.testing
@@ -154,8 +157,8 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
         raise Refusal(NO_PAIRS)
     plan = testing.plan(run.problem.data, Streams(run.problem.seed))
     inner = plan.part_named("inner")
-    # A fit without folds i and j answers for the winners of both, who may differ: of each pair
-    # of folds the one that stands first asks in one pass, the other one in the next.
+    # A fit without folds i and j predicts for the winners of both, who may differ. The first one of
+    # each pair of folds is served in one pass, the other one in the next.
     passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
     return _joined(
         inner,
@@ -172,7 +175,7 @@ def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
 
 
 def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
-    """The answers to all questions of a plan from those to parts of them."""
+    """Join the predictions for parts of a plan to those for all its questions."""
     first = parts[0][1]
     shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
     values = np.empty(shape, dtype=first.values.dtype)
@@ -183,17 +186,18 @@ def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
     return replace(first, plan=plan, values=values, answered=answered)
 
 
-# Average precision is not among them: in fields that reach far its intervals hold too rarely,
-# since it moves with the share of the event, which differs from field to field.
-CALIBRATED = ("auc",)  # of whole test sets, for rows that may depend on each other
+# Average precision is not among them: in fields with long-range correlation its intervals cover too
+# rarely, since it depends on the share of the event, which differs from field to field.
+CALIBRATED = ("auc",)  # scores of whole test sets that have intervals for dependent rows
 UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
 def score_of(run: HonestRun, asked: str | Loss, event: Event | None) -> Measured:
-    """Return a score of the held-out answers, averaged as the search averages it.
+    """Return a score of the held-out predictions, averaged as in the search.
 
-    That of the search itself where it was asked for, else from the answers, without a fit. Where
-    rows may depend on each other it has an interval if one was calibrated for that.
+    It is that of the search itself if it was requested there, or else computed from the
+    predictions, without a fit. If rows may depend on each other, it has an interval only if one was
+    calibrated for this case.
     """
     score, data = _score(run, asked, event), run.problem.data if event is None else event.data
     if not data.dependent or score.reason is not None:
@@ -206,8 +210,8 @@ def score_of(run: HonestRun, asked: str | Loss, event: Event | None) -> Measured
 def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     """Compute the score, with the interval that its method gives.
 
-    At a horizon it is the score of an outcome in time that a search has by the name "auc-at-5", so
-    that both have one interval.
+    At a horizon it is the score of a survival outcome that a search knows as "auc-at-5", so that
+    both have the same interval.
     """
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
@@ -238,7 +242,7 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
-    """Return True if the search was asked for every score of ranks that a validation states."""
+    """Return True if the search computed every rank score that a validation reports."""
     data = run.problem.data if event is None else event.data
     estimates = (run.risk, *run.risk.scores.values())
     return all(
@@ -248,10 +252,10 @@ def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
 
 
 def with_pairs(run: HonestRun, response: Response) -> HonestRun:
-    """Return the run with answers by models that lack a further fold, if pairs of folds tested it.
+    """Return the run with predictions by models that lack a further fold, if pairs tested it.
 
-    They show how much the scores move with the training rows, so that a score has the same interval
-    whether the search was asked for it or not.
+    They show how much the scores vary with the training rows, so that a score has the same interval
+    whether or not the search was asked to compute it.
     """
     try:
         return run.with_pair_answers(pair_answers(run, response))
@@ -260,7 +264,7 @@ def with_pairs(run: HonestRun, response: Response) -> HonestRun:
 
 
 def _is_of(estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem) -> bool:
-    """Return True if an estimate of a search is this score of this event, whatever its name."""
+    """Return True if a search's estimate is this score of this event, whatever its name."""
     asked = next((one for one in problem.losses if one.word == estimate.scoring), None)
     if asked is None or type(asked) is not type(loss) or asked.horizons != loss.horizons:
         return False
@@ -270,7 +274,7 @@ def _is_of(estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Pro
 
 
 def _with_response(answers: Sequence[Answers], response: Response) -> Answers | None:
-    """Answers of that kind; a probability of the second class is a score, too."""
+    """Return predictions of this kind; a probability of the second class is also a score."""
     by_response = {a.response: a for a in answers}
     if response in by_response:
         return by_response[response]
@@ -280,11 +284,14 @@ def _with_response(answers: Sequence[Answers], response: Response) -> Answers | 
     return None
 
 
-ALSO_RATED = ("auc", "brier")  # told of classes where the answers allow it
+ALSO_RATED = ("auc", "brier")  # losses that are added for classes if the predictions allow it
 
 
 def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | None]]:
-    """Every loss whose answers there are, with losses by models that lack a further fold."""
+    """Yield every loss that the predictions allow, with losses of pair models if known.
+
+    These are models that lack a further fold.
+    """
     for loss, estimate in _losses(run):
         answers = _with_response(run.answered.answers, loss.response)
         if answers is not None:
@@ -293,7 +300,7 @@ def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | No
 
 
 def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
-    """Those of the problem with their risks, and further ones of classes."""
+    """Yield the losses of the problem with their risks, and further ones for classes."""
     problem = run.problem
     yield problem.loss, run.risk
     for name, score in problem.scores.items():
@@ -306,7 +313,7 @@ def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
 
 
 def _shaken(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> Shaken | None:
-    """As the risk keeps them, or by the answers of those models."""
+    """Return the losses of pair models that the risk keeps, or compute them from predictions."""
     if estimate is not None and estimate.influences is not None:
         return estimate.influences.shaken
     answers = run.pairs_by_response.get(loss.response)

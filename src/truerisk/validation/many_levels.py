@@ -1,30 +1,29 @@
-r"""Many levels at once: intervals that hold together, and values drawn to their mean.
+r"""Many levels at once: simultaneous intervals, and values that are shrunken to their mean.
 
-All intervals of a family hold at once if each reaches enough standard errors.
-Of estimates with normal errors of correlation :math:`R`, all intervals
-:math:`\hat\theta_g \pm c\, s_g` hold together with the probability that
-:math:`\max_g |Z_g| \le c`, :math:`Z \sim N(0, R)`. The quantile c of that maximum is found by
-simulation from one fixed seed, and is never above that of independent estimates,
-:math:`\Phi^{-1}\left(\frac{1}{2} + \frac{1}{2} \alpha^{1/m}\right)` for m of them at level α, which
-suffices whatever R is (Šidák, 1967).
+All intervals of a family hold simultaneously if each extends over enough standard errors. For
+estimates with normal errors of correlation :math:`R`, all intervals :math:`\hat\theta_g \pm c\,
+s_g` hold together with the probability that :math:`\max_g |Z_g| \le c`, :math:`Z \sim N(0, R)`. The
+quantile c of this maximum is found by simulation with a fixed seed. It is never above that of m
+independent estimates at level α, :math:`\Phi^{-1}\left(\frac{1}{2} + \frac{1}{2}
+\alpha^{1/m}\right)`, which is sufficient whatever R is (Šidák, 1967).
 
-Estimates of several levels are drawn to their mean, as far as noise explains that they differ.
-Level g is estimated by :math:`y_g \sim N(\theta_g, s_g^2)`, and the levels themselves spread as
-:math:`\theta_g \sim N(\mu, \tau^2)`. With :math:`w_g = 1/(s_g^2 + \tau^2)`,
+Estimates of several levels are shrunken to their mean, to the extent that noise explains their
+differences. Level g is estimated by :math:`y_g \sim N(\theta_g, s_g^2)`, and the levels themselves
+vary as :math:`\theta_g \sim N(\mu, \tau^2)`. With :math:`w_g = 1/(s_g^2 + \tau^2)`,
 
 .. math::
     \hat\mu = \frac{\sum w_g y_g}{\sum w_g}, \qquad
     \hat\theta_g = \frac{\tau^2 y_g + s_g^2 \hat\mu}{\tau^2 + s_g^2},
 
-the empirical Bayes estimates (Efron and Morris, 1975); :math:`\tau^2` is found by restricted
-maximum likelihood with Fisher scoring (Harville, 1977; Viechtbauer, 2005).
+are the empirical Bayes estimates (Efron and Morris, 1975), where :math:`\tau^2` is estimated by
+restricted maximum likelihood with Fisher scoring (Harville, 1977; Viechtbauer, 2005).
 
-That is done on a scale on which the noise of a risk hardly depends on how large the risk is.
-Of a share p of its bound the variance is about :math:`p(1-p)/n`; on the scale
-:math:`\theta = \arcsin\sqrt p` it is :math:`1/(4n)` whatever p is (Efron and Morris, 1975, take it
-for batting averages). A score of ranks, whose errors become far smaller towards its end, has the
-logit, as its interval does; a loss without a bound that is never negative :math:`\theta = \log r`.
-Weights by the variances of the risks themselves would favour those that came out small.
+This is done on a scale on which the noise of a risk hardly depends on the risk. If the risk is a
+share p of its bound, its variance is about :math:`p(1-p)/n`; on the scale :math:`\theta =
+\arcsin\sqrt p` it is :math:`1/(4n)` whatever p is (Efron and Morris, 1975, use it for batting
+averages). Rank scores, whose errors become much smaller towards their end, use the logit, as their
+interval does. A loss that is never negative and has no upper bound uses :math:`\theta = \log r`.
+Weights by the variances of the risks themselves would favour those that happened to be small.
 
 Efron B, Morris C (1975). Data analysis using Stein's estimator and its generalizations. Journal of
 the American Statistical Association 70:311–319.
@@ -46,13 +45,14 @@ from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile
 
 DRAWS = 1 << 16
-AT_ONCE = 1 << 20  # numbers that are drawn together
+AT_ONCE = 1 << 20  # how many random numbers are drawn at once
 SEED = 1967
-NO_ROOT = 1e-12  # of the largest root of a correlation: a smaller one is rounding
+# Share of the largest eigenvalue of a correlation. Smaller eigenvalues are rounding errors.
+NO_ROOT = 1e-12
 
 
 def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRAWS) -> float:
-    """Return the c by which all standard errors are to be multiplied, from so many `draws`.
+    """Return the factor c of all standard errors, simulated with this number of `draws`.
 
     >>> round(simultaneous_quantile(np.eye(1), 0.95), 3)
     1.96
@@ -67,10 +67,12 @@ def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRA
         return most
     least = normal_quantile(level)
     errors = np.sqrt(np.diag(covariance))
-    # the quantile of the largest of |Z|, by draws in parts; Z = L ε for any L with L Lᵀ = R
+    # The quantile of the largest |Z| is simulated in parts, with Z = L ε for any L such that L Lᵀ =
+    # R.
     correlation = np.asarray(covariance / np.outer(errors, errors))
     roots, vectors = np.linalg.eigh(correlation)
-    # the symmetric L is unique; eigenvectors of equal roots differ between processors
+    # The symmetric L is unique, whereas eigenvectors of equal eigenvalues differ between
+    # processors.
     roots = np.where(roots > NO_ROOT * roots[-1], roots, 0.0)
     spread = (vectors * np.sqrt(roots)) @ vectors.T
     rng = np.random.default_rng(SEED)
@@ -83,10 +85,10 @@ def simultaneous_quantile(covariance: np.ndarray, level: float, draws: int = DRA
 
 
 def level_of_each(quantile: float, n: int | None = None) -> float:
-    """The level of one interval that reaches so many standard errors.
+    """Return the confidence level of a single interval with this half-width in standard errors.
 
-    Where the error was estimated from the spread of `n` rows, Student's t takes the place of the
-    normal distribution: the level is that of a normal interval as wide as that of t.
+    If the error was estimated from the spread of `n` rows, Student's t replaces the normal
+    distribution: the level is that of a normal interval of the same width as that of t.
 
     >>> round(level_of_each(1.959964), 4), round(level_of_each(1.959964, 12), 4)
     (0.95, 0.9723)
@@ -98,16 +100,18 @@ def level_of_each(quantile: float, n: int | None = None) -> float:
     return float(2 * ndtr(reach) - 1)
 
 
-FEWEST_LEVELS = 3  # of two, the spread between levels is that of a single difference
+# With two levels the between-level variance is estimated from a single difference.
+FEWEST_LEVELS = 3
 STEPS = 200
-EXACT = 1e-12  # of the mean variance: a smaller step moves nothing
+EXACT = 1e-12  # Share of the mean variance. A smaller step changes nothing.
 
 
 @frozen(eq=False)
 class Shrinkage:
-    """The shrunken `values`, the `mean` that they are drawn to, and the spread τ between levels.
+    """The shrunken `values`, their common `mean`, and the standard deviation τ between levels.
 
-    `own_shares[g]` is the share of the own estimate in level g's value, 0 where all is noise.
+    `own_shares[g]` is the weight of level g's own estimate in its value, which is 0 if all is
+    noise.
     """
 
     values: np.ndarray
@@ -117,7 +121,7 @@ class Shrinkage:
 
 
 def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
-    """Shrink the estimates of at least three levels; None where there are fewer.
+    """Shrink the estimates of at least three levels; return None if there are fewer.
 
     >>> found = shrinkage(np.array([0.1, 0.2, 0.6]), np.array([0.01, 0.01, 0.02]))
     >>> found.values.round(3).tolist(), round(found.mean, 3), round(found.spread, 3)
@@ -136,13 +140,13 @@ def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
 
 
 def _between(y: np.ndarray, noise: np.ndarray) -> float:
-    """The restricted maximum likelihood estimate of τ²."""
+    """Return the restricted maximum likelihood estimate of τ²."""
     between = max(0.0, float(y.var(ddof=1) - noise.mean()))
     for _ in range(STEPS):
         w = 1 / (noise + between)
         total, squares = w.sum(), (w**2).sum()
         away = w * (y - w @ y / total)
-        trace = total - squares / total  # of P, whose square has the trace below
+        trace = total - squares / total  # This is the trace of P; the trace of its square follows.
         information = squares - 2 * (w**3).sum() / total + (squares / total) ** 2
         before, between = between, max(0.0, between + float((away @ away - trace) / information))
         if abs(between - before) <= EXACT * noise.mean():
@@ -150,12 +154,14 @@ def _between(y: np.ndarray, noise: np.ndarray) -> float:
     return between
 
 
-ENDS = 1e-4  # of the bound: no score is nearer to perfect where its logit is taken
+ENDS = 1e-4  # Share of the bound. Scores are kept this far from perfect for the logit.
 
 
 @frozen
 class StableScale:
-    """For risks from `lower` to `upper`, None where there is no bound; the `logit` where asked.
+    """Variance-stabilising scale for risks from `lower` to `upper` (None if unbounded).
+
+    It is the `logit` if requested.
 
     >>> scale = StableScale(0.0, 1.0)
     >>> theta = scale.of(np.array([0.0, 0.25, 1.0]))
@@ -168,7 +174,7 @@ class StableScale:
     logit: bool = False
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """The risks on this scale."""
+        """Transform risks to this scale."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return values
         if self.upper is None:
@@ -180,7 +186,7 @@ class StableScale:
         return np.asarray(np.arcsin(np.sqrt(shares)))
 
     def back(self, theta: np.ndarray) -> np.ndarray:
-        """From this scale to risks."""
+        """Transform values on this scale to risks."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return theta
         if self.upper is None:
@@ -190,7 +196,7 @@ class StableScale:
         return np.asarray(self.lower + (self.upper - self.lower) * shares)
 
     def slope(self, values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """By how much a risk's error is multiplied; `sizes` keep risks of few rows off the ends."""
+        """Return the derivative of the scale; `sizes` keep risks of few rows off the bounds."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return np.ones(len(values))
         if self.upper is None:
@@ -202,7 +208,7 @@ class StableScale:
     def shrinkage(
         self, values: np.ndarray, sizes: np.ndarray, variances: np.ndarray
     ) -> Shrinkage | None:
-        """Risks of `sizes` rows shrunk on this scale; values, mean and spread are risks again."""
+        """Shrink risks of `sizes` rows on this scale; return values, mean and spread as risks."""
         found = shrinkage(self.of(values), self.slope(values, sizes) ** 2 * variances)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""The measures by word, and one of them beside itself: apparent, honest, corrected for optimism."""
+"""The measures by name, and the versions of a measure: apparent, honest, optimism-corrected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OVERLAP = (
 
 @frozen
 class Measure:
-    """What a measure is called, and which part of a validation it belongs to."""
+    """The title of a measure, and the part of a validation that it belongs to."""
 
     title: str
     part: Literal["discrimination", "calibration"]
@@ -54,16 +54,16 @@ OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
 OF_NUMBERS = ("explained", "squared", *_LINE, *_CURVE)
 
 HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism", "corrected", "n"]
-N_HONEST = 4  # columns of a finished model, which has no rows of its own here
+N_HONEST = 4  # Number of columns for a finished model, whose training rows are not here.
 
 
 @frozen
 class Measured(Record):
-    """A measure of held-out rows with its interval, and what it looks like otherwise.
+    """A measure on held-out rows with its interval, and its other versions.
 
-    `apparent` is of the model and its own rows; `training` and `test` are means over `n` bootstrap
-    samples of the whole procedure, on the sample and on all rows. What does not exist is None, and
-    `reason` says why.
+    `apparent` is that of the final model on its own rows. `training` and `test` are means over `n`
+    bootstrap samples of the whole procedure, on the sample and on all rows. What does not exist is
+    None, and `reason` says why.
     """
 
     derived: ClassVar[tuple[str, ...]] = ("optimism", "corrected")
@@ -80,17 +80,17 @@ class Measured(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """Why a record read from a file is invalid, or None if it is valid."""
         return None if self.word in MEASURES else ("word", "the word of a measure")
 
     @property
     def value(self) -> float | None:
-        """That of held-out rows."""
+        """The value on held-out rows."""
         return self.honest
 
     @property
     def of_final_model(self) -> float | None:
-        """Estimate of the final model's value, None unless the interval is around that.
+        """Estimate of the final model's value; None unless the interval is around it.
 
         Intervals of slopes and intercepts are around a jackknife estimate for the model of all
         rows, or around the value of models with its setting, and not around the held-out value.
@@ -101,12 +101,12 @@ class Measured(Record):
 
     @property
     def title(self) -> str:
-        """As tables call it."""
+        """The name of the measure in tables."""
         return MEASURES[self.word].title
 
     @property
     def optimism(self) -> float | None:
-        """Training − test, as rms prints it: what a fit gains by being rated on its own rows."""
+        """Training − test, as rms prints it: the gain of a fit from a test on its own rows."""
         if self.training is None or self.test is None:
             return None
         return self.training - self.test
@@ -123,7 +123,7 @@ class Measured(Record):
 
     @property
     def cells(self) -> list[str]:
-        """One line of a table."""
+        """The cells of one table row."""
         honest = (self.honest, *ends_of(self.interval))
         fitted = (self.apparent, self.training, self.test, self.optimism, self.corrected)
         numbers = (*honest, *fitted)
@@ -131,7 +131,7 @@ class Measured(Record):
 
 
 class MeasuredPart(Record):
-    """A part of a validation whose `measures` are found by their words and printed as a table."""
+    """A part of a validation whose `measures` are found by name and printed as a table."""
 
     measures: Mapping[str, Measured]
 
@@ -150,14 +150,14 @@ class MeasuredPart(Record):
 
     @property
     def reasons(self) -> list[str]:
-        """Why some numbers are missing, each reason once."""
+        """The distinct reasons why numbers are missing."""
         return list(dict.fromkeys(one.reason for one in self.measures.values() if one.reason))
 
 
 def rounded(value: float, *beside: float) -> str:
-    """A number in a sentence of a paper: a fourth decimal is noise of some hundred rows.
+    """Format a number for a sentence; a fourth decimal is noise for some hundred rows.
 
-    Where it and those beside it would read 0.000 it has two digits.
+    If it and the numbers next to it would be printed as 0.000, it has two significant digits.
 
     >>> rounded(0.78912), rounded(0.0004, 0.2), rounded(0.000412, 0.0031), rounded(54321.9)
     ('0.789', '0.000', '0.00041', '5.432e+04')

@@ -1,7 +1,7 @@
-"""What came and what was said of it: the rows that every number of a validation is made of.
+"""Outcomes and predictions of held-out rows, from which all numbers of a validation follow.
 
-`HeldOut` are the answers of models that had not seen the rows, `Event` reads answers about any
-classes as those about one class and the rest, and `Outcomes` is what formulas take.
+`HeldOut` are the predictions of models that had not seen the rows, `Event` converts predictions for
+any classes to those for one class and the rest, and `Outcomes` is the input of formulas.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 
 @frozen(eq=False)
 class Outcomes:
-    """Whether the event came, what was predicted, the weight of the answer, member and row.
+    """Observed outcomes and predictions, with weight, member and row of each prediction.
 
-    `predictions` are probabilities of the event, or decision values. Where `link` is the identity,
-    `observed` are numbers, `predictions` the answers. Answers of one `member` depend on each other:
-    those to one row, or to the rows of one group. `rows` says which row is answered. The `weights`
-    add up to the number of rows, whatever unit they were given in.
+    `predictions` are probabilities of the event, or decision values. If `link` is the identity,
+    `observed` are numbers and `predictions` their predicted values. Predictions with the same
+    `member` depend on each other: they are for one row, or for the rows of one group. `rows` are
+    the predicted rows. The `weights` are scaled to sum to the number of rows.
     """
 
     observed: np.ndarray
@@ -53,7 +53,7 @@ class Outcomes:
         link: Link = LOGIT,
         rows: np.ndarray | None = None,
     ) -> Outcomes:
-        """Those that weigh anything: of rows, and members, of their own unless it is said."""
+        """Collect predictions with a positive weight; by default each is its own row and member."""
         w = np.ones(len(observed)) if weights is None else weights
         rows = np.arange(len(observed)) if rows is None else rows
         members = rows if members is None else members
@@ -65,7 +65,10 @@ class Outcomes:
 
     @classmethod
     def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
-        """Of the second class, or of numbers; a row that was answered often weighs as others do."""
+        """Collect held-out predictions; a row that was predicted repeatedly has its usual weight.
+
+        They are for the second class, or for numeric y.
+        """
         predictions = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
         _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
         weights = np.ones(len(predictions)) if held.weights is None else held.weights
@@ -81,37 +84,37 @@ class Outcomes:
 
     @property
     def n(self) -> float:
-        """The weight of all rows."""
+        """Total weight of all rows."""
         return float(self.weights.sum())
 
     @property
     def n_answers(self) -> int:
-        """How many answers there are: several to a row that was tested repeatedly."""
+        """Number of predictions, of which a repeatedly tested row has several."""
         return len(self.observed)
 
     @cached_property
     def n_rows(self) -> int:
-        """How many rows were answered."""
+        """Number of predicted rows."""
         return len(np.unique(self.rows))
 
     @cached_property
     def n_events(self) -> int:
-        """Rows in which the event came."""
+        """Number of rows with the event."""
         return len(np.unique(self.rows[self.observed == 1]))
 
     @property
     def n_rarer(self) -> int:
-        """Rows of the rarer outcome."""
+        """Number of rows with the rarer outcome."""
         return min(self.n_events, self.n_rows - self.n_events)
 
     @property
     def of_one_class(self) -> bool:
-        """Whether the event came always, or never."""
+        """True if the event occurred always, or never."""
         return self.n_events in (0, self.n_rows)
 
     @cached_property
     def linear(self) -> np.ndarray:
-        """What was given, on the scale of the link: log(p/(1 − p)) of probabilities."""
+        """Predictions on the scale of the link: log(p/(1 − p)) for probabilities."""
         return self.link.of(self.predictions)
 
     @property
@@ -125,11 +128,11 @@ class Outcomes:
         return math.inf if n_members == self.n_rows else max(n_members - 1, 1)
 
     def mean(self, values: np.ndarray) -> float:
-        """The weighted mean."""
+        """Return the weighted mean."""
         return float(self.weights @ values / self.n)
 
     def quantiles(self, values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
-        """Weighted quantiles, linear between the middles of weights: NumPy's of equal ones."""
+        """Return weighted quantiles, which are NumPy's linear ones for equal weights."""
         order = np.argsort(values, kind="stable")
         weights = self.weights[order]
         middle = np.cumsum(weights) - (weights + weights[0]) / 2
@@ -137,7 +140,7 @@ class Outcomes:
 
 
 def clipped(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
-    """Probabilities between `clip` and 1 − `clip`, or as they are."""
+    """Return probabilities between `clip` and 1 − `clip`, or unchanged if `clip` is None."""
     within = np.clip(probabilities, 0.0, 1.0)
     return within if clip is None else np.clip(within, clip, 1 - clip)
 
@@ -147,12 +150,12 @@ BEST_FIRST: tuple[Response, ...] = ("probability", "score", "value", "label")
 
 @frozen(eq=False)
 class HeldOut(Brief):
-    """One entry per answer; a row that is tested in several repetitions has several.
+    """Held-out predictions, one entry per prediction; repeatedly tested rows have several.
 
-    Row `rows[t]` was in test fold `fold[t]` of repetition `repetition[t]`; fit `fit[t]` of the plan
-    answered. `answers[t]` is, by `response`, class probabilities in the order of `classes`, a
-    decision value of the second class, a number, or a class code; `truth[t]` is the class code or
-    the number that came. `weights` and `groups` are those of the rows, None where there are none.
+    Row `rows[t]` was in test fold `fold[t]` of repetition `repetition[t]`, and was predicted by fit
+    `fit[t]` of the plan. `answers[t]` holds, depending on `response`, class probabilities in the
+    order of `classes`, a decision value of the second class, a number, or a class code. `truth[t]`
+    is the observed class code or number. `weights` and `groups` are those of the rows, or None.
     """
 
     rows: np.ndarray
@@ -172,7 +175,7 @@ class HeldOut(Brief):
 
     @classmethod
     def of(cls, answered: AnsweredRows, data: Data) -> HeldOut:
-        """The richest answers of one line: probabilities, else decision values, numbers, labels."""
+        """Collect the most informative predictions: probabilities, scores, values or labels."""
         by_response = {answers.response: answers for answers in answered.answers}
         response = next(kind for kind in BEST_FIRST if kind in by_response)
         richest, plan = by_response[response], by_response[response].plan
@@ -194,12 +197,12 @@ class HeldOut(Brief):
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are, 0 for numbers."""
+        """Number of classes, 0 for numeric y."""
         return 0 if self.classes is None else len(self.classes)
 
     @property
     def n_repetitions(self) -> int:
-        """How often the folds were drawn."""
+        """Number of repetitions of the folds."""
         return len(np.unique(self.repetition))
 
 
@@ -208,11 +211,11 @@ REST = "the rest"
 
 @frozen(eq=False)
 class Event:
-    """The class `code` of y; the formulas of two outcomes read it as the second of two classes.
+    """The class `code` of y, which formulas for two outcomes treat as the second of two classes.
 
-    Of two classes these are the other one and the event, of several the rest and the event, whose
-    probability is its own and that of the rest 1 less that. Of an outcome in time the event is that
-    it came by a horizon, the `place`-th at which curves are asked.
+    For two classes these are the other class and the event. For several classes they are the rest
+    and the event, where the rest has 1 minus the event's probability. For a survival outcome the
+    event is that it occurred by a horizon, the `place`-th one at which curves are predicted.
     """
 
     code: int
@@ -222,7 +225,7 @@ class Event:
 
     @classmethod
     def named(cls, positive: Any, data: Data, horizon: float | None = None) -> Event | None:
-        """The class that a user names, else the second of two; None where there is no such."""
+        """Return the class that a user names, else the second of two; None if there is none."""
         if horizon is not None:
             return cls(1, data.at(horizon), data.horizons.index(horizon), float(horizon))
         if positive is None:
@@ -231,23 +234,27 @@ class Event:
 
     @property
     def label(self) -> str:
-        """What the event is called."""
+        """Name of the event."""
         return str(plain_values.plain(self.of.label(self.code)))
 
     def is_of(self, positive: Any) -> bool:
-        """Whether it is this class that a result speaks of; None speaks of all alike."""
+        """Return True if a result is about this class.
+
+        None stands for the second of two classes.
+        """
         usual = positive is None and self.usual
         return usual or positive == plain_values.plain(self.of.label(self.code))
 
     @property
     def usual(self) -> bool:
-        """Whether it is the second of two classes, as scores of one class take it."""
+        """True if it is the second of two classes, as in scores of one class."""
         return self.of.n_classes == 2 and self.code == 1
 
     def score_in_time(self, word: str) -> Loss | None:
-        """Return the score of an outcome in time that has this word at the horizon, or None.
+        """Return the score of a survival outcome with this name at the horizon, or None.
 
-        Its interval counts how the censoring weights vary, which a score of two classes does not.
+        Its interval accounts for the variance of the censoring weights, which a score of two
+        classes ignores.
         """
         kind = f"{word}-at"
         if self.horizon is None or kind not in AT_HORIZON:
@@ -257,7 +264,7 @@ class Event:
 
     @property
     def by_order(self) -> tuple[str, ...]:
-        """That the order of two numbers made this the event, where neither 1 nor True is it."""
+        """Note that the event is the larger of two numbers, if neither of them is 1 or True."""
         kind, label = np.asarray(self.of.classes).dtype.kind, self.of.label(self.code)
         if kind not in "iuf" or label == 1:
             return ()
@@ -282,18 +289,18 @@ class Event:
         return np.array([other, self.of.label(self.code)], dtype=object)
 
     def answers(self, answers: Answers) -> Answers:
-        """Answers about all classes as those about two."""
+        """Convert predictions for all classes to those for two."""
         return replace(answers, values=self.read(answers.values, answers.response), also=())
 
     def held_out(self, held: HeldOut) -> HeldOut:
-        """Held-out answers in the same way."""
+        """Convert held-out predictions in the same way."""
         if self.usual and self.place is None:
             return held
         answers, truth = self.read(held.answers, held.response), self._two(held.truth)
         return replace(held, answers=answers, truth=truth, classes=self._classes)
 
     def read(self, values: np.ndarray, response: Response) -> np.ndarray:
-        """Values of answers; the last axis of probabilities are the classes."""
+        """Extract the predicted values. For probabilities the last axis holds the classes."""
         if self.place is not None and values.shape[-1] > 2:
             probability = values[..., -1 - self.place :].sum(axis=-1)
             return np.stack([1 - probability, probability], axis=-1)

@@ -1,12 +1,13 @@
-r"""How far single predictions move when a model is made from other training rows.
+r"""Stability of single predictions when a model is fitted to other training rows.
 
-Row i has the prediction :math:`\hat p_i` of its model and :math:`\hat p_{bi}` of B others that
-differ from it in their training rows alone. Its instability is the mean absolute prediction error
+Row i has the prediction :math:`\hat p_i` of its model, and :math:`\hat p_{bi}` of B other models
+that differ from it only in their training rows. Its instability is the mean absolute prediction
+error
 
 .. math:: \mathrm{MAPE}_i = \frac{1}{B} \sum_b |\hat p_{bi} - \hat p_i|
 
-and, at a threshold, the share of the other models that put it on the other side (Riley and Collins,
-2023; there the others are fitted on bootstrap samples).
+and, at a threshold, the share of the other models that classify it differently (Riley and Collins,
+2023, where the other models are fitted to bootstrap samples).
 
 Riley RD, Collins GS (2023). Stability of clinical prediction models developed using statistical or
 machine learning methods. Biometrical Journal 65:2200302.
@@ -45,20 +46,20 @@ OF_SAMPLES = (
     "all rows, as the model of all rows does (Riley and Collins 2023)."
 )
 LABELS = "the model gives no probabilities: a change is another label."
-OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
+OFTEN = 0.1  # Share of the models above which a row counts as often classified otherwise.
 
 
 @frozen(eq=False)
 class PredictionStability(Record):
-    """The `predictions` for `rows`, and `others[b]`, those of B further models for the same.
+    """The `predictions` for `rows`, and `others[b]`, those of B further models for the same rows.
 
-    They are probabilities of `event`, or numbers where `event` is None. `low` and `high` hold 95 %
-    of the others, `by_row` is the mean absolute prediction error of every row and `otherwise` the
-    share of others that classify it otherwise. ``changed[b, i]`` says whether model b puts row i
-    into another class, which is None where there are no classes; those of two classes are made by
-    the `threshold`. `factor` is by how much the moves are to be multiplied to be those of a model
-    of new training rows about the mean of all such models. `source` says which models the others
-    are. `others` and `changed` are not written.
+    They are probabilities of `event`, or numbers if `event` is None. `low` and `high` contain 95 %
+    of the others, `by_row` is the mean absolute prediction error of every row, and `otherwise` the
+    share of others that classify it differently. ``changed[b, i]`` says whether model b assigns row
+    i to another class, and is None without classes; two classes are separated by the `threshold`.
+    Multiplied by `factor`, the differences estimate those between a model of new training rows and
+    the mean of all such models. `source` says which models the others are. `others` and `changed`
+    are not written to files.
     """
 
     schema: ClassVar[str] = "truerisk.prediction-stability/2"
@@ -90,7 +91,7 @@ class PredictionStability(Record):
         changed: np.ndarray | None = None,
         **more: Any,
     ) -> PredictionStability:
-        """Of one number for each row, and which rows each of the others puts into another class."""
+        """Summarise one number per row, and the rows that each model classifies otherwise."""
         low, high = np.quantile(others, RANGE, axis=0)
         return cls(
             rows=rows,
@@ -118,9 +119,9 @@ class PredictionStability(Record):
         threshold: float = 0.5,
         factor: float = 1.0,
     ) -> PredictionStability:
-        """Of numbers, or of probabilities: `(n,)` of an `event`, or `(n, classes)`.
+        """Summarise numbers, or probabilities: `(n,)` of an `event`, or `(n, classes)`.
 
-        Of several classes it is the probability of the class that is the most probable.
+        For several classes the probability of the most probable class is used.
 
         >>> rows = np.arange(2)
         >>> found = PredictionStability.of(
@@ -143,26 +144,26 @@ class PredictionStability(Record):
 
     @property
     def mape(self) -> float:
-        """The mean absolute prediction error, over rows."""
+        """Mean absolute prediction error over rows."""
         return float(self.by_row.mean())
 
     @property
     def of_new_rows(self) -> float:
-        """The same of a model of new training rows about the mean of such models, to first order.
+        """The same for a model of new training rows about the mean of such models, to first order.
 
-        That is what models of bootstrap samples show about the model of all rows. Two models of
-        new rows differ by √2 times as much.
+        Models of bootstrap samples show the same about the model of all rows. Two models of new
+        rows differ by √2 times as much.
         """
         return self.factor * self.mape
 
     @property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Quantiles of the other models' predictions of every row, 2.5 and 97.5 %."""
+        """The 2.5 % and 97.5 % quantiles of the other models' predictions of every row."""
         return self.low, self.high
 
     @property
     def summary(self) -> dict[str, float]:
-        """The numbers that are printed, by name."""
+        """The printed numbers by name."""
         numbers = {
             "mean absolute prediction error": self.mape,
             **({} if self.factor == 1 else {"of new training rows": self.of_new_rows}),
@@ -177,7 +178,7 @@ class PredictionStability(Record):
         return numbers
 
     def to_frame(self) -> Any:
-        """A line for each row: prediction, range of the others, mean move, share otherwise."""
+        """Return a table with one row per prediction: its range, mean change and class changes."""
         columns = {"row": self.rows, "given": self.predictions, "low": self.low, "high": self.high}
         columns["mape"] = self.by_row
         if (otherwise := self.otherwise) is not None:
@@ -185,7 +186,10 @@ class PredictionStability(Record):
         return frame_of({name: values.tolist() for name, values in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
-        """An instability plot: predictions of the others over those given (needs matplotlib)."""
+        """Draw an instability plot: the other models' predictions over the given ones.
+
+        It needs matplotlib.
+        """
         return load_from_above("instability")(self, ax=ax)
 
     def __str__(self) -> str:
@@ -195,10 +199,11 @@ class PredictionStability(Record):
 
 
 def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.ndarray] | None:
-    """Tested rows, ascending, and `(K − 1, n)` positions in `shaken` of their further answers.
+    """Return the tested rows, and the `(K − 1, n)` positions of their further predictions.
 
-    Line s holds, for the rows of fold i, the model that lacks fold i and the s-th fold after it:
-    each line is a whole set of predictions. None where rows were tested more than once.
+    The rows are ascending, and the positions refer to `shaken`. Line s holds, for the rows of fold
+    i, the model that lacks fold i and the s-th fold after it, so that each line is a complete set
+    of predictions. The result is None if rows were tested more than once.
     """
     plan = answers.plan
     rows = plan.positions[0]
@@ -220,7 +225,7 @@ def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.n
 def moves_of_samples(
     event: Event | None, apparent: np.ndarray | None, samples: Resampled | None
 ) -> PredictionStability | None:
-    """Of models of bootstrap samples; None where there are none, or decision values."""
+    """Compare the models of bootstrap samples; return None without samples or for scores."""
     if apparent is None or samples is None or len(samples.answers) < 2:
         return None
     given, others = apparent, samples.answers
@@ -233,7 +238,7 @@ def moves_of_samples(
 
 
 def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
-    """Of models that lack a further fold, asked about rows held out."""
+    """Compare held-out predictions with those of models that lack a further fold."""
     response = next((one for one in BY if one in run.answers), None)
     if response is None:
         raise Refusal("decision values of several models have no common scale.")

@@ -1,6 +1,7 @@
-"""All numbers of a validation at once, so that optimism is one subtraction for each of them.
+"""All numbers of a validation in one array, so that optimism is a single subtraction.
 
-`FoldJackknife` says how they vary with the rows that tune, fit and test: folds are left out.
+`FoldJackknife` estimates how they vary with the rows for tuning, fitting and testing, by leaving
+out folds.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from truerisk.validation.outcomes import Outcomes
 
 @frozen(eq=False)
 class Profile:
-    """What is computed of outcomes: measures, the curve at `grid`, net benefits at `thresholds`.
+    """The numbers computed from outcomes: measures, the curve at `grid`, and net benefits.
 
-    `words` are the measures; of decision values there are those of ranks alone.
+    Net benefits are at `thresholds`. `words` are the measures; decision values have only rank
+    scores.
     """
 
     grid: np.ndarray
@@ -34,7 +36,10 @@ class Profile:
         outcomes: Outcomes,
         fits: tuple[Recalibration | str, CalibrationFit | str] | None = None,
     ) -> np.ndarray:
-        """One line of numbers, NaN where one does not exist; `fits` are line and curve if known."""
+        """Return the array of numbers, NaN for undefined ones.
+
+        `fits` are line and curve if known.
+        """
         if self.words == OF_RANKS:
             ranks = _of_ranks(outcomes)
             return np.array([ranks.get(word, np.nan) for word in self.words])
@@ -51,25 +56,25 @@ class Profile:
 
     @property
     def nothing(self) -> np.ndarray:
-        """A line of which no number exists."""
+        """Array of numbers none of which exists."""
         return np.full(len(self.words) + len(self.grid) + len(self.thresholds), np.nan)
 
     def measures(self, numbers: np.ndarray) -> dict[str, float]:
-        """The measures of such a line (or of several), by their words."""
+        """Return the measures in one or several such arrays by name."""
         return dict(zip(self.words, numbers[..., : len(self.words)].T.tolist(), strict=True))
 
     def curve(self, numbers: np.ndarray) -> np.ndarray:
-        """The curve at the grid."""
+        """Return the curve at the grid."""
         start = len(self.words)
         return numbers[..., start : start + len(self.grid)]
 
     def net_benefit(self, numbers: np.ndarray) -> np.ndarray:
-        """The net benefit at the thresholds."""
+        """Return the net benefit at the thresholds."""
         return numbers[..., len(self.words) + len(self.grid) :]
 
 
 def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
-    """AUC and average precision, of probabilities or of decision values."""
+    """Return AUC and average precision, from probabilities or decision values."""
     if outcomes.of_one_class:
         return {}
     positive = outcomes.observed == 1
@@ -82,11 +87,12 @@ def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
 
 @frozen(eq=False)
 class Optimism:
-    r"""By how much a model looks better on its own rows (Efron, 1983; Harrell, 2015).
+    r"""The amount by which a model looks better on its own rows (Efron, 1983; Harrell, 2015).
 
-    A model fitted on bootstrap sample b is rated on the sample (training) and on all rows (test).
-    `optimism = mean_b (training − test)`, and `corrected = apparent − optimism`. A sample in which
-    a number does not exist, such as one of a single class, does not count for it: `n` of them do.
+    A model fitted on bootstrap sample b is tested on the sample (training) and on all rows (test).
+    `optimism = mean_b (training − test)`, and `corrected = apparent − optimism`. Samples in which a
+    number does not exist, such as those with a single class, are ignored for it, so that `n`
+    samples remain.
     """
 
     apparent: np.ndarray
@@ -98,7 +104,7 @@ class Optimism:
     def of(
         cls, apparent: np.ndarray, training: Sequence[np.ndarray], test: Sequence[np.ndarray]
     ) -> Optimism:
-        """From the numbers of every sample."""
+        """Average the numbers of every sample."""
         none = np.empty((0, len(apparent)))
         own, other = (np.array(part) if len(part) else none for part in (training, test))
         exists = np.isfinite(own) & np.isfinite(other)
@@ -118,15 +124,15 @@ class Optimism:
 
 @frozen(eq=False)
 class FoldJackknife:
-    r"""Numbers θ of all K folds, and θ₋ⱼ: the same without fold j, neither in training nor in test.
+    r"""Numbers θ from all K folds, and θ₋ⱼ: the same without fold j in training and test.
 
-    Pairs of folds have their models: row i without fold j is answered by the model that lacks both
-    its own fold and j. The delete-a-fold jackknife (Quenouille, 1956; Shao and Tu, 1995) has
+    Every pair of folds has its model: without fold j, row i is predicted by the model that lacks
+    both its own fold and j. The delete-a-fold jackknife (Quenouille, 1956; Shao and Tu, 1995) has
 
     .. math:: V = \frac{K-1}{K} \sum_j (\theta_{-j} - \bar\theta_-)^2 .
 
     `carried` is θ plus θ − θ̄₋: the models of the folds lack a fold that the model of all rows has,
-    and what one fold more took away is added once.
+    and the effect of removing one more fold is added once.
 
     >>> found = FoldJackknife.of(np.array([1.0]), [np.array([v]) for v in (0.8, 1.0, 0.9)])
     >>> found.carried.round(3).tolist(), found.variance.round(4).tolist()
@@ -139,7 +145,7 @@ class FoldJackknife:
 
     @classmethod
     def of(cls, values: np.ndarray, without: Sequence[np.ndarray]) -> FoldJackknife:
-        """NaN where a number does not exist without one of the folds."""
+        """Compute the estimate; it is NaN if a number does not exist without one of the folds."""
         left = np.array(without)
         mean = left.mean(axis=0)
         spread = (len(left) - 1) / len(left) * ((left - mean) ** 2).sum(axis=0)

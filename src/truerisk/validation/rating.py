@@ -1,4 +1,4 @@
-"""All numbers of a validation, held out, apparent, of samples, without each fold; their parts."""
+"""All numbers of a validation: held out, apparent, from samples, and without each fold."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ NO_EVENT = "it is of an event, and y holds numbers: their R² stands with the ca
 
 
 class Rating:
-    """The numbers of one validation, each computed once; of an `event`, or of numbers."""
+    """The numbers of one validation, each computed once, for an `event` or for numeric y."""
 
     def __init__(
         self, run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None = None
@@ -98,7 +98,8 @@ class Rating:
         )
         self.notes: list[str] = []
         self.missing: dict[str, str] = {}
-        # Formulas for independent tests hold unless rows depend on each other; a note says so.
+        # Formulas for independent tests hold unless rows depend on each other, which a note
+        # reports.
         data = self.run.problem.data
         if self.run.risk.ordered:
             self.notes.append(ORDERED if data.time is None else IN_TIME)
@@ -113,8 +114,10 @@ class Rating:
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
         self.values = self.profile.of(self.honest, (self.line, self.curve))
         self.jackknife: FoldJackknife | None = None
-        self.model: ModelLine | None = None  # where the line is of the final model's setting
-        self.disagrees: str | None = None  # why slope and intercept of the model have no interval
+        # This is set if the line is that of the final model's setting.
+        self.model: ModelLine | None = None
+        # The reason why slope and intercept of the model have no interval.
+        self.disagrees: str | None = None
         if self.independent and not bare:
             self.jackknife, self.lacking = self._without_each_fold()
             self._compare_with_final_model(apparent)
@@ -126,7 +129,7 @@ class Rating:
     def _outcomes(
         self, answers: np.ndarray, rows: np.ndarray, members: np.ndarray | None = None
     ) -> Outcomes:
-        """Answers about these rows."""
+        """Return the outcomes for predictions of these rows."""
         weights = self.data.weights(rows)
         if self.of_event is None:
             return Outcomes.of(self.data.y[rows], answers, weights, members, IDENTITY)
@@ -136,7 +139,7 @@ class Rating:
         return Outcomes.of(self.data.class_codes[rows] == 1, predictions, weights, members)
 
     def _all_rows(self, answers: np.ndarray, times: np.ndarray | None = None) -> Outcomes:
-        """Answers about all rows, each as often as `times` says."""
+        """Return the outcomes for predictions of all rows, each repeated as `times` says."""
         rows = np.arange(len(answers))
         rows = rows if times is None else np.repeat(rows, times)
         return self._outcomes(answers[rows], rows)
@@ -144,7 +147,7 @@ class Rating:
     # -- numbers ----------------------------------------------------------------------------------
 
     def _optimism(self, own: Outcomes | None) -> Optimism:
-        """Of the model and its own rows; a finished one has none of them here."""
+        """Compute the optimism of the model on its own rows; a finished model has none here."""
         training, test, wishes = [], [], self.wishes
         apparent = self.profile.nothing if own is None else self.profile.of(own)
         if wishes.replicates or wishes.samples is not None:
@@ -171,7 +174,7 @@ class Rating:
     def _without_each_fold(self) -> tuple[FoldJackknife | None, str]:
         """Compute the numbers without every fold, and say why a fold is needed for the line.
 
-        There is no jackknife where no models of pairs of folds exist.
+        There is no jackknife if there are no models of pairs of folds.
         """
         try:
             answers = pair_answers(self.run, self.held_out.response)
@@ -188,7 +191,8 @@ class Rating:
         for fold in np.unique(other):
             tests = np.flatnonzero(other == fold)
             if len(np.unique(rows[tests])) < len(tests):
-                return None, "."  # rows are tested more than once: folds of several drawings
+                # Rows are tested more than once, by several repetitions of the folds.
+                return None, "."
             members = None if groups is None else groups[rows[tests]]
             outcomes = self._outcomes(answers.values[0][tests], rows[tests], members)
             fits = line_and_curve(outcomes)
@@ -225,7 +229,7 @@ class Rating:
     def _line_of_setting(self) -> ModelLine | None:
         """Fit the final model's setting in every fold, where some folds chose another one."""
         request = self.run.problem.richest
-        assert request is not None  # else there would be no line
+        assert request is not None  # Otherwise there would be no line.
         run = with_final_setting(self.run, request)
         if run is None:
             return None
@@ -251,7 +255,7 @@ class Rating:
         )
 
     def measured(self) -> Mapping[str, Measured]:
-        """Every measure, honest and otherwise."""
+        """Return every measure, in its honest and other versions."""
         measures, told = self.profile.measures, self.optimism
         ladder = {name: measures(getattr(told, name)) for name in ("apparent", "training", "test")}
         n = dict(zip(self.profile.words, told.n.tolist(), strict=False))
@@ -262,7 +266,7 @@ class Rating:
         return found
 
     def _honest(self) -> dict[str, Measured]:
-        """Value, error, interval and reason of every measure of held-out rows."""
+        """Return value, error, interval and reason of every measure on held-out rows."""
         values = self.profile.measures(self.values)
         found = {word: Measured(word, _or_none(value)) for word, value in values.items()}
         found |= {w: score_of(self.run, w, self.of_event) for w in SCORED if w in found}
@@ -302,7 +306,7 @@ class Rating:
     # -- parts ------------------------------------------------------------------------------------
 
     def parts(self) -> dict[str, Any]:
-        """Discrimination, calibration and net benefit; why others are `missing`."""
+        """Return discrimination, calibration and net benefit; store why others are `missing`."""
         measures, event, run = self.measured(), self.of_event, self.run
         parts: dict[str, Any] = {}
         if event is None:
@@ -365,7 +369,7 @@ class Rating:
         return parts
 
     def updating(self) -> Updating:
-        """What an update of a finished model would gain."""
+        """Return the gain from an update of a finished model."""
         if not self.independent:
             raise Refusal("folds of rows that depend on each other would show no honest gain.")
         if isinstance(self.line, str):
@@ -374,7 +378,7 @@ class Rating:
         return Updating.of(self.honest, self.line, level=self.level, seed=seed, grouped=grouped)
 
     def _curve(self) -> CalibrationCurve | str:
-        """The curve of held-out rows beside the others, or why there is none."""
+        """Return the curves of held-out rows and others, or why there are none."""
         if isinstance(self.curve, str):
             return self.curve
         return CalibrationCurve.of(
@@ -388,7 +392,7 @@ class Rating:
         )
 
 
-FEW_GROUPS = 10  # of `python -m benchmarks.calibration.finished`
+FEW_GROUPS = 10  # The number is from `python -m benchmarks.calibration.finished`.
 FEW = (
     "{} groups: the variance between groups is estimated from as many sums, so that intervals are "
     "wide, and they hold as often as they state only if groups are of like size and effect."
@@ -404,9 +408,9 @@ IN_TIME = (
 
 
 def _answers_of_all(run: HonestRun) -> np.ndarray:
-    """What the model of all rows says of these rows: that of the search, or one more fit."""
+    """Return the predictions of the model of all rows, from the search or one more fit."""
     problem, request = run.problem, run.problem.richest
-    assert request is not None  # else there is nothing to rate
+    assert request is not None  # Otherwise there would be nothing to rate.
     if run.model is not None:
         return np.asarray(answers_of(run.model, problem.data, request))
     n = problem.data.n_rows
@@ -419,7 +423,7 @@ def _or_none(value: float) -> float | None:
 
 
 def why_unrated(run: HonestRun, held: HeldOut, event: Event | None) -> str | None:
-    """Why these parts do not exist, or None."""
+    """Return why these parts do not exist, or None."""
     data = run.problem.data
     if data.task == "regression":
         if held.answers.ndim == 1:

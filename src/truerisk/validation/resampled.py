@@ -1,4 +1,4 @@
-"""Bootstrap samples in which the whole procedure, tuning and fit, is done anew."""
+"""Bootstrap samples in which the whole procedure, tuning and fit, is repeated."""
 
 from __future__ import annotations
 
@@ -24,16 +24,20 @@ from truerisk.plan.plan import Plan
 from truerisk.validation.honest import HonestRun, asking_besides
 from truerisk.validation.wishes import NOT_ROW_BY_ROW
 
-LONG = 60.0  # seconds that deserve a word before they pass
+LONG = 60.0  # Expected seconds from which the user is warned.
 
 
 @frozen
 class EveryClass(Bootstrap):
-    """Bootstrap samples that hold every class: in another one less can be fitted, or nothing."""
+    """Bootstrap samples that contain every class.
+
+    Otherwise fewer classes, or nothing, could be fitted.
+    """
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TrueRiskWarning)  # a note says how many are left out
+            # A note reports the number of omitted samples.
+            warnings.simplefilter("ignore", TrueRiskWarning)
             plan = super().plan(data, streams)
         if data.task != "classification":
             return plan
@@ -49,10 +53,11 @@ class EveryClass(Bootstrap):
 
 @frozen(eq=False)
 class Resampled:
-    """What models of bootstrap samples answer about all rows.
+    """Predictions of all rows by models of bootstrap samples.
 
-    `times[b, i]` is how often sample b holds row i, `answers[b]` what its model says of all rows.
-    `n_left_out` samples are not among them: those that lack a class, and those whose model failed.
+    `times[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds its model's
+    predictions. `n_left_out` samples are omitted: those that lack a class, and those whose model
+    failed.
     """
 
     times: np.ndarray
@@ -67,10 +72,10 @@ class Resampled:
 def resampled(
     run: HonestRun, wanted: Request, replicates: int, samples: Any, seed: int
 ) -> Resampled:
-    """Tune and fit in every sample, and ask each model about all rows.
+    """Tune and fit in every sample, and predict all rows with each model.
 
-    The samples are drawn with `seed`, groups whole, or given. Refused where the procedure cannot be
-    repeated in a sample, and where rows depend on others that a sample would draw apart.
+    The samples are drawn with `seed`, with groups kept whole, or given. It raises if the procedure
+    cannot be repeated in a sample, or if rows depend on others that a sample would separate.
     """
     if run.problem.data.dependent:
         raise Refusal(f"a bootstrap sample draws single rows, {NOT_ROW_BY_ROW}")
@@ -96,7 +101,7 @@ def resampled(
 
 
 def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
-    """A forecast, by what the honest run took for its fits."""
+    """Warn of a long run time, estimated from the time of the honest run's fits."""
     problem, inside = run.problem, 0
     if len(problem.family) > 1:
         assert problem.select_by is not None

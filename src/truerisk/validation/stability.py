@@ -1,8 +1,8 @@
-r"""Whether a model would be the same on other rows: its features and its predictions.
+r"""Stability of a model on other rows: of its features and of its predictions.
 
-Whether several fits selected the same features is told by Nogueira's index and its interval.
-Row i of Z marks which of d features the i-th of M fits selected; :math:`\hat p_f` is the share of
-fits that selected feature f, :math:`k_i` the number that fit i selected and :math:`\bar k` their
+Nogueira's index and its interval measure whether several fits selected the same features. Row i of
+Z marks which of d features the i-th of M fits selected; :math:`\hat p_f` is the share of fits that
+selected feature f, :math:`k_i` the number of features that fit i selected and :math:`\bar k` their
 mean. The index is
 
 .. math::
@@ -93,7 +93,7 @@ class FeatureStability(Record):
         confidence_level: float = 0.95,
         n_fits: int = 0,
     ) -> FeatureStability:
-        """From the features of each model.
+        """Compute the index from the features of each model.
 
         >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
         >>> found = FeatureStability.of(marks, ("a", "b", "c", "d"))
@@ -111,16 +111,16 @@ class FeatureStability(Record):
 
     @property
     def order(self) -> np.ndarray:
-        """The features from the most often selected on; equals as they stand in X."""
+        """The features by decreasing selection frequency, with ties in the order of X."""
         return np.argsort(-self.shares, kind="stable")
 
     @property
     def counts(self) -> np.ndarray:
-        """How many models selected each feature."""
+        """Number of models that selected each feature."""
         return np.rint(self.shares * self.n_models).astype(int)
 
     def to_frame(self) -> Any:
-        """A line for each feature, the most often selected first."""
+        """Return a table with one row per feature, the most often selected first."""
         order = self.order
         return frame_of(
             {
@@ -131,7 +131,7 @@ class FeatureStability(Record):
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """How often each feature was selected (needs matplotlib)."""
+        """Draw how often each feature was selected (needs matplotlib)."""
         return load_from_above("selected-features")(self, ax=ax)
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class FeatureStability(Record):
 
 
 def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
-    """The index and its standard error, or a sentence on why there is none.
+    """Return the index and its standard error, or a sentence on why there is none.
 
     >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
     >>> [round(number, 4) for number in stability_index(marks)]
@@ -177,14 +177,14 @@ def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
 
 @frozen(eq=False)
 class ModelStability(Record):
-    """What the models of the outer splits share; a part that is None is `missing` for a reason."""
+    """What the models of the outer splits have in common; `missing` says why a part is None."""
 
     features: FeatureStability | None = None
     predictions: PredictionStability | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def with_names(self, names: tuple[str, ...]) -> ModelStability:
-        """The features by the names of the columns, where X was an array that has none."""
+        """Return the features with column names, for an X that was an array without names."""
         if self.features is None or len(self.features.names) != len(names):
             return self
         return replace(self, features=replace(self.features, names=names))
@@ -201,15 +201,16 @@ def stability_of(
     own: np.ndarray | None = None,
     samples: Resampled | None = None,
 ) -> ModelStability:
-    """Of the features that the outer splits selected, and of single predictions of the `event`.
+    """Return the stability of selected features and of single predictions of the `event`.
 
-    Where the procedure was repeated in bootstrap `samples`, their models' predictions of all rows
-    are held against `own`, those of the model of all rows; else those of held-out rows move.
+    If the procedure was repeated in bootstrap `samples`, their models' predictions of all rows are
+    compared with `own`, those of the model of all rows. Otherwise predictions of held-out rows are
+    compared.
     """
     missing: dict[str, str] = {}
     features = predictions = None
     try:
-        # the winners of the outer splits, fitted again, say which columns they use
+        # The winners of the outer splits are fitted again to find the columns that they use.
         problem, plan = run.problem, run.answered.answers[0].plan
         count = n_columns(problem.data.X)
         if count is None:

@@ -1,8 +1,8 @@
-"""The risk in every subgroup, from answers about rows that were held out: no further fit.
+"""The risk in every subgroup, from predictions for held-out rows, without further fits.
 
-A loss of rows is averaged over the rows of a level. A score of whole test sets is that of all
-answers about the level's rows, of a repetition, taken as one test set; a fold may hold none of
-them. Every level has the interval that cross-validation has for the loss (`intervals`), at the
+A loss of rows is averaged over the rows of a level. A score of whole test sets is computed from all
+predictions for the level's rows in a repetition as one test set, because a fold may contain none of
+them. Every level has the interval that cross-validation uses for the loss (`intervals`), at the
 level at which all of them hold together (`truerisk/validation/many_levels.py`).
 """
 
@@ -63,10 +63,10 @@ def subgroup_risks(
     columns: Sequence[Levels],
     came: np.ndarray | None = None,
 ) -> SubgroupRisks:
-    """One loss of the first candidate in every level of these columns, and in all rows.
+    """Return one loss of the first candidate in every level of these columns, and overall.
 
-    `answers` are of models that had not seen the rows; `shaken` are losses of the same rows by
-    models that lack a further fold, where there are any. Rows in which the event `came` are
+    `answers` are predictions by models that had not seen the rows. `shaken` are losses of the same
+    rows by models that lack a further fold, if there are any. Rows in which the event `came` are
     counted.
     """
     tested = _TestedRows(answers, shaken, data, loss, terms, came)
@@ -100,7 +100,7 @@ def _notes(tested: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]
 
 
 def _simultaneous_quantile(tested: _TestedRows, parts: Sequence[_Part]) -> float | None:
-    """The standard errors at which the intervals of these parts hold together."""
+    """Return the number of standard errors at which the intervals hold simultaneously."""
     if not parts:
         return None
     influences = np.zeros((len(parts), tested.data.n_rows))
@@ -111,7 +111,7 @@ def _simultaneous_quantile(tested: _TestedRows, parts: Sequence[_Part]) -> float
         member = np.unique(groups, return_inverse=True)[1].ravel()
         influences = np.array([np.bincount(member, influence) for influence in influences])
     covariance = influences @ influences.T
-    constant = np.diag(covariance) == 0  # equal losses go together with nothing
+    constant = np.diag(covariance) == 0  # Constant losses have no covariance with others.
     covariance[constant, constant] = 1.0
     return simultaneous_quantile(covariance, tested.terms.confidence_level)
 
@@ -119,7 +119,7 @@ def _simultaneous_quantile(tested: _TestedRows, parts: Sequence[_Part]) -> float
 def _shrink(
     column: str, levels: list[SubgroupRisk], places: list[int], parts: Sequence[_Part]
 ) -> dict[str, float]:
-    """Put the shrunken values of a column's levels in their places; the spread between them."""
+    """Store the shrunken values of a column's levels; return the spread between them."""
     if not places:
         return {}
     loss = parts[places[0]].tested_rows.loss
@@ -138,7 +138,7 @@ def _shrink(
 
 @frozen(eq=False)
 class _TestedRows:
-    """What was answered about rows, ready to be read for a part of them."""
+    """Predictions of rows, from which the risks of subsets are computed."""
 
     answers: Answers
     shaken: Shaken | None
@@ -149,34 +149,34 @@ class _TestedRows:
 
     @property
     def interval_word(self) -> str | None:
-        """The interval that was calibrated for this loss, None where none was."""
+        """Name of the interval that was calibrated for this loss, or None."""
         return calibrated_word(self.loss, self.data)
 
     @property
     def depends(self) -> bool:
-        """Whether rows may depend on others of no group of theirs."""
+        """True if rows may depend on others outside their group."""
         return self.data.time is not None or self.data.places is not None
 
     @cached_property
     def ordered(self) -> bool:
-        """Whether models were tested on what comes after their training rows."""
+        """True if models were tested on rows after their training rows."""
         return order_of(self.answers.plan) is not None
 
     @property
     def is_independent(self) -> bool:
-        """Whether the variance of a part is known: its interval rests on it, and what is shrunk."""
+        """True if the variance of a subset is known, as intervals and shrinkage require."""
         return self.interval_word is not None and not (self.depends or self.ordered)
 
     @cached_property
     def lacking(self) -> str | None:
-        """Why nothing can be said of any part."""
+        """Why no subset has a value, or None."""
         if self.answers.response in ("scored", "loss"):
             return SCORED
         return None if self.answers.answered.all() else FAILED
 
     @cached_property
     def by_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Tested rows, their losses (0 of a score of sets), weights, whether tested repeatedly."""
+        """Tested rows, their losses (0 for set scores), weights, and whether they are repeated."""
         weights, _ = average_weights(self.data, self.answers.plan, "pooled")
         return means_by_row(self.by_position, weights, self.answers.plan)
 
@@ -187,9 +187,9 @@ class _TestedRows:
         return np.zeros((1, len(self.answers.plan.positions[0])))
 
     def part(self, subgroup: Subgroup, member: np.ndarray) -> _Part:
-        """The rows of a level, of which `member` marks those of the table, that were tested.
+        """Return the tested rows of a level, of which `member` marks those of the table.
 
-        A row without any weight is none of them.
+        Rows of weight 0 are excluded.
         """
         rows = self.answers.plan.positions[0]
         tested = np.zeros(self.data.n_rows, dtype=bool)
@@ -203,7 +203,7 @@ class _TestedRows:
 
 @frozen(eq=False)
 class _Part:
-    """The tested rows of one level, `member` of the table."""
+    """The tested rows of one level, which `member` marks among those of the table."""
 
     tested_rows: _TestedRows
     subgroup: Subgroup
@@ -211,7 +211,7 @@ class _Part:
 
     @cached_property
     def lacking(self) -> str | None:
-        """Why there is no value."""
+        """Why there is no value, or None."""
         tested, n = self.tested_rows, self.subgroup.n_rows
         if tested.lacking is not None:
             return tested.lacking
@@ -229,7 +229,7 @@ class _Part:
 
     @property
     def _few_of_a_class(self) -> str | None:
-        """A score of sets weighs classes against each other: each needs some rows."""
+        """Why a class has too few rows for a score that weighs classes, or None."""
         data = self.tested_rows.data
         if data.task != "classification":
             return None
@@ -242,12 +242,12 @@ class _Part:
 
     @cached_property
     def varies(self) -> bool:
-        """Whether there is a value, and a variance of it."""
+        """True if there is a value with a variance."""
         return self.lacking is None and self.tested_rows.is_independent and self.variance > 0
 
     @cached_property
     def variance(self) -> float:
-        """That of a cross-validated mean; of fewer than two errors at least that of two."""
+        """Variance of a cross-validated mean; with fewer than two errors at least that of two."""
         if not self.tested_rows.loss.tells_influences:
             return 0.0
         spread = enlarged(self.evidence, 0)
@@ -260,15 +260,15 @@ class _Part:
 
     @property
     def influences(self) -> np.ndarray:
-        """What each of its rows adds to the error of its value."""
+        """Contribution of each of its rows to the error of its value."""
         evidence = self.evidence
         return np.asarray((evidence.losses[0] - evidence.values[0]) * evidence.weights)
 
     def level(self, quantile: float | None) -> float:
-        """That of an interval which reaches so many standard errors.
+        """Return the level of an interval that extends over this number of standard errors.
 
-        The variance of a mean loss is estimated from few rows; that of counted errors follows from
-        their rate, and a score of sets is kept above what one row does to it.
+        The variance of a mean loss is estimated from few rows. That of counted errors follows from
+        their rate, and that of a set score has a minimum given by the effect of a single row.
         """
         loss = self.tested_rows.loss
         if quantile is None:
@@ -278,12 +278,12 @@ class _Part:
 
     @property
     def n_units(self) -> int:
-        """Rows, or groups of them."""
+        """Number of rows, or of groups."""
         groups = self.tested_rows.data.groups
         return self.subgroup.n_rows if groups is None else len(np.unique(groups[self.member]))
 
     def risk(self, level: float) -> SubgroupRisk:
-        """Its value and interval at this level."""
+        """Return its value and interval at this level."""
         scale = self.tested_rows.loss.scale
         if self.lacking is not None:
             return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=scale.perfect)
@@ -306,14 +306,14 @@ class _Part:
 
     @cached_property
     def evidence(self) -> RowEvidence:
-        """The tests of its rows in the form in which intervals take them."""
+        """The tests of its rows in the form that intervals need."""
         tested = self.tested_rows
         rows, per_row, weights, repeatedly = tested.by_row
         in_part = self.member[rows]
         tests = self.member[tested.answers.plan.positions[0]]
         rows, weights = rows[in_part], weights[in_part]
         losses, one_row, total = per_row[:, in_part], None, weights.sum()
-        value = losses @ weights / total  # whole numbers stay whole: 6/12 is 0.5
+        value = losses @ weights / total  # Whole numbers stay whole, so that 6/12 is 0.5.
         if not tested.loss.per_row:
             value, losses, one_row = self._of_sets(rows)
         shaken = tested.shaken if tested.loss.per_row else None
@@ -340,7 +340,10 @@ class _Part:
         )
 
     def _of_sets(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Score, score plus influence of every row, and what one row does, over repetitions."""
+        """Return the score, its value plus each row's influence, and the effect of a row.
+
+        All are averaged over repetitions.
+        """
         tested = self.tested_rows
         plan, loss, data = tested.answers.plan, tested.loss, tested.data
         repeat = np.repeat(plan.repeat, plan.test_sizes)
@@ -362,7 +365,7 @@ class _Part:
 
 @frozen(eq=False, kw_only=True)
 class _Evidence(RowEvidence):
-    """That of a part of the tested rows; `row_of` is the place of each test's row among them."""
+    """Evidence for a subset of the tested rows; `row_of` is the index of each test's row."""
 
     row_of: np.ndarray
 

@@ -1,6 +1,6 @@
 """Each score in every subgroup: values, simultaneous intervals, shrunken values, reasons.
 
-`Levels` are columns that part the rows: the level of each row, a missing one as its own.
+`Levels` are the levels of a column: one per row, where missing values form a level of their own.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnScale
 from truerisk.results.records import Count, Finite, Perfect, Record, Share, Size
 
-FEWEST = 10  # rows or groups of a level, and rows of either class where a score needs both
+# Minimum number of rows or groups of a level, and of rows of each class if a score needs both.
+FEWEST = 10
 
 
 @frozen
 class Subgroup:
-    """The rows of one level: how many, and the events among them where y has two classes."""
+    """The rows of one level: their number, and the number of events if y has two classes."""
 
     column: str
     level: str
@@ -44,17 +45,17 @@ class Subgroup:
 
     @property
     def shown(self) -> str:
-        """The level as a line of a table names it."""
+        """The level as it is named in tables."""
         return f"{self.column} = {self.level}" if self.column else self.level
 
 
 @frozen
 class SubgroupRisk(OnScale):
-    """One loss in one subgroup; `value` is None where it has too few rows, and `reason` says so.
+    """One loss in one subgroup; `value` is None if it has too few rows, and `reason` says so.
 
-    The `interval` holds together with those of all other subgroups. `shrunken` is the value drawn
-    to the mean of its column's levels, on a scale on which their noise does not depend on their
-    size; `own_share` is the share of its own value in it.
+    The `interval` holds simultaneously with those of all other subgroups. `shrunken` is the value
+    shrunken to the mean of its column's levels, on a scale on which their noise does not depend on
+    their size. `own_share` is the weight of its own value.
     """
 
     subgroup: Subgroup
@@ -69,11 +70,11 @@ class SubgroupRisk(OnScale):
 
 @frozen
 class SubgroupRisks:
-    """One loss in all subgroups, beside all rows together.
+    """One loss in all subgroups, and in all rows together.
 
-    `quantile` is the number of standard errors at which all intervals hold together. `spreads` are,
-    for each column with three levels or more, the standard deviation between its levels that noise
-    does not explain.
+    `quantile` is the number of standard errors at which all intervals hold simultaneously.
+    `spreads` are, for each column with three or more levels, the standard deviation between its
+    levels that noise does not explain.
     """
 
     scoring: str
@@ -86,16 +87,17 @@ class SubgroupRisks:
 
     @property
     def named_scoring(self) -> str:
-        """The loss, with the class that it speaks of."""
+        """The loss, with the class that it refers to."""
         return formats.of_class(self.scoring, self.positive)
 
 
 @frozen
 class Subgroups(Record):
-    """Every loss in every level of the columns that were asked for.
+    """Every loss in every level of the requested columns.
 
-    Intervals hold together for all levels of all columns, loss by loss, with the probability
-    `confidence_level`; that of all rows stands alone. ``subgroups["auc"]`` are the lines of a loss.
+    For each loss, the intervals of all levels of all columns hold simultaneously with probability
+    `confidence_level`; that of all rows is separate. ``subgroups["auc"]`` are the results of one
+    loss.
     """
 
     schema: ClassVar[str] = "truerisk.subgroups/2"
@@ -112,7 +114,7 @@ class Subgroups(Record):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that were asked for."""
+        """The requested columns."""
         levels = self.risks[0].levels if self.risks else ()
         return tuple(dict.fromkeys(level.subgroup.column for level in levels))
 
@@ -123,7 +125,7 @@ class Subgroups(Record):
         return tuple(dict.fromkeys(lacking))
 
     def to_frame(self) -> Any:
-        """A line for each loss and level, that of all rows first."""
+        """Return a table with one row per loss and level, that of all rows first."""
         lines = [(r.named_scoring, risk) for r in self.risks for risk in (r.whole, *r.levels)]
         return frame_of_rows(
             [
@@ -146,7 +148,7 @@ class Subgroups(Record):
 
     # The loss comes first: `plot("auc")` names what is drawn.
     def plot(self, loss: str | None = None, ax: Any = None) -> Any:  # type: ignore[override]
-        """A forest plot of one loss, the first by default (needs matplotlib)."""
+        """Draw a forest plot of one loss, by default of the first (needs matplotlib)."""
         risks = self.risks[0] if loss is None else self[loss]
         return load_from_above("subgroups")(risks, ax=ax)
 
@@ -160,7 +162,7 @@ class Subgroups(Record):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """What is to be said of all losses, then of single ones."""
+        """Notes on all losses, followed by those on single losses."""
         return tuple(dict.fromkeys((*self.notes, *(n for each in self.risks for n in each.notes))))
 
 
@@ -173,7 +175,7 @@ def _title(risks: SubgroupRisks) -> str:
 
 
 def rows_of(risks: SubgroupRisks) -> list[list[str]]:
-    """A line for all rows and for each level, under `HEAD`."""
+    """Return table rows for all rows and for each level, in the columns of `HEAD`."""
     rows = []
     for risk in (risks.whole, *risks.levels):
         events = risk.subgroup.n_events
@@ -192,16 +194,16 @@ def rows_of(risks: SubgroupRisks) -> list[list[str]]:
 
 
 MISSING = "missing"
-UNNAMED = "missing (no value)"  # beside a level that is called "missing"
+UNNAMED = "missing (no value)"  # used if a level is called "missing"
 MOST_LEVELS = 30
-LARGE = 1e16  # whole numbers below are written out
+LARGE = 1e16  # Integers below this are written without an exponent.
 
 
 @frozen(eq=False)
 class Levels:
-    """The `names` of a column's levels, and for each row the number of its own.
+    """The `names` of a column's levels, and the index of each row's level.
 
-    Rows without a value are a level of their own, the last; `n_missing` counts them.
+    Rows with a missing value form the last level; `n_missing` is their number.
     """
 
     column: str
@@ -249,7 +251,7 @@ class Levels:
 
     @property
     def note(self) -> str | None:
-        """How many rows have no value, and which level they are."""
+        """A note on the number of missing values and their level."""
         if not self.n_missing:
             return None
         rows = "row has" if self.n_missing == 1 else "rows have"
@@ -257,7 +259,7 @@ class Levels:
 
 
 def levels_of(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
-    """The columns that a user names of X, or gives as an array, a mapping or a frame.
+    """Return the columns that a user names in X, or gives as an array, a mapping or a frame.
 
     >>> levels_of({"sex": ["f", "m", None]}, None, 3)[0].names
     ('f', 'm', 'missing')
@@ -291,7 +293,7 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
-    """Columns of X by name, or by number where they have none."""
+    """Yield columns of X by name, or by number if they have no names."""
     if not keys:
         raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
     names, count = column_names(X), n_columns(X)
@@ -320,7 +322,7 @@ def _named(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _text(cell: Any) -> str:
-    """Its text; of a number the short one, unless another number has the same."""
+    """Return a level's text; numbers are abbreviated unless another number has the same text."""
     if not isinstance(cell, float):
         return str(cell)
     if cell.is_integer() and abs(cell) < LARGE:
@@ -330,7 +332,7 @@ def _text(cell: Any) -> str:
 
 
 def _ordered(present: list[tuple[Any, str]], order: list[Any] | None) -> list[str]:
-    """Return the distinct texts in the given order, else that of their values or of the texts."""
+    """Return the distinct texts in the given order, else sorted by their values or as texts."""
     first = {text: cell for cell, text in present}
     if order is not None:
         return [text for text in map(_text, order) if text in first]

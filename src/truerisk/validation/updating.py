@@ -1,10 +1,10 @@
-r"""Whether a finished model would gain from an update on these rows, told by cross-validation.
+r"""Gain of a finished model from an update on these rows, estimated by cross-validation.
 
-Recalibration in the large fits an intercept a to what the model says, logistic recalibration a
-slope b besides: :math:`\operatorname{logit} P(y = 1) = a + b \operatorname{logit} p` (Cox, 1958;
-Steyerberg et al., 2004, Statistics in Medicine 23:2567–2586); of numbers the line is :math:`a + b
-f`. Each is fitted and rated like any learner, by pairs of folds on the same splits, with the answer
-p, or f, as its only column.
+Recalibration in the large fits an intercept a to the predictions, and logistic recalibration also
+fits a slope b: :math:`\operatorname{logit} P(y = 1) = a + b \operatorname{logit} p` (Cox, 1958;
+Steyerberg et al., 2004, Statistics in Medicine 23:2567–2586). For numeric y the line is :math:`a +
+b f`. Each update is fitted and tested like any learner, by pairs of folds on the same splits, with
+the prediction p or f as its only column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NAMES: tuple[Fitted, ...] = ("nothing", "intercept", "intercept and slope")
 
 
 class Updated(BaseEstimator):
-    """What a model said, the only column of X, with these coefficients fitted to y."""
+    """Predictions of a finished model, the only column of X, with coefficients fitted to y."""
 
     link: ClassVar[Link]
 
@@ -63,50 +63,50 @@ class Updated(BaseEstimator):
 
     def _answers(self, X: Any) -> np.ndarray:
         said = np.asarray(X, dtype=np.float64)[:, 0]
-        if self.fits == "nothing":  # a probability of 0 or 1 has no logit
+        if self.fits == "nothing":  # A probability of 0 or 1 has no logit.
             return said
         return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(said))
 
 
 class UpdatedProbabilities(ClassifierMixin, Updated):
-    """Probabilities of the second of two classes."""
+    """Updated probabilities of the second of two classes."""
 
     link: ClassVar[Link] = LOGIT
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Of two classes, in their order."""
+        """Fit the coefficients to two classes in sorted order."""
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         return self._fitted(X, codes, sample_weight)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Those of both classes."""
+        """Return the probabilities of both classes."""
         event = self._answers(X)
         return np.column_stack([1 - event, event])
 
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class."""
+        """Return the more probable class."""
         return np.asarray(self.classes_[(self._answers(X) > 0.5).astype(int)])
 
 
 class UpdatedNumbers(RegressorMixin, Updated):
-    """Numbers, by least squares."""
+    """Updated predictions of numeric y, by least squares."""
 
     link: ClassVar[Link] = IDENTITY
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Of numbers."""
+        """Fit the coefficients to numeric y."""
         return self._fitted(X, np.asarray(y), sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The line, at what the model said."""
+        """Apply the recalibration line to the model's predictions."""
         return self._answers(X)
 
 
 @frozen
 class Update:
-    """What is fitted, to all rows in the end, and its honest risk.
+    """The coefficients of an update, fitted to all rows, and its honest risk.
 
-    `change` is that risk minus that of the model as it is; below 0 it is a gain.
+    `change` is this risk minus that of the unchanged model; a negative value is a gain.
     """
 
     fits: str
@@ -123,7 +123,7 @@ HEAD = ["fitted", "intercept", "slope"]
 
 @frozen
 class Updating(Record):
-    """The finished model as it is, with its intercept updated, and with its slope besides."""
+    """The unchanged finished model, and its updates of intercept, or of intercept and slope."""
 
     scoring: str
     updates: Annotated[tuple[Update, ...], Column(least=1, most=10)]
@@ -140,7 +140,7 @@ class Updating(Record):
     def of(
         cls, outcomes: Outcomes, line: Recalibration, *, level: float, seed: int, grouped: bool
     ) -> Updating:
-        """Of the answers about rows of which those of one member belong together if `grouped`."""
+        """Compute the updates from predictions; rows of one member stay together if `grouped`."""
         numbers = outcomes.link is IDENTITY
         n_rows, what = (outcomes.n_rows, "") if numbers else (outcomes.n_rarer, OF_RARER)
         if n_rows < FEWEST:
@@ -152,7 +152,7 @@ class Updating(Record):
                 "an update cannot be fitted in every fold: the rows are too few, or too well told "
                 "apart."
             ) from error
-        except BadData as error:  # fewer groups than folds, say
+        except BadData as error:  # For example, there may be fewer groups than folds.
             raise Refusal(f"folds of these rows cannot be made: {error}") from error
         told, updates = line.measures(), []
         ends = ((0.0, 1.0), (told["in-the-large"], 1.0), (told["intercept"], told["slope"]))
@@ -166,12 +166,12 @@ class Updating(Record):
 
     @property
     def named_scoring(self) -> str:
-        """The loss in words."""
+        """The name of the loss in words."""
         return {"log": "log loss", "squared": "squared error"}.get(self.scoring, self.scoring)
 
     @property
     def sentence(self) -> str:
-        """What each update would change."""
+        """A sentence on the effect of each update."""
         return f"By cross-validation, {'; '.join(map(self._sentence_on, self.updates[1:]))}."
 
     def _sentence_on(self, update: Update) -> str:
@@ -199,7 +199,7 @@ class Updating(Record):
 
     @property
     def head(self) -> list[str]:
-        """Of the columns of its table."""
+        """Column names of its table."""
         brier = [] if self.updates[0].brier is None else ["Brier"]
         return [*HEAD, self.named_scoring, *brier, "change", "low", "high"]
 
@@ -211,7 +211,7 @@ class Updating(Record):
 
 
 def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bool) -> RiskEstimate:
-    """The honest risk of one update, on the splits of all."""
+    """Return the honest risk of one update, on the splits that all updates share."""
     numbers, weights = outcomes.link is IDENTITY, outcomes.weights
     model = UpdatedNumbers(fits) if numbers else UpdatedProbabilities(fits)
     problem = pose(
@@ -225,7 +225,7 @@ def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bo
         random_state=seed,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DuplicateRowsWarning)  # rows may be told alike
+        warnings.simplefilter("ignore", DuplicateRowsWarning)  # Rows may have equal predictions.
         risk = procedure_of(compute(replace(problem, calibrated=True), Pairs()))
-    assert risk is not None  # pairs test a procedure, so it has a risk
+    assert risk is not None  # The pairs method tests a procedure, so that there is a risk.
     return risk

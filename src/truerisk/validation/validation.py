@@ -1,4 +1,4 @@
-"""`Validation`: what a reviewer of a model asks, and how its parts come about."""
+"""`Validation`: the results of validating a model, and how its parts are computed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCORES = {
     "r2": ("r2", 1.0),
     "d": ("d", inf),
 }
-"""Measures of which more is better: their names as scores, and the largest value there is."""
+"""Measures for which more is better: their names as scores, and their largest value."""
 
 PARTS = {
     "discrimination": "Discrimination",
@@ -54,7 +54,7 @@ PARTS = {
 
 
 class ValidatedRows(TypedDict):
-    """What was validated on: held-out rows, those in which the event came, groups."""
+    """Counts of the held-out rows, of those with the event, and of groups."""
 
     n_rows: Count
     event: Any
@@ -143,7 +143,8 @@ class Validation(Bounded, Record):
             for word, (name, most) in SCORES.items()
             if (one := self.measures.get(word)) is not None
         }
-        asked = numbers_of(self.risk)  # by another average than a measure of the same name
+        # It may have another average than a measure of the same name.
+        asked = numbers_of(self.risk)
         return asked | {name: number for name, number in scores.items() if name not in asked}
 
     def _metrics(self) -> Mapping[str, Any]:
@@ -154,7 +155,7 @@ class Validation(Bounded, Record):
 
 
 def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
-    """The counts of held-out answers; `code` is that of the event."""
+    """Count the held-out predictions; `code` is that of the event."""
     event = None
     distinct, first = np.unique(held.rows, return_index=True)
     if code is not None and held.classes is not None:
@@ -172,7 +173,7 @@ NO_OTHER = "nothing was fitted, so that there are no other models to hold this o
 
 
 def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
-    """What there is to say; of bootstrap samples alone further tuned models are made."""
+    """Compute all parts; only bootstrap samples require further tuned models."""
     event = Event.named(wishes.positive, run.problem.data, wishes.horizon)
     held_out = HeldOut.of(run.answered, run.problem.data if event is None else event.of)
     if wishes.horizon is not None and event is not None:
@@ -210,9 +211,10 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
 
 
 def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | None) -> Subgroups:
-    """Every loss of the problem in every level of the columns, and AUC and Brier's score.
+    """Return all losses of the problem, AUC and Brier score in every level of the columns.
 
-    Rows of the `event` are counted, and AUC, which is the same for either class, is named by it.
+    Rows with the `event` are counted. The AUC, which is equal for both classes, is labelled with
+    it.
     """
     problem, came = run.problem, None if event is None else event.of.class_codes == event.code
     terms = Terms(problem.confidence_level, problem.rule)
@@ -232,7 +234,7 @@ def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | Non
 def _as_elsewhere(
     risks: SubgroupRisks, loss: Loss, run: HonestRun, event: Event | None
 ) -> SubgroupRisks:
-    """A score of whole test sets is, for all rows, the mean over folds that stands elsewhere."""
+    """Replace a set score of all rows by the mean over folds that is reported elsewhere."""
     if loss.word == "auc" and event is not None:
         risks = replace(risks, positive=plain_values.plain(event.of.label(event.code)))
     if loss.per_row or risks.whole.value is None:

@@ -1,4 +1,4 @@
-"""What is asked of a validation besides model and rows, checked before anything is fitted."""
+"""Options of a validation besides model and rows, checked before anything is fitted."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
 
 @frozen(eq=False)
 class Wishes:
-    """Event, thresholds, bootstrap samples, subgroups, and how near to 0 and 1 is too near.
+    """Event, thresholds, bootstrap samples, subgroups, and the clipping of probabilities.
 
-    `columns` are the subgroups' levels, None where none were asked for.
+    `columns` are the subgroups' levels, None if none were requested.
     """
 
     thresholds: np.ndarray
@@ -52,7 +52,7 @@ class Wishes:
         samples: Any = None,
         horizon: float | None = None,
     ) -> Wishes:
-        """As a user writes them, or a sentence on the one that is wrong."""
+        """Check the options as a user gives them, and raise for the one that is wrong."""
         check_count("replicates", replicates, least=0)
         data = _at(data, horizon, positive)
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
@@ -64,7 +64,7 @@ class Wishes:
         if samples is not None:
             if data.dependent:
                 raise Refusal(f"samples= are drawn row by row, {NOT_ROW_BY_ROW}")
-            given_samples(samples, data)  # which refuses what is no array of row numbers
+            given_samples(samples, data)  # This raises unless it is an array of row numbers.
         at = _thresholds(thresholds)
         if clip is not None:
             check_clip(clip)
@@ -78,14 +78,14 @@ class Wishes:
             columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
             horizon=horizon,
         )
-        Event.named(positive, data)  # which is known before anything is fitted
+        Event.named(positive, data)  # An invalid class is reported before anything is fitted.
         return wishes
 
     @classmethod
     def planned(
         cls, given: Any, X: Any, data: Data, seed: int, positive: Any = None
     ) -> Wishes | None:
-        """True, or words of `validate` with their values; None where none is wanted."""
+        """Check the options of `validate`, given as True or a mapping; return None if unset."""
         if given is None or given is False:
             return None
         if given is not True and not isinstance(given, Mapping):
@@ -105,7 +105,7 @@ WORDS = tuple(
 
 
 def _at(data: Data, horizon: Any, positive: Any) -> Data:
-    """Of an outcome in time, whether the event came by the horizon."""
+    """Return survival data with the event by the horizon as the outcome; others unchanged."""
     if data.task != "survival":
         if horizon is not None:
             raise Refusal(
@@ -135,7 +135,7 @@ def _at(data: Data, horizon: Any, positive: Any) -> Data:
 
 
 def _thresholds(given: Any) -> np.ndarray:
-    """Probabilities from which one treats, ascending; 0.01, 0.02, ... 0.99 by default."""
+    """Return ascending probability thresholds for treatment; 0.01, 0.02, ... 0.99 by default."""
     if given is None:
         return np.arange(1, 100) / 100
     try:

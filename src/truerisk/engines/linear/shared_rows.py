@@ -169,7 +169,7 @@ class Part:
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """Of the moved columns; zero without an intercept."""
+        """Mean of the shifted columns, which is zero without an intercept."""
         if not self.table.manner.intercept:
             return np.zeros(self.table.moved.shape[1])
         table = self.table
@@ -199,7 +199,7 @@ class Part:
 
     @cached_property
     def far(self) -> float:
-        """How far from zero the mean of its rows lies, as they were given or farther."""
+        """Upper bound on the distance of the mean of its unshifted rows from zero."""
         origin = float(np.linalg.norm(self.table.origin))
         if not self.table.manner.intercept:
             return origin
@@ -233,9 +233,10 @@ class Part:
         else:
             inside = table.moved[self.rows] * self.root[:, None]
             gram = inside.T @ inside
-            carried = float(gram.diagonal().max())  # before the mean is taken from it
+            # the largest diagonal element before the mean is subtracted
+            carried = float(gram.diagonal().max())
         gram = (gram.copy() if gram is table.gram else gram).T
-        if table.manner.intercept:  # the lower triangle alone
+        if table.manner.intercept:  # Only the lower triangle is updated.
             gram = dsyr(-self.total, self.mean, lower=1, a=gram, overwrite_a=1)
         weighted = self.weights[:, None] * self.Y
         right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
@@ -255,7 +256,7 @@ class Part:
         return from_product(kernel, T, noise=noise, noise_right=of_cross, dual=True)
 
     def _cross(self, asked: np.ndarray) -> np.ndarray:
-        """Products of rows asked about, centred, with the rows of the fit (their contrasts)."""
+        """Return products of centred tested rows with the rows of the fit (or their contrasts)."""
         table, rows = self.table, self.rows
         if table.shares_kernel:
             cross: np.ndarray = table.kernel[np.ix_(asked, rows)]
@@ -272,7 +273,7 @@ class Part:
         return without_first(self.reflecting, cross.T).T
 
     def left(self, asked: np.ndarray) -> np.ndarray:
-        """Coordinates of rows in the basis of the spectrum."""
+        """Return the coordinates of rows in the basis of the spectrum."""
         if self.wide:
             return self._cross(asked) @ self.spectrum.vectors
         whole = np.array_equal(asked, np.arange(self.table.n))
@@ -283,14 +284,20 @@ class Part:
         return turned
 
     def turned(self, factors: np.ndarray | None) -> Turned:
-        """Coordinates of the fit's own rows, each times its factor; not of a wide table."""
+        """Return the coordinates of the fit's own rows, each times its factor.
+
+        Not for wide tables.
+        """
         X = self.table.moved
         X = X if len(self.rows) == len(X) else X[self.rows]
         vectors = self.spectrum.vectors
         return Turned(X, vectors, self.mean @ vectors, factors)
 
     def is_accurate(self, penalties: np.ndarray, least: float = 1.0) -> bool:
-        """Whether the decomposition serves all penalties, with d no smaller than `least` d."""
+        """Return True if the decomposition is precise enough for all penalties.
+
+        The eigenvalues d may shrink to `least` d when rows are left out.
+        """
         values, manner = self.spectrum.values, self.table.manner
         smallest = least * float(values.min(initial=np.inf))
         largest = float(values.max(initial=0.0))
@@ -308,13 +315,13 @@ class Part:
         return smallest > 1e-8 * largest and manner.rank_is_clear(singular, null=null)
 
     def doubts(self, left: np.ndarray | Turned, penalties: np.ndarray) -> np.ndarray:
-        """How far rounding may move answers about rows of these coordinates."""
+        """Return how far rounding may move predictions for rows with these coordinates."""
         doubts = doubts_at(left, 0.0, self.spectrum, penalties, self.scale, enough=DOUBT / 10)
         doubts += location_doubts(self.spectrum, self.far, penalties, self.scale)
         return doubts
 
     def answers(self, asked: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
-        """`(penalty, row, target)`, None where rounding could move one of them."""
+        """Return `(penalty, row, target)`; None if rounding could change one of them."""
         if not self.is_accurate(penalties):
             return None
         left = self.left(asked)

@@ -1,8 +1,8 @@
-"""Least squares on all rows but one, or with one label flipped: all such fits from one.
+"""Least squares on all rows but one, or with one label flipped: all such fits from a single one.
 
-Leverages tell what leaving out or changing a row does (`engines/linear/leverage.py`). A row that
-alone determines a coefficient has leverage 1: nothing about it follows from the other rows' share
-in the fit on all rows, and the fit without it is made.
+The leverages determine the effect of removing or changing a row (`engines/linear/leverage.py`). A
+row that alone determines a coefficient has leverage 1. The fit on all rows then says nothing about
+the fit without it, so that this fit is made.
 """
 
 from __future__ import annotations
@@ -21,28 +21,32 @@ from truerisk.engines.templates.fits_of_one_table import place_singles
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 from truerisk.plan.extras.flips import Flips
 
-LEAST = 1e-3  # rows that keep less than this of themselves (1 − leverage) are fitted without
+LEAST = 1e-3  # Rows whose 1 − leverage is smaller are left out by a fit of their own.
 ALONE = 1e-10
 WELL = 1e-6
 
 
 @frozen(eq=False)
 class Singles:
-    """The fits marked in `single` differ from all rows by one, `row`, and are asked about it."""
+    """Fits, marked in `single`, that lack or change only the row `row`, and are tested on it."""
 
     table: SharedRows
     single: np.ndarray
     row: np.ndarray
-    scaled: bool = False  # each fit scales its columns in its own way; all must count
+    # True if each fit scales its columns by itself; then every column has to count.
+    scaled: bool = False
 
     def answer(self) -> np.ndarray:
-        """Which fits were answered; what rounding could move in one is left for that fit."""
+        """Return a mask of answered fits.
+
+        Fits with a prediction that rounding could move remain.
+        """
         table, task = self.table, self.table.task
         done = np.zeros_like(self.single)
         y = task.data.y if task.data.codes is None else task.data.codes
         coding = Coding.of(task.data, task.request.response, y)
         if coding is None or not table.weights.any() or table.n == table.task.X.shape[1]:
-            return done  # without a row such a table is wide, and rounded as one
+            return done  # Without one of its rows such a table is wide, and its rounding differs.
         part = Part.of(table, table.weights, coding.numbers(y), table.n)
         left_out = self._by_product(part)
         if self.scaled:
@@ -59,13 +63,13 @@ class Singles:
         fits = np.flatnonzero(self.single)
         numbers, stable = self._numbers(part, left_out, coding, fits)
         self._note(part, left_out)
-        if coding.present is not None:  # without its only row a class is not there
+        if coding.present is not None:  # Without its only row a class is absent.
             stable &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
         done[fits] = self._place(fits, coding, numbers, stable, self._hopeless(left_out))
         return done
 
     def _note(self, part: Part, found: LeftOutErrors) -> None:
-        """Say which rows alone determine a coefficient; with penalties none does."""
+        """Note which rows alone determine a coefficient; with a penalty no row does."""
         if part.wide or self.table.manner.penalised:
             return
         is_tested = np.isin(part.rows, self.row[self.single])
@@ -78,7 +82,7 @@ class Singles:
             )
 
     def _hopeless(self, found: LeftOutErrors) -> np.ndarray:
-        """Penalties at which rounding could move every row."""
+        """Return a mask of penalties at which rounding could move every row."""
         return found.doubts.min(axis=1) > DOUBT
 
     def _by_product(self, part: Part) -> LeftOutErrors | None:
@@ -107,11 +111,11 @@ class Singles:
         return self._over_roots(left_out, part.root, np.zeros(len(penalties)))
 
     def _of_mean(self, part: Part) -> np.ndarray | float:
-        """What the weighted mean has of each row's leverage."""
+        """Return the contribution of the weighted mean to each row's leverage."""
         return part.weights[part.rows] / part.total if self.table.manner.intercept else 0.0
 
     def _by_rows(self, part: Part, Y: np.ndarray) -> LeftOutErrors | None:
-        """From the rows themselves, which keeps the digits that a product of them loses."""
+        """Leave rows out with the rows themselves, which keeps digits that their product loses."""
         table, manner, penalties = self.table, self.table.manner, self.table.penalties
         X = table.task.X
         train = TrainSet.of(X, Y, table.weights, table.n, manner.intercept)
@@ -152,7 +156,7 @@ class Singles:
         return doubts
 
     def _over_roots(self, found: LeftOutErrors, root: np.ndarray, far: np.ndarray) -> LeftOutErrors:
-        """Rows as they are, not times the roots of their weights."""
+        """Convert results for weighted rows to unweighted ones, by the roots of the weights."""
         doubts = found.doubts + far[:, None] if far.any() else found.doubts
         if self.table.task.weights is None:
             return replace(found, doubts=doubts)
@@ -162,20 +166,21 @@ class Singles:
     def _numbers(
         self, part: Part, found: LeftOutErrors, coding: Coding, fits: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """`(penalty, fit, target)` and which `(penalty, fit)` rounding cannot move."""
+        """Return `(penalty, fit, target)` and a mask of `(penalty, fit)` that are certain."""
         row = self.row[fits]
         place = np.full(self.table.n, -1)
         place[part.rows] = np.arange(len(part.rows))
         at: Any = place[row]
         if np.array_equal(at, np.arange(len(part.rows))):
-            at = slice(None)  # every row in its order: nothing is gathered
+            at = slice(None)  # Every row is taken in its order, so that nothing has to be gathered.
         Y = part.Y[row]
         flipped, to = self._flips(fits)
         missed = found.missed[:, at]
-        spent = len(fits) == self.table.n and not len(flipped)  # the buffer may then be overwritten
+        # If every row is used once, the buffer may be overwritten.
+        spent = len(fits) == self.table.n and not len(flipped)
         numbers = np.subtract(Y + part.mean_y, missed, out=missed if spent else None)
         stable = found.doubts[:, at] <= DOUBT
-        if not part.wide:  # there nothing is subtracted from 1
+        if not part.wide:  # For wide tables nothing is subtracted from 1.
             stable &= found.rest[:, at] >= LEAST
         if len(flipped):
             step = coding.numbers(to) - part.mean_y - Y[flipped]
@@ -184,7 +189,7 @@ class Singles:
             moved = fitted + found.leverage[:, changed, None] * step
             numbers[:, flipped] = moved + part.mean_y
         outside = np.flatnonzero(place[row] < 0)
-        if len(outside):  # rows of weight 0 change nothing
+        if len(outside):  # Leaving out rows of weight 0 changes nothing.
             left = part.left(row[outside])
             penalties = self.table.penalties
             numbers[:, outside] = answers_at(left, part.spectrum, penalties) + part.mean_y
@@ -193,7 +198,7 @@ class Singles:
         return numbers, stable
 
     def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the fits replace their row's label, and by which code."""
+        """Return the indices of fits that replace their row's label, and the new class codes."""
         flips = Flips.of(self.table.task.plan)
         if flips is None:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -209,7 +214,7 @@ class Singles:
         sure: np.ndarray,
         hopeless: np.ndarray,
     ) -> np.ndarray:
-        """Put answers where they belong; which of the fits need no pass of their own."""
+        """Store the predictions; return a mask of the fits that need no fit of their own."""
         task = self.table.task
         answers, tied = coding.answers(numbers)
         settled = sure | hopeless[:, None]
@@ -223,6 +228,6 @@ class Singles:
 
 
 def _least(rest: np.ndarray) -> float:
-    """The least that a row keeps of itself, among those that are not fitted without."""
+    """Return the smallest 1 − leverage among the rows that are not left out by their own fits."""
     least = float(rest.min(initial=1.0))
     return least if least >= LEAST else float(rest[rest >= LEAST].min(initial=1.0))

@@ -1,10 +1,10 @@
 """Least squares without one or several blocks of rows, many fits at once.
 
-With Z the rows (a column of ones first) and Z_b those of block b, the fit that lacks blocks B
-solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call,
-penalty by penalty. Only well conditioned ones are answered; the others, and long lists of
-penalties, which one decomposition serves sooner, are left to `shared_rows.py`. Z is made of some
-rows at a time: there is no copy of a tall table.
+Let Z be the rows (with a column of ones first) and Z_b those of block b. The fit that lacks blocks
+B solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A compiled kernel solves all systems of a
+penalty in one call. Only well-conditioned systems are answered. The others, and long lists of
+penalties, for which one decomposition is faster, are left to `shared_rows.py`. Z is formed for some
+rows at a time, so that a tall table is not copied.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from truerisk.kernels import why_not
 from truerisk.kernels.spectral import CLEARLY, EPS
 from truerisk.plan.plan import Plan
 
-FEW = 5  # fits; fewer are answered one by one, which is as fast
-MANY = 300  # penalties times columns; above it a decomposition of every fit is faster
+FEW = 5  # Number of fits. Fewer are answered one by one, which is as fast.
+MANY = 300  # Number of penalties times columns. Above it a decomposition of every fit is faster.
 CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
-ALIKE = 1e2  # how far scales of columns may differ where small directions are dropped
-NARROW = 1e-3  # share of a column's variance that is left in a fit
+ALIKE = 1e2  # Largest ratio of the scales of columns if small directions are dropped.
+NARROW = 1e-3  # smallest share of a column's variance that is left in a fit
 SHARP = 1e-6  # the usual cut-off of directions
-ROWS = 1 << 16  # of which Z is made at a time
+ROWS = 1 << 16  # number of rows for which Z is formed at a time
 
 
 def answer_blocks(
@@ -38,7 +38,7 @@ def answer_blocks(
     *,
     standardised: bool = False,
 ) -> np.ndarray:
-    """Which fits were answered; none of those in `single`.
+    """Answer fits that lack blocks, except those in `single`; return a mask of the answered ones.
 
     With `standardised` each fit scales its columns to variance 1 before they are penalised.
     """
@@ -54,7 +54,7 @@ def answer_blocks(
     mean, X = task.X.mean(axis=0), task.X
     squares = sum(((X[part] - mean) ** 2).sum(axis=0) for part in _parts(plan.n_rows))
     spread = np.sqrt(squares / plan.n_rows)
-    constant = spread <= CLEARLY * EPS * np.abs(mean)  # but for rounding
+    constant = spread <= CLEARLY * EPS * np.abs(mean)  # Such columns are constant up to rounding.
     if constant.any() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
         return done
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
@@ -72,17 +72,19 @@ def answer_blocks(
 
     whole, of_blocks, minus, offsets = _products(plan, fits, rows_of, y - middle)
     scale = _scales(plan, fits, y, middle)
-    lost = np.maximum(y.std() / scale, 1.0)  # digits of targets that a fit does not see
+    # loss of precision in targets that vary less within a fit
+    lost = np.maximum(y.std() / scale, 1.0)
     far = float(np.linalg.norm(mean / spread))
     weights, sound = np.broadcast_to(1 / spread**2, (len(fits), len(spread))), np.True_
     if standardised:
         weights = _variances(whole, of_blocks, minus, offsets)
-        sound = weights.min(axis=1) > NARROW  # else a column may be constant but for rounding
+        sound = weights.min(axis=1) > NARROW  # Otherwise a column may be constant up to rounding.
     solved = []
     for penalty in penalties:
         ridge = np.pad(penalty * weights, ((0, 0), (1, 0)))
         beta, condition = solve_without(whole, of_blocks, minus, offsets, ridge)
-        doubts = EPS * far * np.linalg.norm(beta[:, 1:], axis=1) / scale  # an intercept's rounding
+        # rounding error of the intercept
+        doubts = EPS * far * np.linalg.norm(beta[:, 1:], axis=1) / scale
         clear = (condition * lost <= CLEAR) & (doubts <= DOUBT) & sound
         if not clear.any():
             return done
@@ -93,7 +95,10 @@ def answer_blocks(
 
 
 def _target(task: Task) -> tuple[Coding | None, np.ndarray]:
-    """The one number that each row says; no coding where it says several, or all say the same."""
+    """Return the coding and a single target per row.
+
+    The coding is None if there are several targets, or if all rows have the same class.
+    """
     y = task.data.y if task.data.codes is None else task.data.codes
     coding = Coding.of(task.data, task.request.response, y)
     numbers = y[:, None] if coding is None else coding.numbers(y)
@@ -101,14 +106,14 @@ def _target(task: Task) -> tuple[Coding | None, np.ndarray]:
 
 
 def _parts(n: int, size: int = ROWS) -> Iterator[slice]:
-    """Of `n` things, so many at a time."""
+    """Yield slices of `n` items, `size` at a time."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def _products(
     plan: Plan, fits: np.ndarray, rows_of: Callable[..., np.ndarray], y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Z'Z and Z'y side by side, of all rows and of each block; which blocks every fit lacks."""
+    """Return (Z'Z, Z'y) of all rows and of each block, and the blocks that every fit lacks."""
     sets = plan.train.take(fits)
     used, place = np.unique(sets.minus, return_inverse=True)
 
@@ -129,7 +134,7 @@ def _products(
 def _variances(
     whole: np.ndarray, of_blocks: np.ndarray, minus: np.ndarray, offsets: np.ndarray
 ) -> np.ndarray:
-    """Of the columns in the rows of every fit, (fit, column), from the products of rows."""
+    """Return the variances of the columns in each fit, (fit, column), from the products of rows."""
     lacking = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     moments = []
     for every, each in (
@@ -145,7 +150,10 @@ def _variances(
 
 
 def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, middle: float) -> np.ndarray:
-    """The spread of the targets of every fit, never far below their size (`linear_fit.scales`)."""
+    """Return the spread of the targets of each fit, bounded below by their size.
+
+    It is computed as in `fit.scales`.
+    """
     sets, moved = plan.train.take(fits), y - middle
     block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
     lacking = np.repeat(np.arange(len(fits)), np.diff(sets.offsets))
@@ -168,7 +176,10 @@ def _place(
     rows_of: Callable[..., np.ndarray],
     middle: float,
 ) -> None:
-    """The answers of the fits that are done, position by position; `solved`: by penalty."""
+    """Store the predictions of the finished fits by position.
+
+    `solved` has one entry per penalty.
+    """
     plan = task.plan
     rows, _ = plan.positions
     number = np.zeros(plan.n_fits, dtype=np.int64)

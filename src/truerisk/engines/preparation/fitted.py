@@ -1,8 +1,8 @@
-"""Steps fitted on one train set: what they give of it, and of the rows that are asked about.
+"""Steps fitted on one training set, and their output for it and for the tested rows.
 
-Some fitted steps give a row the same cells, to the last bit, whichever rows come with it. They are
-asked once about all rows that a fit is asked about. A product of matrices (PCA) is none: how it
-rounds depends on how many rows there are.
+Some fitted steps transform a row in the same way, to the last bit, whichever rows accompany it.
+They are called once for all tested rows of a fit. A matrix product (PCA) is not of this kind,
+because its rounding depends on the number of rows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 Read = TypeVar("Read", bound=Any)
 
 CLOSED = "truerisk.engines.preparation.closed.first_steps"
-EVERY = -1  # the number of all questions of a fit, where they are asked at once
-ROUNDING = 1e-9  # of what the rows of a column span: copies of a row differ by less
+EVERY = -1  # The question number that stands for all questions of a fit at once.
+ROUNDING = 1e-9  # Share of a column's range. Copies of a row differ by less.
 
 
 @frozen(eq=False)
 class _Fitted:
-    """Steps that nobody else is to find."""
+    """Fitted steps that are not shared with other fits."""
 
     fitted: list[Any]
     table: Any
@@ -53,13 +53,13 @@ def fitted_steps(
     read: Callable[[Any], Read],
     begin: Begin | None = None,
 ) -> tuple[Read, list[Read]]:
-    """What `read` makes of a train set after the steps, each row once, and of the asked rows.
+    """Return `read` of the transformed training set (each row once) and of the tested rows.
 
-    `train` are rows and how often each comes (None: once); the steps are fitted on all copies. `y`
-    are their codes or targets. The first steps that are known in closed form are not fitted, and
-    others are looked for where `begin` knows some of this train set. Where steps drew random
-    numbers, or give out other rows than they were given, the learner's own fit is to be asked: that
-    is OwnArithmetic.
+    `train` holds rows and their multiplicities (None: once each); the steps are fitted on all
+    copies. `y` are their codes or targets. The first steps with a closed form are not fitted, and
+    the others are looked up with `begin`, which may know some of them for this training set. If
+    steps drew random numbers, or return other rows than they were given, OwnArithmetic is raised,
+    since the learner's own fit is needed.
     """
     rows, times = train
     every = rows if times is None else np.repeat(rows, times)
@@ -86,9 +86,9 @@ def fitted_steps(
 
 
 def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
-    """Whether copies of a row stay equal but for the last digits of their columns.
+    """Return True if copies of a row are equal up to the last digits of their columns.
 
-    Where a column holds nothing but rounding, as a component beyond the rank does, they do not.
+    They are not if a column holds nothing but rounding errors, such as a component beyond the rank.
     """
     with np.errstate(invalid="ignore"):
         return not (np.abs(X - copies) > ROUNDING * np.ptp(X, axis=0)).any()
@@ -102,7 +102,7 @@ def _begun(
     sets: Sequence[np.ndarray],
     begin: Begin | None,
 ) -> tuple[BegunSteps, list[Any]]:
-    """The other steps fitted after those in closed form, and what the first is asked about."""
+    """Fit the steps after those in closed form, and return their input for the tested rows."""
     from sklearn.base import clone
 
     closed = _closed_steps(preparation, data, every, said, sets)
@@ -134,7 +134,7 @@ def _closed_steps(
 
 
 def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-    """The asked rows, those of all questions at once where that makes no difference."""
+    """Return the tested rows, those of all questions at once if the result is the same."""
     if len(asked) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
         return asked
     return [np.concatenate(asked)]
@@ -162,7 +162,7 @@ CELLS = tuple(
         "feature_selection:SelectPercentile",
     )
 )
-PARTS = {  # of a step that is made of steps: the parameter that lists them
+PARTS = {  # The parameter that lists the parts of a composite step.
     "sklearn.pipeline:Pipeline": "steps",
     "sklearn.pipeline:FeatureUnion": "transformer_list",
     "sklearn.compose:ColumnTransformer": "transformers",
@@ -171,7 +171,7 @@ WORDS = ("passthrough", "drop", None)
 
 
 def is_by_rows(step: Any) -> bool:
-    """Whether a step, and all that it is made of, is one of these very classes.
+    """Return True if a step and all its parts are exactly of these classes.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.decomposition import PCA

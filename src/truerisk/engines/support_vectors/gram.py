@@ -1,4 +1,4 @@
-"""Gram matrices of SVC's kernels by SVC's arithmetic, from products computed once for all."""
+"""Gram matrices of SVC's kernels with SVC's arithmetic, from products computed once for all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from truerisk.engines.support_vectors.svm_steps import (
     products_in_order,
 )
 
-ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
+# Share of the largest diagonal element. Smaller asymmetries of a given matrix are rounding errors.
+ROUNDING = 1e-10
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -32,25 +33,26 @@ class Sums(Protocol):
 
 
 def as_called(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
-    """As SVC has them of dense rows: BLAS is called for each pair."""
+    """Compute the products as SVC does for dense rows, with one call of BLAS per pair."""
     if others is None:
         return products(rows, of_differences=of_differences)
     return products_between(rows, others, of_differences=of_differences)
 
 
 def in_order(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
-    """As SVC has them of sparse rows: one column after the other."""
+    """Compute the products as SVC does for sparse rows, one column after the other."""
     others = rows if others is None else others
     return products_in_order(rows, others, of_differences=of_differences)
 
 
 @frozen(eq=False)
 class Gram:
-    """A kernel between m rows, and between these and the rows that may be asked about.
+    """A kernel between m rows, and between these rows and the rows that may be tested.
 
-    `single` is the first in single precision: libsvm keeps the matrix that it solves on so, but
-    for its `diagonal`. It reads decision values off the second in double precision: `towards` gives
-    the cells of some of the m rows, by their places, with some of those asked about, by theirs.
+    `single` is the first one in single precision: libsvm stores the matrix of its problem in this
+    form, except for its `diagonal`. It computes decision values from the second one in double
+    precision: `towards` returns the cells of some of the m rows with some of the tested rows, both
+    given by index.
     """
 
     single: np.ndarray
@@ -61,7 +63,7 @@ class Gram:
 
 @frozen(eq=False)
 class GramRows:
-    """Distinct rows of a train set by their places in the Gram matrix, with codes of classes."""
+    """Distinct rows of a training set as indices into the Gram matrix, with class codes."""
 
     places: np.ndarray
     codes: np.ndarray
@@ -71,16 +73,17 @@ class GramRows:
 
 @frozen(eq=False)
 class Products:
-    """Rows to fit on, and the rows asked about where they are others: else they are the same.
+    """Rows to fit on and rows to test on, which are the same rows if `others` is None.
 
-    With others each line of products is computed when a machine first rests on its row, and most
-    rows are no support vectors.
+    For other rows, each line of products is computed when a machine first needs its row, because
+    most rows are not support vectors.
     """
 
     rows: np.ndarray
     others: np.ndarray | None = None
     sums: Sums = as_called
-    lines: dict[bool, _Lines] = field(default_factory=dict)  # with others: is it of differences?
+    # Lines for other rows; the key is True for products of differences.
+    lines: dict[bool, _Lines] = field(default_factory=dict)
 
     @cached_property
     def inner(self) -> np.ndarray:
@@ -88,22 +91,23 @@ class Products:
 
     @cached_property
     def apart(self) -> np.ndarray:
-        """Squared distances of rows that are asked about themselves, from differences."""
+        """Squared distances, computed from differences, of rows that are tested themselves."""
         return self.sums(self.rows, None, of_differences=True)
 
     def gram(
         self, setting: Mapping[str, Any], gamma: float, *, of: np.ndarray | None = None
     ) -> Gram:
-        """The matrix of one kernel, of all rows or of some; rows asked about keep their places.
+        """Return the matrix of one kernel for all rows or for some; tested rows keep their index.
 
-        A cell that overflows is not finite, and there is no solution; nor is there with a negative
-        gamma, which rounding may leave of a variance of 0.
+        If a cell overflows it is not finite, and there is no solution. The same holds for a
+        negative gamma, which rounding may produce from a variance of 0.
         """
-        if setting["kernel"] == "precomputed":  # fitted on rows, and asked by columns
+        # A precomputed kernel is fitted on rows and tested by columns.
+        if setting["kernel"] == "precomputed":
             return _solved_on(self.rows, partial(_cells, self.rows.T))
         inner = self.inner if of is None else self.inner[np.ix_(of, of)]
         answered = partial(_answered, setting, gamma)
-        if of is None and self.others is None:  # many fits are asked by these cells
+        if of is None and self.others is None:  # These cells serve many fits.
             far = self.apart if setting["kernel"] == "rbf" else inner
             towards = partial(_cells, answered(far))
         else:
@@ -111,7 +115,7 @@ class Products:
         if setting["kernel"] != "rbf":
             return _solved_on(answered(inner), towards)
         single, diagonal = gaussian_solved(inner, gamma)
-        # Far from 0 a d² from inner products may be negative, and its exponential overflow.
+        # Far from 0 a d² from inner products may be negative, and its exponential may overflow.
         finite = gamma >= 0 and np.isfinite(single.max(initial=0.0))
         return Gram(single, diagonal, towards, bool(finite))
 
@@ -132,7 +136,7 @@ class Products:
 
 
 class _Lines:
-    """Products of rows with those asked about, computed a line when it is first needed."""
+    """Products of rows with tested rows, each line computed when it is first needed."""
 
     def __init__(self, rows: np.ndarray, others: np.ndarray, sums: Sums, apart: bool) -> None:
         self.rows, self.others, self.sums, self.apart = rows, others, sums, apart
@@ -147,7 +151,7 @@ class _Lines:
 
 
 def _answered(setting: Mapping[str, Any], gamma: float, cells: np.ndarray) -> np.ndarray:
-    """The kernel in double precision, from inner products or, of a Gaussian one, distances."""
+    """Return the kernel in double precision, from inner products or (Gaussian) from distances."""
     if setting["kernel"] == "rbf":
         return gaussian_answered(cells, gamma)
     if setting["kernel"] == "linear":

@@ -1,4 +1,4 @@
-"""Where libsvm itself stops: its steps on every pair of classes of one train set, and the votes."""
+"""libsvm's own solution for every pair of classes of one training set, and the votes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from truerisk.plan.answers import code_type
 
 @frozen(eq=False)
 class Stepped:
-    """Decision values (pair, candidate, row) of SVC, not negative for a pair's second class."""
+    """Decision values (pair, candidate, row) of SVC; a pair's second class has values ≥ 0."""
 
     pairs: tuple[tuple[int, int], ...]
     values: np.ndarray
 
     def answers(self, request: Request, n_classes: int) -> np.ndarray:
-        """What every candidate answers."""
+        """Return the predictions of every candidate."""
         if request.response == "score":
             return self.values[0]
         votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
@@ -34,16 +34,17 @@ class Stepped:
             of_second = values >= 0
             votes[..., second] += of_second
             votes[..., first] += ~of_second
-        return votes.argmax(axis=-1).astype(code_type(n_classes))  # of equal ones the lower
+        # Ties go to the lower class code.
+        return votes.argmax(axis=-1).astype(code_type(n_classes))
 
 
 def stepped(
     gram: Gram, rows: GramRows, group: Group, classes: Any, asked: np.ndarray
 ) -> Stepped | None:
-    """Decision values of the asked columns of the Gram matrix; None where SVC must be asked.
+    """Return decision values for columns of the Gram matrix, or None if SVC has to be fitted.
 
-    It is where one class is left, a row counts for nothing, or the matrix, a step or an answer
-    overflows.
+    This is the case if only one class is left, if a row has weight 0, or if the matrix, a step or a
+    prediction overflows.
     """
     copies = np.arange(len(rows.codes))
     copies = copies if rows.times is None else np.repeat(copies, rows.times)
@@ -89,7 +90,7 @@ def stepped(
 
 
 def _resting_on(beta: np.ndarray, starts: np.ndarray, n_Cs: int) -> np.ndarray:
-    """Which rows are support vectors of their problem at some C: the others add nothing."""
+    """Return a mask of rows that are support vectors at some C; the others contribute nothing."""
     parts = [
         (beta[n_Cs * start : n_Cs * end].reshape(n_Cs, -1) != 0.0).any(axis=0)
         for start, end in pairwise(starts)
@@ -98,7 +99,7 @@ def _resting_on(beta: np.ndarray, starts: np.ndarray, n_Cs: int) -> np.ndarray:
 
 
 def _class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
-    """The weight of its class for each row of a fit, copies and all."""
+    """Return the class weight of each row of a fit, including copies."""
     if setting["class_weight"] is None:
         return np.ones(len(codes))
     from sklearn.utils.class_weight import compute_class_weight
@@ -111,7 +112,7 @@ def _class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) 
 
 
 N_CLASSES = 3
-GAPS = 0.4  # of the cells of a sparse table
+GAPS = 0.4  # share of zeros among the cells of a sparse table
 SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ({"kernel": "rbf", "gamma": 0.3, "C": 30.0}, 3),
     ({"kernel": "rbf", "gamma": 0.01, "C": 200.0, "shrinking": False}, 37),
@@ -123,18 +124,21 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 
 @cache
 def takes_the_same_steps() -> bool:
-    """Asked once per process; some milliseconds."""
+    """Return True if the kernel takes the same steps as SVC.
+
+    It is tested once per process, in some milliseconds.
+    """
     return all(_agree(*one) for one in SETTINGS)
 
 
 @cache
 def takes_the_same_steps_on_sparse() -> bool:
-    """The same of sparse rows, of which SVC forms its sums otherwise."""
+    """Return True if this also holds for sparse rows, whose sums SVC computes differently."""
     return all(_agree(*one, sparse=True) for one in SETTINGS)
 
 
 def _agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> bool:
-    """Every decision value of every pair of classes, on rows with copies, weights and ties."""
+    """Compare all decision values of all class pairs, on rows with copies, weights and ties."""
     from scipy.sparse import csr_array
     from sklearn.svm import SVC
 

@@ -1,12 +1,12 @@
-"""The support vector engine: SVC at every C, folds on rows of one Gram matrix per kernel.
+"""The support vector engine: SVC at every C, with folds as rows of one Gram matrix per kernel.
 
-The inner products of all rows are computed once; each kernel and gamma takes one matrix off them,
-and every train set is a list of its rows. (gamma='scale' is another number in every train set, and
-takes a matrix each.)
+The inner products of all rows are computed once. Each kernel and gamma turns them into one matrix,
+and every training set is a list of its rows. (gamma='scale' differs between training sets, and
+needs one matrix for each.)
 
-The answer is SVC's, to the last bit (decision 22): the kernel takes the very steps of libsvm, on
-numbers by the very arithmetic (another one for sparse rows), and stops where libsvm
-stops. Once per process it is compared with SVC; where they differ the engine refuses.
+The predictions are SVC's to the last bit (decision 22): the compiled kernel takes the very steps of
+libsvm with the same arithmetic (which differs for sparse rows), and stops where libsvm stops. Once
+per process it is compared with SVC. If they differ, the engine refuses.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from truerisk.engines.templates.one_pass import OnePass, with_group
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
+MOST_ROWS = 8_000  # Largest number of rows of a Gram matrix, which takes 1.8 GB with its products.
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
@@ -71,7 +71,7 @@ class SupportVectors(OnePass):
         return _kernel_refusal(setting) or _solver_refusal(setting)
 
     def rounds(self, group: Group) -> bool:
-        return False  # scores are SVC's to the last bit, ties and all
+        return False  # Scores equal SVC's to the last bit, including ties.
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         if not hasattr(data.X, "tocsr") or family.is_piped or _takes_grams(family):
@@ -120,10 +120,11 @@ class SupportVectors(OnePass):
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """A matrix of all products, and one per kernel, against the columns that libsvm looks at.
+        """Return the estimated times of this engine and of the learner.
 
-        These are few where classes lie apart, as in the tables of the calibration: the least that
-        SVC takes.
+        The engine computes a matrix of all products and one matrix per kernel, libsvm computes the
+        columns that it needs. These are few if classes are well separated, as in the tables of the
+        calibration, so that this is the minimum that SVC takes.
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
@@ -160,7 +161,7 @@ class SupportVectors(OnePass):
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         if any(isinstance(test, Gapped) is not isinstance(shown.X, Gapped) for test in tests):
-            return None  # SVC that was fitted on the one may not take the other
+            return None  # An SVC that was fitted on one kind of table may not accept the other.
         asked = stacked(tests)
         products = Products(cells_of(shown.X), asked, _sums(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
@@ -186,14 +187,14 @@ def _sums(X: Any) -> Sums:
 
 
 def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) -> None:
-    """All candidates of one kernel in one fit, on rows of the matrix of all rows."""
+    """Answer all candidates of one kernel in one fit, with rows of the matrix of all rows."""
     group = task.of_fit(fit)
     if group is None:
         return
     asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
     rows, times = task.plan.train_rows(fit)
     setting, places = group.settings[0], rows
-    if gram is None:  # a gamma of its own, and a matrix of its own rows
+    if gram is None:  # This fit has its own gamma, and hence a matrix of its own rows.
         gamma = gamma_of(setting, task.X[rows], times)
         gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
     weights = None if task.weights is None else task.weights[rows]
@@ -224,7 +225,7 @@ def _given_gram_refusal(family: Family, data: Data) -> str | None:
 
 
 def _by_kernel(group: Group) -> Iterator[Group]:
-    """The candidates of a group that share a Gram matrix."""
+    """Yield the candidates of a group that share a Gram matrix."""
     members: dict[tuple[Any, ...], list[int]] = {}
     for place, setting in enumerate(group.settings):
         kernel = setting["kernel"]
@@ -275,7 +276,7 @@ def _solver_refusal(setting: dict[str, Any]) -> str | None:
 
 
 def uses_gamma(kernel: str) -> bool:
-    """Whether the kernel has a width, which 'scale' takes from the training rows."""
+    """Return True if the kernel has a width, which 'scale' computes from the training rows."""
     return kernel not in ("linear", "precomputed")
 
 
@@ -289,14 +290,14 @@ def _positive(value: Any) -> bool:
 
 
 class Gapped:
-    """Rows of a sparse table, as SVC itself converts it; with rows that are asked for by places."""
+    """Rows of a sparse table, converted by SVC itself, that can be selected by index."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
 
     @classmethod
     def of(cls, table: Any) -> Gapped:
-        """What SVC would refuse, or go through in another order, is its own business."""
+        """Convert a table; refuse what SVC would reject or process in another order."""
         from sklearn.utils import check_array
 
         taken = check_array(
@@ -312,7 +313,7 @@ class Gapped:
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """All of them, zeros as well."""
+        """All cells, including zeros."""
         return np.ascontiguousarray(as_dense(self.table))
 
     @property
@@ -328,24 +329,24 @@ class Gapped:
 
 
 def cells_of(table: np.ndarray | Gapped) -> np.ndarray:
-    """A table as a dense one."""
+    """Return a table as a dense array."""
     return table.cells if isinstance(table, Gapped) else table
 
 
 def stacked(tables: Sequence[np.ndarray | Gapped]) -> np.ndarray:
-    """The cells of several, one below the other."""
+    """Return the cells of several tables, stacked vertically."""
     return np.vstack([cells_of(table) for table in tables])
 
 
 def gamma_of(setting: Mapping[str, Any], X: np.ndarray | Gapped, times: np.ndarray | None) -> float:
-    """The number that gamma stands for on these training rows, copies and all."""
+    """Return the value of gamma on these training rows, including copies."""
     gamma = setting["gamma"]
     if not uses_gamma(setting["kernel"]) or gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma != "scale":
         return float(gamma)
     every = X if times is None else X[np.repeat(np.arange(len(X)), times)]
-    if isinstance(every, Gapped):  # in other sums, and from other moments
+    if isinstance(every, Gapped):  # SVC computes other sums and moments for sparse rows.
         squares = every.table.multiply(every.table)
         variance = float(squares.mean() - every.table.mean() ** 2)
     else:

@@ -1,4 +1,4 @@
-"""SVC's own numbers: kernel values by its arithmetic, and the steps of libsvm to the last bit."""
+"""Kernel values and solver steps of SVC (libsvm), reproduced to the last bit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from truerisk.kernels import native
 
 @cache
 def _dot() -> Any:
-    """The inner product that SVC calls: that of scipy's BLAS, as it is exported to Cython."""
+    """Return the inner product that SVC calls: scipy's BLAS, as exported to Cython."""
     from scipy.linalg import cython_blas
 
     return cython_blas.__pyx_capi__["ddot"]
 
 
 def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
-    """Inner products of all rows with each other, or of their differences with themselves.
+    """Return inner products of all rows with each other, or squared lengths of their differences.
 
-    One call of BLAS for each pair, as in SVC: a product of matrices rounds otherwise.
+    BLAS is called once for each pair, as in SVC, because a matrix product rounds differently.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     grams = np.empty((len(rows), len(rows)))
@@ -32,7 +32,7 @@ def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
 def products_between(
     rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
-    """The same of rows with other rows: (rows, others)."""
+    """Return the same for rows with other rows, as a matrix (rows, others)."""
     rows, others = _alike(rows, others)
     grams = np.empty((len(rows), len(others)))
     native().svm_products_between(rows, others, _dot(), of_differences, grams)
@@ -42,7 +42,7 @@ def products_between(
 def products_in_order(
     rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
-    """The same by sums over the columns in order, as SVC forms them of the cells of sparse rows."""
+    """Return the same by sums over the columns in order, as SVC does for sparse rows."""
     rows, others = _alike(rows, others)
     grams = np.empty((len(rows), len(others)))
     columns = np.ascontiguousarray(others.T)
@@ -51,7 +51,7 @@ def products_in_order(
 
 
 def _alike(rows: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Doubles line by line, of as many columns."""
+    """Convert both to doubles stored by rows, with equal numbers of columns."""
     if rows.shape[1] != others.shape[1]:
         raise ValueError(f"{rows.shape[1]} columns and {others.shape[1]}")
     first, second = (np.ascontiguousarray(of, dtype=np.float64) for of in (rows, others))
@@ -59,9 +59,9 @@ def _alike(rows: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def gaussian_solved(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
-    """exp(−γ d²) of rows with each other as SVC solves on it, and its diagonal before rounding.
+    """Return exp(−γ d²) between rows as SVC's solver uses it, and its diagonal before rounding.
 
-    d² is from inner products, and the matrix is rounded to single precision.
+    d² is computed from inner products, and the matrix is rounded to single precision.
     """
     m = len(inner)
     if inner.shape != (m, m):
@@ -72,14 +72,14 @@ def gaussian_solved(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.nda
 
 
 def gaussian_answered(apart: np.ndarray, gamma: float) -> np.ndarray:
-    """exp(−γ d²) as SVC answers by it, from d² by differences."""
+    """Return exp(−γ d²) as SVC uses it for predictions, with d² from differences."""
     cells = np.empty(apart.shape)
     native().svm_gaussian_answered(np.ascontiguousarray(apart), float(gamma), cells)
     return cells
 
 
 def polynomial(inner: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
-    """(γ xᵢ'xⱼ + c)ᵈ, the power by repeated squares."""
+    """Return (γ xᵢ'xⱼ + c)ᵈ, with the power by repeated squaring."""
     inner, cells = np.ascontiguousarray(inner), np.empty(inner.shape)
     native().svm_polynomial(inner, float(gamma), float(coef0), int(degree), cells)
     return cells
@@ -97,12 +97,12 @@ def steps_of_each(
     tolerance: float,
     shrinking: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where libsvm stops, for many problems and every C: β, flat, and the intercepts (problem, C).
+    """Solve many problems for every C as libsvm does; return β (flat) and intercepts (problem, C).
 
-    Problem p has rows `starts[p]` to `starts[p + 1]`, those of sign +1 first, a copy of a row once
-    more; its β are the slice from `len(Cs) * starts[p]` on, in the shape (len(Cs), m). The box of a
-    row is wᵢ (C vᵢ), `weights` being w (of rows) and v (of their classes). The β of a problem of
-    which a step overflows are not numbers.
+    Problem p has rows `starts[p]` to `starts[p + 1]`, those of sign +1 first, and a copy of a row
+    is listed again. Its β are the slice from `len(Cs) * starts[p]` on, with shape (len(Cs), m). The
+    upper bound of a row is wᵢ (C vᵢ), where `weights` holds w (of rows) and v (of their classes).
+    The β of a problem with an overflow are not numbers.
     """
     rows = np.ascontiguousarray(rows, dtype=np.int32)
     starts = np.ascontiguousarray(starts, dtype=np.int64)
@@ -121,7 +121,7 @@ def steps_of_each(
 def stepped_answers(
     cells: np.ndarray, rows: np.ndarray, beta: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Decision values (C, asked) by sums in SVC's order; `rows` are lines of `cells`."""
+    """Return decision values (C, tested row) by sums in SVC's order; `rows` index `cells`."""
     if len(rows) and not 0 <= rows.min() <= rows.max() < len(cells):
         raise ValueError(f"rows name some outside 0 ... {len(cells) - 1}")
     if beta.shape != (len(intercept), len(rows)):
@@ -144,7 +144,7 @@ def _check(
     starts: np.ndarray,
     numbers: list[np.ndarray],
 ) -> None:
-    """Everything that the kernel would read out of bounds or never end on."""
+    """Raise if the compiled kernel would read out of bounds or not terminate."""
     n = len(gram)
     if gram.shape != (n, n) or gram.dtype != np.float32 or diagonal.shape != (n,):
         raise ValueError("the Gram matrix must be square, in single precision, with its diagonal")

@@ -10,22 +10,23 @@ from truerisk.core.frozen import frozen
 from truerisk.kernels import native
 
 NO_LIMIT = 2**31 - 1
-CLOSE = 1e-7  # single-precision values no further apart are equal to scikit-learn
+CLOSE = 1e-7  # scikit-learn treats single-precision values that are this close as equal.
 MEASURES = {"gini": 0, "entropy": 1, "squared_error": 2}
-FEW_TRIED = 12  # where a node tries fewer than one of so many columns, it sorts those it tries
+FEW_TRIED = 12  # A node that tries fewer than one in this many columns sorts only those.
 MOST_SUM = 2**53
-MOST_ROWS = 2**26  # squares of counts and their sums stay whole numbers that doubles hold
+# Squares of counts and their sums are then integers that doubles represent exactly.
+MOST_ROWS = 2**26
 
 
 @frozen(eq=False)
 class TreeTable:
-    """A table of finite numbers in single precision, column by column."""
+    """A table of finite numbers in single precision, stored by columns."""
 
     columns: np.ndarray
 
     @classmethod
     def of(cls, X: np.ndarray) -> TreeTable:
-        """The table of X, its rows the rows of X."""
+        """Convert X, whose rows become the rows of the table."""
         columns = np.ascontiguousarray(X.T, dtype=np.float32)
         if columns.ndim != 2 or not columns.size or not np.isfinite(columns).all():
             raise ValueError("a tree needs a table of finite numbers, with rows and columns.")
@@ -39,12 +40,12 @@ class TreeTable:
 
     @cached_property
     def pairs(self) -> ColumnsOfTwo:
-        """The columns of two values."""
+        """The columns with two distinct values."""
         return ColumnsOfTwo.of(self.columns)
 
     @cached_property
     def order(self) -> np.ndarray:
-        """`(slot, place)`: the rows of the columns of more values, by ascending value."""
+        """`(slot, place)`: rows sorted by value, for columns with more than two values."""
         more = self.columns[~self.pairs.which]
         order = np.empty(more.shape, dtype=np.int32)
         for rows, values in zip(order, more, strict=True):
@@ -54,9 +55,10 @@ class TreeTable:
 
 @frozen(eq=False)
 class ColumnsOfTwo:
-    """Columns of two values, `low` and `high`: of each row, those where it has the rarer one.
+    """Columns with two values `low` and `high`; lists the columns where a row has the rarer one.
 
-    `which` marks them among all columns; `lists[starts[i]:starts[i + 1]]` are numbers of columns.
+    `which` marks them among all columns; `lists[starts[i]:starts[i + 1]]` are the column numbers of
+    row i.
     """
 
     which: np.ndarray
@@ -82,13 +84,13 @@ class ColumnsOfTwo:
 
     @property
     def slots(self) -> np.ndarray:
-        """Of a column of more values its number among such, −1 for those of two."""
+        """Index among the columns with more than two values; −1 for columns with two values."""
         return np.where(self.which, -1, np.cumsum(~self.which) - 1).astype(np.int32)
 
 
 @frozen(eq=False)
 class RowLists:
-    """Lists of rows laid end to end: list f is `rows[offsets[f]:offsets[f + 1]]`."""
+    """Concatenated lists of rows: list f is `rows[offsets[f]:offsets[f + 1]]`."""
 
     rows: np.ndarray
     offsets: np.ndarray
@@ -110,9 +112,9 @@ class RowLists:
 
 @frozen
 class GrowthLimits:
-    """Where growing ends: scikit-learn's parameters, resolved for one fit.
+    """Stopping rules: scikit-learn's parameters, resolved for one fit.
 
-    `n_split` and `n_leaf` count rows with their copies, `weight_leaf` is a number of rows too.
+    `n_split` and `n_leaf` count rows with their copies, and `weight_leaf` is a number of rows too.
     """
 
     depth: int = NO_LIMIT
@@ -126,8 +128,8 @@ class GrowthLimits:
 class Tree:
     """The nodes of one tree, under the names of scikit-learn's `tree_`.
 
-    A leaf has children −1, feature and threshold −2. `counts` are the rows of each class, or in one
-    column the sum of the targets.
+    A leaf has children −1, feature and threshold −2. `counts` are the numbers of rows of each
+    class, or the sum of the targets in one column.
     """
 
     children_left: np.ndarray
@@ -145,10 +147,10 @@ class Tree:
 
 @frozen(eq=False)
 class Growth:
-    """The nodes of many trees, one after another, and the leaves that rows fall into.
+    """The nodes of many trees, one after another, and the leaves that tested rows fall into.
 
-    `nodes.counts[offsets[f]:offsets[f + 1]]` belongs to tree f; `leaves[i]` is the number, within
-    its tree, of the leaf of the i-th row that was asked about.
+    `nodes.counts[offsets[f]:offsets[f + 1]]` belongs to tree f. `leaves[i]` is the number of the
+    leaf of the i-th tested row within its tree.
     """
 
     nodes: Tree
@@ -156,7 +158,7 @@ class Growth:
     leaves: np.ndarray
 
     def tree(self, number: int) -> Tree:
-        """One tree alone."""
+        """Return one tree."""
         part = slice(*self.offsets[number : number + 2])
         return Tree(**{name: array[part] for name, array in vars(self.nodes).items()})
 
@@ -175,13 +177,13 @@ def grow_trees(
     criterion: str = "gini",
     close: float = CLOSE,
 ) -> Growth:
-    """One tree per sample, split for split that of scikit-learn's depth-first builder.
+    """Grow one tree per sample, with the same splits as scikit-learn's depth-first builder.
 
-    A node tries columns in an order drawn by a xorshift generator; of all places between values
-    that are not close it takes the first with the largest decrease of impurity. Impurities
-    are computed from whole numbers, so that only quotients, logarithms and squares of sums round,
-    in scikit-learn's order. Rows O(n log n) per column once; a tree takes O(columns · rows) per
-    level.
+    A node tries columns in an order drawn by a xorshift generator. Among all places between values
+    that are not close it takes the first one with the largest decrease of impurity. Impurities are
+    computed from integers, so that only quotients, logarithms and squares of sums are rounded, in
+    scikit-learn's order. Sorting takes O(n log n) per column once, and a tree takes O(columns ·
+    rows) per level.
 
     Parameters
     ----------
@@ -266,7 +268,7 @@ def grow_trees(
 
 
 def _laid_out(table: TreeTable, *, carried: bool) -> tuple[object, ...]:
-    """The table as the kernel takes it; one that is not carried needs its values alone."""
+    """Return the table as the compiled kernel expects it; if not `carried`, only its values."""
     if not carried:
         none, numbers = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
         starts, values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
@@ -296,7 +298,7 @@ def _check(
     seeds: np.ndarray,
     n_fits: int,
 ) -> None:
-    """Everything that the kernel would read out of bounds."""
+    """Raise if the compiled kernel would read out of bounds."""
     n = table.n_rows
     samples.check("samples", n_fits, n)
     asked.check("asked", n_fits, n)
@@ -321,7 +323,7 @@ def _check_targets(
 
 
 def exact_sums(targets: np.ndarray, n: int) -> bool:
-    """Whether sums of n targets and of their squares are whole numbers that doubles hold."""
+    """Return True if sums of n targets and of their squares are exact in doubles."""
     doubles = np.asarray(targets, dtype=np.float64)
     if doubles.ndim != 1 or not np.isfinite(doubles).all() or (doubles != np.rint(doubles)).any():
         return False

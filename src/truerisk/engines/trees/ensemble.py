@@ -1,9 +1,9 @@
-"""The ensemble engine: every number of members, from the largest forest or boosting per train set.
+"""The ensemble engine: all numbers of members from the largest ensemble per training set.
 
-The members of an ensemble draw their random numbers from one sequence, so with the same seed
-(given, or common to the candidates of a fit) an ensemble of m is the beginning of one of n > m.
-Where the number of stages is decided while fitting (early stopping) it is not, and is refused.
-`packages.py` says where it holds of XGBoost, LightGBM and CatBoost.
+The members of an ensemble draw their random numbers from one sequence. With the same seed (given,
+or common to the candidates of a fit), an ensemble of m members is therefore the beginning of one of
+n > m. This does not hold if the number of stages is decided during the fit (early stopping), which
+is refused. `packages.py` says when it holds for XGBoost, LightGBM and CatBoost.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.packages import FirstTrees, package_of, packaged
 from truerisk.plan.plan import Plan
 
-STOPS_EARLY = 10_000  # early_stopping="auto" of histogram boosting, in scikit-learn's words
+# Number of rows from which early_stopping="auto" of histogram boosting stops early.
+STOPS_EARLY = 10_000
 
 
 @frozen
@@ -90,7 +91,7 @@ class Ensembles(OneFit):
 
 
 def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
-    """What the learner calls its number of members."""
+    """Return the name of the learner's parameter for the number of members."""
     package = package_of(learner)
     if package is not None:
         return package.size_of(setting)
@@ -98,7 +99,7 @@ def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
 
 
 def _package_refusal(family: Family, data: Data) -> str | None:
-    """Why the first trees of a package's fit may not be those of a shorter one, or None."""
+    """Return why the first trees of a package's fit may differ from a shorter fit, or None."""
     package = package_of(family.last)
     if package is None:
         return None
@@ -110,7 +111,7 @@ def _package_refusal(family: Family, data: Data) -> str | None:
 
 
 def boosting() -> tuple[type, ...]:
-    """scikit-learn's gradient boosting, which answers stage by stage."""
+    """Return scikit-learn's gradient boosting classes, which predict stage by stage."""
     from sklearn import ensemble
 
     return (
@@ -122,7 +123,7 @@ def boosting() -> tuple[type, ...]:
 
 
 def reweighting() -> tuple[type, ...]:
-    """AdaBoost, whose members are weighed."""
+    """Return the AdaBoost classes, whose members have weights."""
     from sklearn.ensemble import AdaBoostClassifier, AdaBoostRegressor
 
     return AdaBoostClassifier, AdaBoostRegressor
@@ -131,7 +132,7 @@ def reweighting() -> tuple[type, ...]:
 def answers_at(
     model: Any, sizes: list[int], asked: Enquiry, data: Data, request: Request
 ) -> np.ndarray:
-    """`(size, row, ...)`: what the generic engine would say of the ensemble of each size."""
+    """Return `(size, row, ...)` predictions as by the generic engine, for each ensemble size."""
     models: Iterator[tuple[int, Any]]
     if package_of(model) is not None:
         models = ((size, FirstTrees(model, size)) for size in set(sizes))
@@ -146,7 +147,7 @@ def answers_at(
 
 
 def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
-    """From scikit-learn's staged answers."""
+    """Yield the models of each size from scikit-learn's staged predictions."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         yield from enumerate(map(FixedAnswers, model.staged_predict(X)), start=1)
@@ -163,7 +164,10 @@ def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
 
 
 def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:
-    """Each member is asked once, and scikit-learn weighs the answers of the first of them."""
+    """Yield AdaBoost models of each size.
+
+    Each member predicts once, and scikit-learn weights the predictions of the first members.
+    """
     from sklearn.utils import check_array
 
     table = check_array(X, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False)

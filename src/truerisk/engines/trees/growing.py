@@ -1,9 +1,10 @@
-"""All trees of a plan by the compiled builder, many fits in one call, without models of them.
+"""All trees of a plan by the compiled builder, many fits in one call, without model objects.
 
-It serves plain `DecisionTreeClassifier`s, and `DecisionTreeRegressor`s of whole numbers (sums of
-others depend on the order of the rows), on a table of finite numbers, in this process, also behind
-the steps of a pipeline: these are fitted once per train set, for all settings of the tree. The
-answers are those of scikit-learn's fits to the bit; what it does not serve, scikit-learn fits.
+It serves plain `DecisionTreeClassifier`s, and `DecisionTreeRegressor`s of integer targets (sums of
+other targets depend on the order of the rows), on a table of finite numbers in this process. They
+may follow other steps in a pipeline: these are fitted once per training set, for all settings of
+the tree. The predictions equal those of scikit-learn's fits to the bit. All other fits are made by
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -39,13 +40,14 @@ from truerisk.plan.plan import Plan
 if TYPE_CHECKING:
     from truerisk.engines.running.shared_steps import Tries
 
-SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
+# Approximate duration of a call. Progress and interruptions are handled between calls.
+SECONDS = 0.1
 
 
 def growing_of(
     groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
 ) -> Growing | None:
-    """The builder at work on this plan, or None where the fits are scikit-learn's."""
+    """Return the builder for this plan, or None if scikit-learn has to make the fits."""
     if run.keeper is not None or not _is_served(groups, family, data, plan):
         return None
     table = None
@@ -60,7 +62,7 @@ def growing_of(
 
 
 def _is_served(groups: list[Group], family: Family, data: Data, plan: Plan) -> bool:
-    """Whether the builder grows such trees on such targets."""
+    """Return True if the builder grows such trees for such targets."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     learner, numbers = type(family.last), data.codes is None
@@ -72,7 +74,7 @@ def _is_served(groups: list[Group], family: Family, data: Data, plan: Plan) -> b
 
 
 class Growing:
-    """Groups of candidates on one plan; without a `table` each fit has one, after the steps."""
+    """Groups of candidates on one plan; without a `table` each fit has its own, after the steps."""
 
     def __init__(
         self,
@@ -94,12 +96,13 @@ class Growing:
         self.warned: list[Warned] = []
 
     def answers(self, engine: str) -> Answers | None:
-        """Grow all trees; None where what a step gives out is scikit-learn's business."""
+        """Grow all trees; return None if the output of a step requires scikit-learn."""
         total = self.fit_seconds.size
         tell(0, total)
         if self.table is not None:
             for group in self.groups:
-                # A few fits of a group come first, and then as many at once as take a moment.
+                # A few fits of a group come first. Then as many fits are made at once as take a
+                # moment.
                 size, fits = 1, self._fits_of(group)
                 while len(fits):
                     some, fits = fits[:size], fits[size:]
@@ -124,7 +127,7 @@ class Growing:
         return with_besides(answers, self.request.responses, self.values)
 
     def _grow_after_steps(self) -> bool:
-        """Fit by fit, the steps once for all groups that begin alike."""
+        """Grow trees fit by fit; steps are fitted once for all groups that share them."""
         for groups in self._beginning_alike():
             mine = [set(self._fits_of(group).tolist()) for group in groups]
             fits = sorted(set().union(*mine))
@@ -143,14 +146,14 @@ class Growing:
         return list(alike.values())
 
     def _fits_of(self, group: Group) -> np.ndarray:
-        """All fits, or those that ask for a candidate of the group."""
+        """Return all fits, or those that need a candidate of the group."""
         only = self.run.only
         if only is None:
             return np.arange(self.plan.n_fits)
         return np.flatnonzero(np.isin(only, group.candidates))
 
     def _answer(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
-        """Make some fits and put their answers in place; how many candidates' fits that were."""
+        """Make some fits and store their predictions; return the number of fits of candidates."""
         started = time.perf_counter()
         asked, ends, places = self._tested_rows(fits)
         grown = self._grow(table, group, fits, RowLists(asked, ends))
@@ -167,7 +170,7 @@ class Growing:
         return share
 
     def _tested_rows(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows asked about, where those of each fit end, and the places of their answers."""
+        """Return the tested rows, the end of each fit's rows, and the positions of predictions."""
         order, starts = self.plan.questions_of
         of_fit, questions = spread(starts, fits)
         of_question, places = spread(self.plan.test_offsets, order[questions])
@@ -198,15 +201,15 @@ class Growing:
         )
 
     def _start(self, recipe: Recipe, fit: int) -> int:
-        """A `random_state` that was left at None comes from the place in the plan, as elsewhere."""
+        """Return the generator's start; a `random_state` of None is drawn by the fit's number."""
         given = recipe.seed
         return start_of(drawn_states((self.run.seed, fit), 1)[0] if given is None else given)
 
     def _nodes(self, group: Group, grown: Growth, fits: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """`(candidate, asked row)`: the node that answers, among those of all trees."""
+        """Return `(candidate, tested row)`: the node, among those of all trees, that predicts."""
         alphas = group.values("ccp_alpha").astype(np.float64)
         n_lines = len(alphas) if self.run.only is None else 1
-        if not alphas.any():  # nothing is pruned
+        if not alphas.any():  # All alphas are 0, so that nothing is pruned.
             leaves = grown.leaves + np.repeat(grown.offsets[:-1], np.diff(ends))
             return np.tile(leaves, (n_lines, 1))
         nodes = np.empty((n_lines, len(grown.leaves)), dtype=np.int64)
@@ -221,7 +224,7 @@ class Growing:
 
 
 def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
-    """What each node would answer, were it a leaf."""
+    """Return the prediction of each node if it were a leaf."""
     counts = grown.nodes.counts
     shares: np.ndarray = counts / grown.nodes.weighted_n_node_samples[:, None]
     if request.response == "label":
@@ -232,7 +235,7 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
 
 
 def _is_plain(data: Data, plan: Plan) -> bool:
-    """Whether the fits see rows and targets and nothing else, and none of them is complained of."""
+    """Return True if fits use only rows and targets, and scikit-learn warns of none of them."""
     if data.fit_params or plan.extra is not None:
         return False
     fewest = int(plan.least_train_sizes.min(initial=0 if not plan.n_fits else 2**31))
@@ -240,7 +243,7 @@ def _is_plain(data: Data, plan: Plan) -> bool:
         return False
     if data.codes is None:
         return exact_sums(data.y, int(plan.train_sizes.max()))
-    # scikit-learn warns of more than two classes that are as many as half of the rows
+    # scikit-learn warns if there are more than two classes, and at least half as many as rows.
     return not (data.n_classes > 2 and 2 * data.n_classes >= fewest) and _unquestioned(data.y)
 
 
@@ -257,7 +260,7 @@ def _unquestioned(y: np.ndarray) -> bool:
 
 
 def stands_alone(family: Family) -> bool:
-    """Whether nothing is done before the learner: it is bare, or the one step of a pipeline."""
+    """Return True if nothing precedes the learner: it is bare, or the only step of a pipeline."""
     if not family.is_piped:
         return True
     own = all(name.startswith(family.prefix) for name in family.named)
@@ -265,9 +268,9 @@ def stands_alone(family: Family) -> bool:
 
 
 def may_step(family: Family) -> bool:
-    """Whether the steps before a tree may be fitted apart from it.
+    """Return True if the steps before a tree may be fitted separately.
 
-    The seed of the tree must be its own or the only one that is drawn for the pipeline.
+    The seed of the tree must be its own, or the only one that is drawn for the pipeline.
     """
     if family_refusal(family, [type(family.last)]) is not None:
         return False
@@ -279,7 +282,7 @@ def may_step(family: Family) -> bool:
 def tables_after_steps(
     group: Group, family: Family, data: Data, plan: Plan, fits: Sequence[int], tries: Tries | None
 ) -> Iterator[tuple[int, TreeTable, list[Warned]]]:
-    """The table of each fit, and what its steps warned of; equal tables are sorted once."""
+    """Yield the table of each fit and the warnings of its steps; equal tables are sorted once."""
     last: np.ndarray | None = None
     known = known_steps(tries, family, group.steps, int(group.candidates[0]))
     for fit in fits:
@@ -291,7 +294,10 @@ def tables_after_steps(
 
 
 def _after_steps(group: Group, data: Data, plan: Plan, fit: int, begin: Begin | None) -> np.ndarray:
-    """All rows that a fit sees or is asked about; the others stand for nothing."""
+    """Return a table with the transformed training and test rows of a fit.
+
+    Other rows are unused.
+    """
     rows, times = plan.train_rows(fit)
     order, starts = plan.questions_of
     asked = [plan.test_rows(int(q))[0] for q in order[starts[fit] : starts[fit + 1]]]
@@ -317,9 +323,9 @@ def _read(table: Any) -> np.ndarray:
 
 
 def in_single_precision(X: Any) -> np.ndarray | None:
-    """X in single precision, None for what scikit-learn treats otherwise or refuses.
+    """Return X in single precision; None if scikit-learn treats it differently or refuses it.
 
-    Of a sparse table scikit-learn grows the tree that it grows of the dense one.
+    For a sparse table scikit-learn grows the same tree as for the dense one.
     """
     if is_bearable(X):
         X = as_dense(X)
@@ -333,7 +339,7 @@ def in_single_precision(X: Any) -> np.ndarray | None:
 
 
 def _of_frame(X: Any) -> np.ndarray | None:
-    """The cells of a frame of numbers with proper names."""
+    """Return the cells of a numeric frame with valid names, or None."""
     dtypes = getattr(X, "dtypes", None)
     if not hasattr(X, "iloc") or not hasattr(X, "columns") or dtypes is None:
         return None

@@ -1,12 +1,12 @@
 """XGBoost, LightGBM and CatBoost: which of their fits begin with the trees of a shorter one.
 
-A tree is fitted on what the trees before it left over, with random numbers drawn in one sequence.
-So the first m trees of n are those of a fit of m, which the package itself can be asked for, unless
-a parameter ends the fit early, looks at n (the learning rate that CatBoost chooses does), or
-changes what earlier trees say once later ones come (dart). A parameter is refused that is not known
-to do neither.
+A tree is fitted to the residuals of the trees before it, with random numbers drawn in one sequence.
+The first m trees of n are therefore those of a fit of m trees, and the package itself can predict
+with them. There are three exceptions: a parameter ends the fit early, depends on n (as the learning
+rate that CatBoost chooses), or changes the contribution of earlier trees when later ones are added
+(dart). A parameter is refused unless it is known to do none of these.
 
-Nothing here imports a package: a learner is told by its class where the package is imported.
+Nothing here imports a package: learners are recognised by their class if the package is imported.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ ANSWERS = ("predict", "predict_proba", "decision_function")
 
 @frozen
 class Package:
-    """What a package calls things.
+    """The names that a package uses.
 
-    `sizes` are the names of the number of trees, `first(model, m)` the arguments with which it
-    predicts by its first m trees, `alike` the parameters that treat every tree alike, `served` the
-    values that others must have, and `fit_params` the names that `fit` takes.
+    `sizes` are the names of the number of trees, and `first(model, m)` returns the arguments with
+    which it predicts by its first m trees. `alike` are the parameters that treat every tree alike,
+    `served` the accepted values of other parameters, and `fit_params` the names that `fit` accepts.
     """
 
     sizes: tuple[str, ...]
@@ -36,14 +36,15 @@ class Package:
     alike: frozenset[str]
     served: Mapping[str, Values]
     fit_params: frozenset[str]
-    chosen: tuple[tuple[str, ...], ...] = ()  # what, by its names, is chosen by n where it is unset
+    # names of parameters that are chosen by n if they are not set
+    chosen: tuple[tuple[str, ...], ...] = ()
 
     def size_of(self, setting: Mapping[str, Any]) -> str:
-        """The name of the number of trees in a setting; the usual one where it has none."""
+        """Return the name of the number of trees in a setting, or the usual name if it has none."""
         return next((name for name in self.sizes if name in setting), self.sizes[0])
 
     def setting_refusal(self, setting: Mapping[str, Any]) -> str | None:
-        """Why the first trees of a longer fit may not be those of this setting, or None."""
+        """Return why the first trees of a longer fit may differ from this setting's, or None."""
         named = [name for name in self.sizes if name in setting]
         if len(named) != 1:
             return f"the number of trees has {len(named) or 'no'} names in one setting."
@@ -65,13 +66,13 @@ class Package:
         return None
 
     def param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
-        """Why a fit with these parameters may not begin with the trees of a shorter one."""
+        """Return why a fit with these parameters may differ from the start of a longer one."""
         strange = [name for name in params if name.removeprefix(prefix) not in self.fit_params]
         return f"{strange[0]} of fit may end it, or have it begin elsewhere." if strange else None
 
 
 class FirstTrees:
-    """A fitted model that answers by its first trees, as the package itself does."""
+    """A fitted model that predicts with its first trees, as the package itself does."""
 
     def __init__(self, model: Any, n_trees: int) -> None:
         package = package_of(model)
@@ -79,18 +80,18 @@ class FirstTrees:
         self._model, self._first = model, package.first(model, n_trees)
 
     def __getattr__(self, name: str) -> Any:
-        """What the model answers by, told of the first trees; of the rest what the model has."""
+        """Return a prediction method limited to the first trees, or else the model's attribute."""
         attribute = getattr(self._model, name)
         return partial(attribute, **self._first) if name in ANSWERS else attribute
 
 
 def packaged() -> tuple[type, ...]:
-    """The learners of the packages that are imported."""
+    """Return the learners of the packages that are imported."""
     return tuple(kind for kind, _ in _imported())
 
 
 def package_of(model: Any) -> Package | None:
-    """The package of a learner, by its very class."""
+    """Return the package of a learner, by its exact class."""
     return next((package for kind, package in _imported() if type(model) is kind), None)
 
 

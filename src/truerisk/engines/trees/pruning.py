@@ -1,8 +1,8 @@
-"""Minimal cost-complexity pruning: all subtrees of one fitted tree, read off its arrays.
+"""Minimal cost-complexity pruning: all subtrees of one fitted tree, from its arrays.
 
-Collapsing the weakest link again and again gives a nested sequence of subtrees. What scikit-learn
-fits with `ccp_alpha` is the member of the sequence before the first link that is stronger than
-`ccp_alpha`, so one run through the sequence knows the fits for every `ccp_alpha`.
+Collapsing the weakest link repeatedly gives a nested sequence of subtrees. scikit-learn's fit with
+`ccp_alpha` is the member of the sequence before the first link that is stronger than `ccp_alpha`,
+so that one run through the sequence determines the fits for every `ccp_alpha`.
 
 Breiman, Friedman, Olshen and Stone (1984), Classification and regression trees, chapter 3.
 """
@@ -16,29 +16,29 @@ import numpy as np
 
 NO_CHILD = -1
 NEVER = np.iinfo(np.int64).max
-TOO_STRONG = np.finfo(np.float64).max  # a link this strong, or no number, is never collapsed
+TOO_STRONG = np.finfo(np.float64).max  # A link that is this strong, or NaN, is never collapsed.
 
 
 def nodes_at(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """`(n_alphas, n_rows)`: the node that answers rows of these leaves of the whole tree."""
-    if not alphas.any():  # nothing is pruned
+    """Return `(n_alphas, n_rows)`: the node that predicts rows in these leaves of the full tree."""
+    if not alphas.any():  # All alphas are 0, so that nothing is pruned.
         return np.tile(leaves, (len(alphas), 1))
     return standing_nodes(tree, alphas)[:, leaves]
 
 
 def standing_nodes(tree: Any, alphas: np.ndarray) -> np.ndarray:
-    """`(n_alphas, n_nodes)`: for each node its highest ancestor that is a leaf now, or itself.
+    """Return `(n_alphas, n_nodes)`: each node's highest ancestor that is now a leaf, or itself.
 
-    With alpha 0 nothing is pruned, as scikit-learn has it.
+    With alpha 0 nothing is pruned, as in scikit-learn.
     """
     strengths, step = weakest_links(tree)
-    # scikit-learn stops at the first link above alpha, even if rounding makes a later one weaker
+    # scikit-learn stops at the first link above alpha, even if rounding makes a later one weaker.
     n_steps = np.searchsorted(np.maximum.accumulate(strengths), alphas, side="right")
     n_steps[alphas == 0] = 0
     collapsed = step[None, :] < n_steps[:, None]
     parent = np.array(_parents(tree))
     stands = np.tile(np.arange(tree.node_count), (len(alphas), 1))
-    gone = np.zeros_like(collapsed)  # some ancestor is a leaf now
+    gone = np.zeros_like(collapsed)  # True for nodes below a node that is now a leaf.
     for level in _levels(tree):
         above = parent[level]
         gone[:, level] = gone[:, above] | collapsed[:, above]
@@ -47,18 +47,19 @@ def standing_nodes(tree: Any, alphas: np.ndarray) -> np.ndarray:
 
 
 def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The strength of the link collapsed in each step, and the step in which each node collapsed.
+    """Return the strength of the link collapsed in each step, and the step of each node.
 
-    R(t) is the impurity of node t times its share of the weight, R(T_t) the sum of it over the
-    leaves below t; the strength of its link is (R(t) − R(T_t)) / (leaves below − 1). Sums run in
-    scikit-learn's order and of equal links the lowest node goes first, so that every comparison
-    comes out as it does there.
+    R(t) is the impurity of node t times its share of the weight, and R(T_t) is its sum over the
+    leaves below t. The strength of the link is (R(t) − R(T_t)) / (leaves below − 1). Sums are
+    computed in scikit-learn's order, and of equal links the lowest node is collapsed first, so that
+    every comparison has the same result as there.
     """
     weight, parent = tree.weighted_n_node_samples, _parents(tree)
     of_node = (weight * tree.impurity / weight[0]).tolist()
     left, right = tree.children_left.tolist(), tree.children_right.tolist()
     below, n_leaves = _sums_of_leaves(of_node, left, parent)
-    standing = [child != NO_CHILD for child in left]  # inner nodes that may still collapse
+    # True for inner nodes that may still collapse.
+    standing = [child != NO_CHILD for child in left]
     version = [0] * len(left)
     links = [
         (_strength(of_node, below, n_leaves, t), t, 0) for t, inner in enumerate(standing) if inner
@@ -94,7 +95,7 @@ def _strength(of_node: list[float], below: list[float], n_leaves: list[int], t: 
 def _sums_of_leaves(
     of_node: list[float], left: list[int], parent: list[int]
 ) -> tuple[list[float], list[int]]:
-    """For each node the sum over the leaves below it, leaf after leaf, and their number."""
+    """Return, for each node, the sum over the leaves below it (in order), and their number."""
     below, n_leaves = [0.0] * len(left), [0] * len(left)
     for leaf, child in enumerate(left):
         if child != NO_CHILD:
@@ -109,7 +110,7 @@ def _sums_of_leaves(
 
 
 def _fell(node: int, standing: list[bool], left: list[int], right: list[int]) -> None:
-    """The inner nodes from here down collapse no more; below one that is down already, all are."""
+    """Mark all inner nodes from here down as collapsed, except below nodes that already are."""
     stack = [node]
     while stack:
         at = stack.pop()
@@ -127,7 +128,7 @@ def _parents(tree: Any) -> list[int]:
 
 
 def _levels(tree: Any) -> list[np.ndarray]:
-    """The nodes of each depth below the root, from the top."""
+    """Return the nodes of each depth below the root, from the top."""
     levels: list[np.ndarray] = []
     level = np.zeros(1, dtype=np.int64)
     while True:

@@ -1,4 +1,4 @@
-"""Which decision trees the compiled builder grows, and from which seed and within which limits."""
+"""Decision trees that the compiled builder grows, with their seeds and stopping rules."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Recipe:
 
     @property
     def seed(self) -> int | None:
-        """The `random_state`, None where each fit gets its own."""
+        """The `random_state`, or None if each fit gets its own."""
         given = self.setting["random_state"]
         return None if given is None else int(given)
 
     def limits(self, n: int) -> GrowthLimits:
-        """Where growing ends on n rows, copies counted: shares of the rows become numbers."""
+        """Return the stopping rules for n rows (with copies); shares of rows become numbers."""
         given = self.setting
         depth, split = given["max_depth"], given["min_samples_split"]
         leaf = given["min_samples_leaf"]
@@ -71,12 +71,12 @@ class Recipe:
 def recipe_of(
     setting: Mapping[str, Any], n_columns: int, *, numbers: bool = False
 ) -> Recipe | None:
-    """None for a setting that is scikit-learn's to grow, or to complain of.
+    """Return the recipe of a setting, or None if scikit-learn has to grow or reject it.
 
-    `numbers` tells the regression tree from the classification tree.
+    `numbers` distinguishes the regression tree from the classification tree.
     """
     absent, criteria = (ABSENT - {"class_weight"}, OF_NUMBERS) if numbers else (ABSENT, OF_CLASSES)
-    if set(setting) != READ | absent:  # a release with other parameters
+    if set(setting) != READ | absent:  # This release of scikit-learn has other parameters.
         return None
     if any(setting[name] is not None for name in absent) or not _all_in_range(setting):
         return None
@@ -85,9 +85,9 @@ def recipe_of(
     return Recipe(setting, criteria[setting["criterion"]], _tried(setting, n_columns))
 
 
-@lru_cache(maxsize=1024)  # most fits share one seed
+@lru_cache(maxsize=1024)  # Most fits share one seed.
 def start_of(seed: int) -> int:
-    """What scikit-learn's splitter draws from a `random_state` before anything else."""
+    """Return the number that scikit-learn's splitter draws first from a `random_state`."""
     return int(np.random.RandomState(seed).randint(0, RANDOM_END))
 
 
@@ -125,7 +125,7 @@ def _real(value: Any, most: float) -> bool:
 
 
 def _tried(given: Mapping[str, Any], n_columns: int) -> int:
-    """`max_features` as a number of columns."""
+    """Return `max_features` as a number of columns."""
     features = given["max_features"]
     if features is None:
         return n_columns
@@ -141,9 +141,10 @@ NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
 
 @cache
 def closeness(criterion: str) -> float | None:
-    """The gap up to which values are equal where scikit-learn grows the same trees, else None.
+    """Return the gap up to which values are equal if scikit-learn grows the same trees, else None.
 
-    Asked once per process and criterion; some milliseconds. Releases before 1.8 split every gap.
+    It is tested once per process and criterion, in some milliseconds. Releases before 1.8 split
+    every gap.
     """
     if not available():
         return None
@@ -191,11 +192,11 @@ def _agree(params: dict[str, Any], n: int, close: float) -> bool:
 
 
 def _problem(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Small whole numbers, or rounded ones also with the other sign; a constant; close values.
+    """Return integers, or rounded numbers in both signs, with a constant and close values.
 
-    Many splits are equally good but for rounding. Those of columns with the other sign are
-    mirrored: where a compiler makes a product and a sum one operation (on processors other than
-    x86-64, say), rounding tells the two apart.
+    Many splits are equally good up to rounding. Those of columns with opposite sign are mirrored:
+    if a compiler fuses a product and a sum into one operation (on processors other than x86-64, for
+    example), rounding distinguishes the two.
     """
     rng = np.random.default_rng(n)
     X = np.round(rng.normal(size=(n, 6)))
@@ -203,14 +204,14 @@ def _problem(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         X[:, :3] = np.round(rng.normal(size=(n, 3)), 1)
         X[:, 3:] = -X[:, :3]
     codes = rng.integers(N_CLASSES, size=n)
-    times = rng.choice(3, n, p=[0.05, 0.9, 0.05])  # rows left out, rows that come twice
+    times = rng.choice(3, n, p=[0.05, 0.9, 0.05])  # Some rows are left out, and some are repeated.
     rows = np.flatnonzero(times)
     X = np.column_stack([X, np.ones(n), 0.1 + CLOSE * rng.normal(size=n)])
     return X, codes, rows, times[rows]
 
 
 def same_tree(ours: Tree, theirs: Any) -> bool:
-    """Whether every number of two trees on all classes, or on numbers, is the same."""
+    """Return True if all numbers of two trees are equal."""
     weight = ours.weighted_n_node_samples
     return (
         all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in NAMES)

@@ -1,22 +1,22 @@
-"""The tree engine: all prunings of a decision tree from one unpruned tree per train set.
+"""The tree engine: all prunings of a decision tree from one unpruned tree per training set.
 
-`ccp_alpha` takes no part in growing a tree: scikit-learn grows the whole tree and prunes it then.
-Whatever drew random numbers or made ties while growing is therefore the same for every value, and
-the answer at x is that of the highest node on x's path that is a leaf after pruning.
-Copies of a row in a bootstrap sample are given as a weight where that grows the same tree.
+`ccp_alpha` has no effect on growing a tree: scikit-learn grows the whole tree and prunes it then.
+All random numbers and ties during growth are therefore the same for every value, and the prediction
+at x is that of the highest node on x's path that is a leaf after pruning. Copies of a row in a
+bootstrap sample are given as a weight if this grows the same tree.
 
-`max_depth` is not read off a deeper tree. The builder goes depth first and draws the order in which
-it tries features in every node, so the nodes below the limit shift the random numbers of all that
-come after them, and equally good splits (common in small nodes) fall otherwise. Each depth is grown
-by itself.
+`max_depth` cannot be read from a deeper tree. The builder proceeds depth first and draws the order
+in which it tries features in every node. The nodes below the limit therefore shift the random
+numbers of all later nodes, and equally good splits (common in small nodes) are resolved
+differently. Each depth is grown separately.
 
-Plain `DecisionTreeClassifier`s on tables of numbers, and `DecisionTreeRegressor`s of whole numbers,
+Plain `DecisionTreeClassifier`s on numeric tables, and `DecisionTreeRegressor`s of integer targets,
 are grown by a compiled builder, all fits of a plan in a few calls (`trees/growing.py`). It grows
-exactly scikit-learn's trees, down to random numbers and ties, and is not trusted blindly: once per
-process small trees of both are compared (`trees/recipes.py`). Where they differ, where the
-compiled module is missing, with a store, and for all other learners, settings and tables
-scikit-learn makes the fits: the same numbers, several times slower. The builder runs in the calling
-process; an executor is for the fits of scikit-learn.
+exactly scikit-learn's trees, including random numbers and ties. To verify this, small trees of both
+are compared once per process (`trees/recipes.py`). scikit-learn makes the fits if these differ, if
+the compiled module is missing, with a store, and for all other learners, settings and tables: this
+gives the same numbers several times more slowly. The builder runs in the calling process; an
+executor is used only for scikit-learn's fits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Trees(OneFit):
     """Serves scikit-learn's decision trees over any `ccp_alpha`."""
 
     word: ClassVar[str] = "tree"
-    leaves_out: ClassVar[bool] = False  # trees that are grown in one call are there before a choice
+    leaves_out: ClassVar[bool] = False  # All trees of a call are grown before a choice is made.
 
     def learners(self) -> Sequence[type]:
         from sklearn import tree
@@ -111,10 +111,10 @@ class Trees(OneFit):
 
 
 def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
-    """Whether copies of a row grow the tree that one row of their weight grows, to the bit.
+    """Return True if copies of a row grow the same tree as one weighted row, to the bit.
 
-    Sums over classes are then whole numbers, and a node of copies of one row is pure and a leaf.
-    Settings that count rows or classes would tell copies from weights.
+    Sums over classes are then integers, and a node of copies of one row is pure and a leaf.
+    Settings that count rows or classes would distinguish copies from weights.
     """
     if data.codes is None or data.fit_params or family.is_piped:
         return False
@@ -123,7 +123,7 @@ def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
 
 
 def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
-    """Distinct rows with their counts as weights."""
+    """Return distinct rows with their counts as weights."""
     _, first, times = np.unique(copy_of, return_index=True, return_counts=True)
     weights = {"sample_weight": times.astype(np.float64)}
     y = given.y[first]
@@ -133,7 +133,7 @@ def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
 
 
 def _of_nodes(model: Any, data: Data, asked: Enquiry, request: Request) -> np.ndarray:
-    """What each node would answer, were it a leaf."""
+    """Return the prediction of each node if it were a leaf."""
     values = model.tree_.value
     if request.response == "value":
         return values[:, :, 0].reshape(-1, *asked.y.shape[1:])

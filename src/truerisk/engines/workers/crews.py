@@ -1,6 +1,6 @@
-"""Who runs batches: what a crew is, what it is sent, and an executor of the user.
+"""Worker pools that run batches, the data sent to them, and the pool of a user's executor.
 
-What all batches share is sent to a crew once, before the first of them.
+What all batches share is sent to a pool once, before the first of them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from truerisk.core.identity import is_a, is_from
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 
-IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
-UNCOUNTED = 64  # batches in flight on an executor that does not say how many workers it has
+IN_FLIGHT = 2  # Number of batches per worker. The next one already waits where it will run.
+UNCOUNTED = 64  # Number of batches in flight on an executor with an unknown number of workers.
 PROCESSES = (
     "concurrent.futures.process:ProcessPoolExecutor",
     "loky.process_executor:ProcessPoolExecutor",
@@ -32,7 +32,7 @@ PROCESSES = (
 
 @cache
 def versions() -> dict[str, str]:
-    """What numbers can depend on here; asked without importing it."""
+    """Return the versions on which results may depend here, without importing the packages."""
     packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     python = ".".join(platform.python_version_tuple()[:2])
     return {"truerisk": __version__, "python": python, **packages}
@@ -40,9 +40,9 @@ def versions() -> dict[str, str]:
 
 @frozen(eq=False)
 class Shared:
-    """A task and what it is given besides a batch; called with a batch where that is to run.
+    """A task with its shared arguments; it is called with a batch on the worker.
 
-    A worker with other versions than those of the process that asks refuses.
+    A worker refuses if its versions differ from those of the calling process.
     """
 
     task: Callable[..., Any]
@@ -63,10 +63,10 @@ class Shared:
 
 
 class Crew(ABC):
-    """Whoever takes batches; so many at a time as fill its `slots`."""
+    """A pool of workers that runs as many batches at a time as it has `slots`."""
 
     workers: int = 1
-    breaks_as_a_whole = True  # whether one death is the end of all batches in flight
+    breaks_as_a_whole = True  # True if the death of one worker loses all batches in flight.
 
     @property
     def slots(self) -> int:
@@ -74,41 +74,42 @@ class Crew(ABC):
 
     @abstractmethod
     def share(self, shared: Shared) -> None:
-        """Have what all batches share where they will run."""
+        """Store what all batches share where they will run."""
 
     @abstractmethod
     def submit(self, batch: Any) -> Future[Any]:
-        """Begin a batch."""
+        """Start a batch."""
 
     def deaths(self, error: BaseException) -> int:
-        """How many workers an error of a future stands for; 0 if it is no death."""
+        """Return the number of dead workers that an error of a future implies."""
         return int(isinstance(error, BrokenExecutor))
 
     def unsent(self, error: BaseException) -> bool:
-        """Whether a batch could not begin because workers had died before."""
+        """Return True if a batch could not start because workers had died before."""
         return self.deaths(error) > 0
 
     def replace(self) -> bool:
-        """Have workers again after some died; False where that is not for us to do."""
+        """Replace dead workers; return False if the pool cannot do so."""
         return False
 
     def missing(self) -> str | None:
-        """What is lacking for any batch to run, as a sentence, or None."""
+        """Return what is missing for any batch to run, as a sentence, or None."""
         return None
 
     def end(self) -> None:
-        """End what still runs: nobody waits for it."""
+        """Terminate the running batches, whose results are no longer needed."""
         return
 
     def close(self) -> None:
-        """Let go of what was sent."""
+        """Release the shared data."""
         return
 
 
 class UserExecutor(Crew):
-    """An executor of the user: used, never closed, and not replaced.
+    """The executor of a user, which is used but neither closed nor replaced.
 
-    Where its workers are is known of process pools only; all others get everything with each batch.
+    Only process pools are known to run on this machine. All others receive the shared data with
+    each batch.
     """
 
     def __init__(self, executor: Any, workers: int) -> None:
@@ -138,10 +139,10 @@ class UserExecutor(Crew):
 
 
 def _apart(part: Any) -> Any:
-    """What a pool may still be pickling, on a thread of its own, while this one reads results.
+    """Copy what a pool may still pickle on its own thread while this thread reads results.
 
-    Reading lets our objects remember what they worked out; their dictionaries are then no longer
-    those that are being written. Arrays and the user's objects are the same.
+    Reading results makes our objects cache values, which would change their dictionaries while they
+    are being pickled. Arrays and the user's objects are not copied.
     """
     if isinstance(part, tuple):
         return tuple(_apart(one) for one in part)

@@ -1,6 +1,6 @@
-"""A Dask cluster, by the address of its scheduler or by a Client: for fits and for studies.
+"""A Dask cluster, given by its scheduler's address or a Client, for fits and for studies.
 
-A cluster keeps the table for as long as a call lives, which asks about the same rows several times.
+A cluster keeps the table for the duration of a call, which uses the same rows several times.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from truerisk.core.identity import is_a
 from truerisk.data.data import Data
 from truerisk.engines.workers.crews import Crew, Shared
 
-ANSWER = 10.0  # seconds that the scheduler may take to answer a question
+ANSWER = 10.0  # seconds that the scheduler may take to reply
 LOOK_EVERY = 5.0  # seconds between looks at how many workers there are
-SEND = 30.0  # seconds that sending to a worker may take, and as much more as the content needs
+SEND = 30.0  # Seconds that sending to a worker may take, in addition to the time for its content.
 SLOWEST = 1e6  # bytes a second
-RECONNECT = 60.0  # seconds that a client tries to find a lost scheduler again
+RECONNECT = 60.0  # seconds during which a client tries to reach a lost scheduler again
 
 
 @contextmanager
 def connected(
     where: Any, refusal: type[TrueRiskError], idle: dict[Any, Cluster] | None
 ) -> Iterator[Cluster]:
-    """A cluster, connected to anew where no earlier run of the call has left it among the idle."""
+    """Provide a cluster: an idle one of this call, or a new connection."""
     kept = None if idle is None else idle.pop(where, None)
     cluster = Cluster(where, refusal) if kept is None else kept
-    cluster.missing()  # counts the workers, who come and go between two runs
+    cluster.missing()  # The call counts the workers, whose number may change between two runs.
     try:
         yield cluster
     except BaseException:
@@ -47,9 +47,9 @@ def connected(
 
 
 class Cluster(Crew):
-    """The cluster runs anew what a dead worker took along; it says so when it gives up.
+    """A pool on a cluster, which itself repeats what a dead worker was doing until it gives up.
 
-    `unreachable` is the error that says that no scheduler answers.
+    `unreachable` is the class of the error that is raised if no scheduler replies.
     """
 
     breaks_as_a_whole = False
@@ -59,13 +59,13 @@ class Cluster(Crew):
         self._client = _client(where, unreachable) if self._own else _checked(where)
         self._log = logging.getLogger("distributed.client")
         self._level = self._log.level
-        if self._own:  # a lost scheduler is one sentence here, not tracebacks
+        if self._own:  # A lost scheduler is reported in one sentence, not with tracebacks.
             self._log.setLevel(logging.CRITICAL)
-        self._contents: list[tuple[Any, Any]] = []  # contents, each with its future or None
+        self._contents: list[tuple[Any, Any]] = []  # The contents, each with its future or None.
         self.look()
 
     def share(self, shared: Shared) -> None:
-        """The X of data travels by itself, and not again while the next run has the same one."""
+        """Register the shared data; X is sent separately, and once if the next run has it too."""
         tables = [part.X for part in shared.parts if isinstance(part, Data)]
         without = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
         sent = {id(content): future for content, future in self._contents}
@@ -88,7 +88,7 @@ class Cluster(Crew):
             for place, (content, future) in enumerate(self._contents):
                 if future is None:
                     self._contents[place] = content, self._send(content)
-        except KeyError as error:  # the scheduler looks up a worker that has just died
+        except KeyError as error:  # The scheduler looks up a worker that has just died.
             raise ConnectionError(f"the worker at {error} died while it was sent to") from error
         return [future for _, future in self._contents]
 
@@ -102,7 +102,7 @@ class Cluster(Crew):
         from dask.sizeof import sizeof
 
         async def scatter() -> Any:
-            (future,) = await self._client.scatter(  # in a list, or it would be taken apart
+            (future,) = await self._client.scatter(  # A list prevents the content from being split.
                 [content], hash=False, timeout=ANSWER, asynchronous=True
             )
             return future
@@ -111,20 +111,25 @@ class Cluster(Crew):
         return self._client.sync(scatter, callback_timeout=limit)
 
     def deaths(self, error: BaseException) -> int:
-        """KilledWorker comes after the scheduler has tried several times itself.
+        """Return the number of deaths of workers that an error implies.
 
-        What is cancelled needed something that went with its last holder, or lost its scheduler,
-        which is no death of a worker.
+        KilledWorker is raised after the scheduler has tried several times itself. A cancelled task
+        needed data that was lost with its last holder, or its scheduler was lost, which is not a
+        death of a worker.
         """
         if is_a(error, "distributed:KilledWorker"):
             return int(getattr(error, "allowed_failures", 0)) + 1
         return int(isinstance(error, CancelledError) and self._client.status == "running")
 
     def unsent(self, error: BaseException) -> bool:
-        return isinstance(error, OSError) or self.deaths(error) > 0  # a worker that was sent to
+        # The worker that was to receive the batch failed.
+        return isinstance(error, OSError) or self.deaths(error) > 0
 
     def replace(self) -> bool:
-        """Workers come by themselves; the dead may have been the last to hold what was sent."""
+        """Mark the data to be sent again, since a dead worker may have been its last holder.
+
+        The cluster replaces workers itself.
+        """
         self._contents = [(content, None) for content, _ in self._contents]
         self._looked = 0.0
         return True
@@ -149,7 +154,7 @@ class Cluster(Crew):
         self._lacking = None if threads else f"the Dask scheduler at {where} has no workers"
 
     def close(self) -> None:
-        """Let go of what was sent, and of a client of our own."""
+        """Release the shared data, and close the client if it is our own."""
         self._contents = []
         if self._own:
             self._client.close(timeout=ANSWER)
@@ -157,11 +162,11 @@ class Cluster(Crew):
 
 
 async def _hand_over(sent: Any, future: Future[Any]) -> None:
-    """What becomes of a batch, on the client's loop.
+    """Pass the result of a batch to its future, on the client's event loop.
 
-    The executor of distributed tells nobody of a result whose only holder died before it was read.
+    The executor of distributed does not report a result whose only holder died before it was read.
     """
-    with suppress(InvalidStateError):  # it was cancelled
+    with suppress(InvalidStateError):  # The future was cancelled.
         try:
             future.set_result(await sent)
         except BaseException as error:  # noqa: BLE001  whoever waits for the batch judges it
@@ -174,7 +179,7 @@ def _run_sent(shared: Shared, *tables_and_batch: Any) -> Any:
 
 
 def _with_tables(parts: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
-    """The same parts, the data among them with these X and with what they have worked out."""
+    """Return the same parts, where the data have these tables as X and keep their cached values."""
     filled, left = [], iter(tables)
     for part in parts:
         if isinstance(part, Data):
@@ -185,7 +190,7 @@ def _with_tables(parts: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]
 
 
 def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
-    """A client of the scheduler at `dask://host:port`."""
+    """Return a client of the scheduler at `dask://host:port`."""
     try:
         from distributed import Client
     except ImportError:
@@ -193,7 +198,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
     scheme, _, place = address.partition("://")
     wanted = f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{place}"
     try:
-        client: Any = Client  # it has no types
+        client: Any = Client  # distributed has no type annotations.
         return client(wanted, timeout=RECONNECT, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise unreachable(

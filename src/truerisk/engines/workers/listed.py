@@ -1,4 +1,4 @@
-"""Batches that are known beforehand, run by a crew: worker processes, an executor, a cluster."""
+"""Batches known in advance, run on worker processes, an executor or a cluster."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
 from truerisk.engines.workers.processes import Processes
 from truerisk.engines.workers.scheduler import Batches, BatchRun
 
-SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
-PATIENCE = 60.0  # seconds that a cluster may lack workers
+SUSPECT = 2  # number of deaths during a batch after which it runs alone
+PATIENCE = 60.0  # seconds during which a cluster may have no workers
 
 
 def crew_on(executor: Any, workers: int) -> Crew:
@@ -44,7 +44,7 @@ Numbered = tuple[int, Any]
 
 
 class _Listed(Batches):
-    """Batches that are known beforehand; the error of one is the end of all."""
+    """Batches that are known in advance; the first error ends the run."""
 
     def __init__(self, made: Sequence[Any], named: Callable[[Any], str] | None) -> None:
         self.waiting: deque[Numbered] = deque(enumerate(made))
@@ -56,7 +56,7 @@ class _Listed(Batches):
         return bool(self.waiting or self.alone)
 
     def next(self) -> Numbered | None:
-        """None while there are suspects: who is guilty is to be known soon."""
+        """Return the next batch, or None while suspected batches remain to be tested alone."""
         return self.waiting.popleft() if self.waiting and not self.alone else None
 
     def next_alone(self) -> Numbered | None:
@@ -71,7 +71,7 @@ class _Listed(Batches):
     def blame(
         self, batch: Numbered, error: BaseException | None, *, deaths: int, alone: bool
     ) -> None:
-        """It runs again; alone after two deaths, and of another one it is guilty."""
+        """Repeat the batch after a death, alone after two; raise if it fails when it runs alone."""
         number, content = batch
         if alone:
             named = "" if self.named is None else f" again and again over {self.named(content)}"

@@ -1,9 +1,9 @@
-"""What all batches of a run share, for worker processes of this machine: one file, which they map.
+"""Shared data of all batches of a run, in one file that local worker processes map.
 
-Pickle leaves large arrays to the file as they lie in memory, those inside of frames and sparse
-matrices, too; a worker maps them, so that all workers together hold them once. A batch then names
-the file. Whoever writes into a mapped array changes a copy of those bytes, which no other process
-sees.
+Pickle writes large arrays to the file as they are in memory, including those inside frames and
+sparse matrices. Workers map the file, so that all of them together hold the arrays once. A batch
+then names the file. Writing to a mapped array changes a private copy of those bytes, which other
+processes do not see.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-LARGE = 1 << 16  # bytes of an array that is worth a place of its own
-ALIGNED = 64  # bytes that processors like arrays to start at
+LARGE = 1 << 16  # number of bytes from which an array is stored separately
+ALIGNED = 64  # byte alignment of arrays that processors prefer
 HEAD = struct.Struct("<Q")
 
 
 class Parcel:
-    """What is called with each batch, in a file of the temporary folder."""
+    """An object that is called with each batch, stored in a file of the temporary folder."""
 
     def __init__(self, content: Any) -> None:
         self._folder = Path(mkdtemp(prefix="truerisk-"))
@@ -34,35 +34,35 @@ class Parcel:
             raise
 
     def remove(self) -> None:
-        """The name goes; a worker that maps the content keeps it until it opens another parcel."""
+        """Remove the file; a worker that maps it keeps its content until it opens another one."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 _open: dict[str, Any] = {}
-"""The content of the latest parcel that this process has opened, by its path."""
+"""Content of the latest file that this process has opened, by its path."""
 
 
 def abandoned() -> None:
-    """In a worker whose parent was killed, which would have removed the file."""
+    """Remove the file in a worker whose parent was killed before it could do so."""
     for path in list(_open):
         shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
 def run_parcel(path: str, batch: Any) -> Any:
-    """What a worker does: it calls the content of the parcel with a batch."""
+    """Call the content of the file with a batch, in a worker."""
     return opened(path)(batch)
 
 
 def opened(path: str) -> Any:
-    """The content of a parcel; the first batch that names it opens it."""
+    """Return the content of the file, which is opened for the first batch that names it."""
     if path not in _open:
-        _open.clear()  # before the next one takes memory
+        _open.clear()  # The old content is released before the next one takes memory.
         _open[path] = _read(path)
     return _open[path]
 
 
 def path_of(part: Any) -> str | None:
-    """The parcel from which this process has a part; None where it came in another way."""
+    """Return the file from which this process has a part; None if it came in another way."""
     for path, content in _open.items():
         if any(part is other for other in content.parts):
             return path
@@ -70,8 +70,8 @@ def path_of(part: Any) -> str | None:
 
 
 def _write(path: str, content: Any) -> None:
-    """The pickled content, where each array lies, and the arrays."""
-    from cloudpickle import dumps  # classes of a notebook have no module to be imported from
+    """Write the pickled content, the offsets of the arrays, and the arrays."""
+    from cloudpickle import dumps  # Classes of a notebook cannot be imported from a module.
 
     arrays: list[memoryview] = []
 

@@ -1,9 +1,9 @@
-"""Worker processes of our own: begun once, kept for the next run, ended with their parent.
+"""Our own worker processes: started once, reused by the next run, ended with their parent.
 
-Ctrl-C amid the work of a library that holds locks is heard when it has let go of them. Python
-raises KeyboardInterrupt between any two of its steps: also where a pool has taken a lock and has
-not yet noted it, or has made a thread and not yet begun it. Such a pool waits for itself when the
-program ends, without end.
+Ctrl-C during the work of a library that holds locks is handled after it has released them. Python
+may raise KeyboardInterrupt between any two of its steps, for example when a pool has acquired a
+lock and not yet noted it, or has created a thread and not yet started it. Such a pool would wait
+for itself forever when the program ends.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from typing import Any
 from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
 
-IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
+IDLE = 120  # Seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
 LOOK_EVERY = 0.5  # seconds between looks at the parent
 
 
 class Processes(Crew):
-    """So many of them, who map what their batches share; a broken pool is replaced."""
+    """A number of processes that map the data shared by their batches.
+
+    A broken pool is replaced.
+    """
 
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
@@ -45,12 +48,13 @@ class Processes(Crew):
         with uninterrupted():
             if self._pool is None:
                 self._pool = reusable_workers(self.workers)
-            with born_deaf():  # after what loky begins for itself, which would end the deafness
+            # It follows loky's own processes, whose start would unblock the signal.
+            with born_deaf():
                 future: Future[Any] = self._pool.submit(run_parcel, self._parcel.path, batch)
             return future
 
     def replace(self) -> bool:
-        """Another pool takes the next batch; a broken one is not given out again."""
+        """Let another pool take the next batch, since a broken pool is not reused."""
         self._pool = None
         return True
 
@@ -65,7 +69,7 @@ class Processes(Crew):
 
 
 def reusable_workers(n_workers: int) -> Any:
-    """The pool of all runs with so many workers; one that broke is not given out again."""
+    """Return the pool that all runs with so many workers share, unless it is broken."""
     from loky import cpu_count, get_reusable_executor
 
     return get_reusable_executor(
@@ -78,17 +82,18 @@ def reusable_workers(n_workers: int) -> Any:
 
 
 def _threads(most: int) -> dict[str, str]:
-    """Threads of a model share the cores with the other workers, unless the user says otherwise.
+    """Return environment variables that make a model's threads share the cores with other workers.
 
-    Those that wait sleep: spinning on the cores of others costs a hundred-fold. Sleeping and
-    waking costs LightGBM, whose loops are short, twice the time of one thread a worker.
+    Settings of the user have priority. Waiting threads sleep, because spinning on cores that others
+    use costs a hundredfold. Sleeping and waking makes LightGBM, whose loops are short, take twice
+    the time of one thread per worker.
     """
     ours = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": str(max(most, 1))}
     return {name: os.environ.get(name, value) for name, value in ours.items()}
 
 
 def _depend(parent: int) -> None:
-    """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
+    """End this worker with its parent, which alone handles Ctrl-C from a terminal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
@@ -106,7 +111,7 @@ def end_with_parent(parent: int) -> None:
 def _end_with(parent: int) -> None:
     _wait_for_end(parent)
     abandoned()
-    # Nobody waits for the batch. SIGTERM may be ignored, as whoever began the parent wished.
+    # The batch is no longer needed. SIGTERM may be ignored, if the parent's parent chose so.
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
@@ -117,7 +122,7 @@ def _wait_for_end(parent: int) -> None:
     the worker, which a user may end before the process.
     """
     if sys.platform == "linux":
-        with suppress(OSError):  # an old kernel, or no descriptor is left
+        with suppress(OSError):  # The kernel is old, or no descriptor is left.
             descriptor = os.pidfd_open(parent)
             try:
                 if os.getppid() == parent:
@@ -131,12 +136,12 @@ def _wait_for_end(parent: int) -> None:
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-TICK = 0.1  # seconds after which Ctrl-C is heard
+TICK = 0.1  # seconds after which Ctrl-C is handled
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """What happens in the block happens whole; signals that came meanwhile are heard at its end."""
+    """Run the block without interruption; signals that arrive meanwhile are handled at its end."""
     came: list[tuple[int, FrameType | None]] = []
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -144,7 +149,8 @@ def uninterrupted() -> Iterator[None]:
 
     heard: dict[int, Any] = {}
     try:
-        if threading.current_thread() is threading.main_thread():  # no other one is interrupted
+        # Signals interrupt only the main thread.
+        if threading.current_thread() is threading.main_thread():
             for one in SIGNALS:
                 if callable(handler := signal.getsignal(one)):
                     heard[one] = handler
@@ -156,7 +162,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _restore(handlers: list[tuple[int, Any]]) -> None:
-    """All of them, also where a signal that comes meanwhile is heard by one that is back."""
+    """Restore all handlers, even if a signal is handled by a restored one meanwhile."""
     if handlers:
         (number, handler), *others = handlers
         try:
@@ -166,7 +172,7 @@ def _restore(handlers: list[tuple[int, Any]]) -> None:
 
 
 def _hear(handlers: dict[int, Any], came: list[tuple[int, FrameType | None]]) -> None:
-    """Each signal by its handler, the next one also where that raises."""
+    """Pass each signal to its handler, also if the handler of an earlier one raises."""
     if came:
         (number, frame), *others = came
         try:
@@ -178,7 +184,7 @@ def _hear(handlers: dict[int, Any], came: list[tuple[int, FrameType | None]]) ->
 def done_of(
     futures: Collection[Future[Any]], seconds: float | None = None, *, every: bool = False
 ) -> set[Future[Any]]:
-    """Those that are done once one is, or every one, or the seconds are over."""
+    """Return the finished futures once one is done, or all are, or the time is over."""
     end = None if seconds is None else time.monotonic() + seconds
     while True:
         left = TICK if end is None else min(TICK, max(0.0, end - time.monotonic()))
@@ -190,14 +196,15 @@ def done_of(
 
 @contextmanager
 def born_deaf() -> Iterator[None]:
-    """A process that begins in the block is not interrupted before it says `hears_again`.
+    """Block Ctrl-C in processes that start in the block, until they call `hears_again`.
 
-    Otherwise Ctrl-C, which a terminal sends to all processes, would end it amid its imports.
+    Otherwise Ctrl-C, which a terminal sends to all processes, would end them during their imports.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # one that begins in the block ends the deafness
+    # If the tracker started in the block, it would unblock the signal.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

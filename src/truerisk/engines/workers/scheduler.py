@@ -1,8 +1,8 @@
-"""The loop of all runs: batches are given to a crew, and what becomes of each comes back.
+"""The loop of all runs: it gives batches to a worker pool and returns their outcomes.
 
-A worker that dies takes along the batches in flight, of which one may be guilty. What becomes of
-them is for the batches to say (`Batches`): they run again, and suspects run when nothing else does,
-so that the one whose worker dies then is known.
+A worker that dies loses the batches in flight, one of which may have caused its death. The
+`Batches` decide what happens to them: they run again, and suspected batches run alone, so that the
+batch whose worker dies then is known to be the cause.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from truerisk.core.frozen import frozen
 from truerisk.engines.workers.crews import Crew, Shared
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
-TICK = 0.5  # seconds after which a wait looks around
-BREAKING = 30.0  # seconds that a broken pool may take to say so of all its batches
-Landed = tuple[Any, Any]  # a batch, and what came of it
-STILLBORN = 3  # times in a row that workers may die before a batch is with them
+TICK = 0.5  # seconds after which a wait checks workers and limits
+BREAKING = 30.0  # seconds that a broken pool may take to report it for all its batches
+Landed = tuple[Any, Any]  # a batch and its result
+STILLBORN = 3  # number of times in a row that workers may die before they have a batch
 
 
 class Batches(ABC):
-    """Batches that wait to be run, and what becomes of those that do not come back.
+    """Batches that wait to be run, and decisions on those that do not return.
 
-    `slots` is how many are in flight at most, 0 where there are no workers; a crew without workers
-    is waited for `patience` seconds.
+    `slots` is the maximum number in flight, which is 0 if there are no workers. A pool without
+    workers is waited for during `patience` seconds.
     """
 
     slots: int = 0
@@ -36,41 +36,47 @@ class Batches(ABC):
 
     @abstractmethod
     def __bool__(self) -> bool:
-        """Whether any batch waits."""
+        """Return True if a batch is waiting."""
 
     @abstractmethod
     def next(self) -> Any | None:
-        """A batch that may run beside others."""
+        """Return a batch that may run next to others."""
 
     @abstractmethod
     def next_alone(self) -> Any | None:
-        """A batch that runs when nothing else does."""
+        """Return a batch that has to run alone."""
 
     @abstractmethod
     def give_back(self, batch: Any, *, alone: bool) -> None:
-        """A batch that was not run, through no fault of its own."""
+        """Take back a batch that could not run for reasons outside of it."""
 
     @abstractmethod
     def blame(self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool) -> Any:
-        """So many workers died over the batch, or nobody hears of it; what is its result by that.
+        """Return the result of a batch over which workers died or that was never heard of again.
 
-        None says that it will run again.
+        The result None says that it will run again.
         """
 
     @abstractmethod
     def failed(self, batch: Any, error: BaseException, *, alone: bool) -> Any:
-        """The executor failed with the batch, not with a worker; its result, None to run again."""
+        """Return the result of a batch that the executor could not run; None to run it again."""
 
     @abstractmethod
     def stopped(self, reason: str | BaseException) -> TrueRiskError:
-        """No workers: what is missing, or of what they died."""
+        """Return the error to raise if no workers are left, with the reason.
+
+        The reason is what is missing, or why the workers died.
+        """
 
     def content(self, batch: Any) -> Any:
-        """What is sent of a batch."""
+        """Return the content of a batch that is sent to a worker."""
         return batch
 
     def longest(self, batch: Any, ahead: int) -> float | None:
-        """Seconds after which a batch is lost, behind so many others; None for any time."""
+        """Return the seconds after which a batch counts as lost; None if there is no limit.
+
+        The batch waits behind `ahead` other batches.
+        """
         return None
 
 
@@ -82,18 +88,20 @@ class _Flight:
 
 
 class BatchRun:
-    """All batches, on a crew or, without one, in this process."""
+    """A run of all batches on a worker pool or, without one, in this process."""
 
     def __init__(self, crew: Crew | None, shared: Shared, batches: Batches) -> None:
         self.crew, self.shared, self.batches = crew, shared, batches
         self.flying: dict[Future[Any], _Flight] = {}
         self._stillborn = 0
-        self._quiet = time.monotonic()  # since when nothing has come back, or workers are missing
+        # Time since which no result has arrived, or workers have been missing.
+        self._quiet = time.monotonic()
 
     def results(self) -> Generator[Landed, None, None]:
-        """(batch, result) of every batch as it is done; (None, ()) in between, to look around.
+        """Yield (batch, result) for every finished batch, and (None, ()) in between.
 
-        Whoever may stop listening closes it: what runs is ended.
+        The pauses let the caller check for interruptions. A caller that stops early has to close
+        the generator, which ends the running batches.
         """
         crew, batches = self.crew, self.batches
         if crew is None:
@@ -112,15 +120,18 @@ class BatchRun:
                 if not done:
                     yield from self._look_around(crew)
                 yield None, ()
-        except BaseException:  # Ctrl-C and close() as well: nobody waits for what still runs
+        # This includes Ctrl-C and close(): running batches are no longer needed.
+        except BaseException:
             with uninterrupted():
-                crew.end()  # before futures are cancelled: loky's thread would complain
+                # Workers end before futures are cancelled, since otherwise loky's thread would
+                # complain.
+                crew.end()
                 for future in self.flying:
                     future.cancel()
             raise
 
     def rescued(self) -> Iterator[Any]:
-        """After an interruption: results that had come back and nobody has heard of."""
+        """Yield results that had arrived before an interruption and were not yet reported."""
         for future in self.flying:
             if future.done() and _error_of(future) is None:
                 yield future.result()
@@ -128,7 +139,7 @@ class BatchRun:
     # ------------------------------------------------------------ giving out
 
     def _begin(self, crew: Crew) -> Iterator[Landed]:
-        """As many batches as keep the crew busy; a suspect flies alone."""
+        """Start as many batches as keep the pool busy; a suspected batch runs alone."""
         if any(flight.alone for flight in self.flying.values()):
             return
         if not self.flying and crew.missing() is not None:
@@ -142,7 +153,7 @@ class BatchRun:
             yield from self._submit(crew, batch, alone=True)
 
     def _submit(self, crew: Crew, batch: Any, *, alone: bool) -> Generator[Landed, None, bool]:
-        """Whether the batch has begun; a crew may be found dead only now."""
+        """Return True if the batch has started; the pool may be found dead only now."""
         try:
             future = crew.submit(self.batches.content(batch))
         except Exception as error:
@@ -165,7 +176,7 @@ class BatchRun:
     def _land(
         self, crew: Crew, future: Future[Any], lost: BaseException | None = None
     ) -> Iterator[Landed]:
-        """What came of a batch; `lost` is of what its pool died, which is then seen to already."""
+        """Yield the outcome of a batch; `lost` is the error of a broken pool, handled elsewhere."""
         flight = self.flying.pop(future)
         error = _error_of(future) if future.done() else lost
         if error is None:
@@ -185,7 +196,7 @@ class BatchRun:
             yield from self._after(crew, error)
 
     def _after(self, crew: Crew, error: BaseException) -> Iterator[Landed]:
-        """Workers died: with those of one pool all its batches are lost; then new workers."""
+        """Handle dead workers: a broken pool loses all its batches, and then new workers start."""
         if crew.breaks_as_a_whole:
             done_of(self.flying, BREAKING, every=True)
             for future in list(self.flying):
@@ -196,7 +207,7 @@ class BatchRun:
     # ------------------------------------------------------------ looking around
 
     def _look_around(self, crew: Crew) -> Iterator[Landed]:
-        """No wait is without a limit: for workers, nor for a batch whose tasks have one."""
+        """Enforce the limits on waiting for workers and for batches whose tasks have a limit."""
         lacking, now = crew.missing(), time.monotonic()
         if lacking is None:
             self._quiet = now
@@ -213,7 +224,7 @@ class BatchRun:
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:
-    """The error of a future that is done; that it was cancelled is one, too."""
+    """Return the error of a finished future, which includes its cancellation."""
     try:
         return future.exception()
     except BaseException as error:  # noqa: BLE001  CancelledError is none of Exception's

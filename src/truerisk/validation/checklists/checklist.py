@@ -1,8 +1,8 @@
-"""A reporting and a risk-of-bias checklist, filled in as far as the data tell.
+"""Checklists on reporting and on risk of bias, filled in as far as the data allow.
 
-TRIPOD+AI asks what a report says, PROBAST+AI how well a model was developed and what may bias its
-evaluation. What a program cannot know stays an open question. The items and their answers are
-data: tripod_ai.toml and probast_ai.toml, beside this file.
+TRIPOD+AI is about reporting. PROBAST+AI is about how well a model was developed, and about bias in
+its evaluation. What a program cannot know remains an open question. The items and their answers are
+data: tripod_ai.toml and probast_ai.toml in this folder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from truerisk.validation.checklists.study_words import Sentences, read_toml
 
 FILES = ("tripod_ai", "probast_ai")
 NOT_APPLICABLE = "does not apply: "
-"""Beginning of the answer to a question that this study does not raise."""
+"""Prefix of the answer to a question that does not apply to this study."""
 
 
 @frozen
 class Item:
-    """One item: what it asks, and what the data and the computation answer, None if nothing."""
+    """One item: its question, and the answer from data and computation (None if unknown)."""
 
     guideline: str
     number: str
@@ -35,14 +35,14 @@ class Item:
 
 COLUMNS = ("guideline", "number", "asks", "answer")
 ASKS = re.compile(r"(^|[.:;] )[Ss]tate (how|on|that|what|where|whether|which|why)\b[^:;]*\.$")
-"""End of an answer that asks people to state something. A column may be called "state", too."""
+"""End of an answer that asks authors to state something; a column may be called "state", too."""
 
 
 @frozen
 class Checklist(Record):
-    """All items of the guidelines; `open_questions` are those that people have to answer.
+    """All items of the guidelines; `open_questions` are those that the authors have to answer.
 
-    `methods_text` is what was done, as a paragraph for a paper.
+    `methods_text` describes the methods in a paragraph for a paper.
     """
 
     items: tuple[Item, ...]
@@ -50,7 +50,7 @@ class Checklist(Record):
 
     @classmethod
     def of(cls, facts: StudyFacts) -> Checklist:
-        """Fill in the items by what is known of a study."""
+        """Fill in the items from the known facts of a study."""
         said = Sentences(facts, *FILES)
         return cls(tuple(_items(said)), said.paragraph())
 
@@ -60,7 +60,7 @@ class Checklist(Record):
         return tuple(item for item in self.items if _is_open(item))
 
     def to_frame(self) -> Any:
-        """A line for each item."""
+        """Return a table with one row per item."""
         return frame_of({name: [getattr(item, name) for item in self.items] for name in COLUMNS})
 
     def save(self, path: Any) -> None:
@@ -72,7 +72,7 @@ class Checklist(Record):
         write_table(path, COLUMNS, rows, self.methods_text)
 
     def __str__(self) -> str:
-        """Return the answers. Items without one, or answered alike, are told by their numbers."""
+        """Return the answers. Items that are open, or share an answer, are listed by number."""
         lines, words = [], read_toml("probast_ai")["words"]
         for name in dict.fromkeys(item.guideline for item in self.items):
             mine = [item for item in self.items if item.guideline == name]
@@ -103,7 +103,7 @@ def _items(said: Sentences) -> Iterator[Item]:
 
 
 def _is_open(item: Item) -> bool:
-    """Return True if people have to answer the item, or to add something to its answer."""
+    """Return True if the authors have to answer the item, or to add to its answer."""
     return item.answer is None or ASKS.search(item.answer) is not None
 
 

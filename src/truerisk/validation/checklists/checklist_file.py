@@ -1,4 +1,4 @@
-"""A checklist as a file that people fill in: CSV, or a table of Word or of a spreadsheet."""
+"""A checklist as a file to fill in: CSV, or a table for Word or for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ XML = "<?xml version='1.0' encoding='UTF-8' standalone='yes'?>\n"
 
 
 def table_place(path: Any) -> Path:
-    """A place that can be written, for a kind of file that is known."""
+    """Return a writable path with a known file extension, or raise."""
     place = place_of(path, "checklist.docx")
     if place.suffix.lower() not in ENDINGS:
         raise UnknownName(f"{place.name}: name a file {listed(ENDINGS, 'or')} for a checklist.")
@@ -29,7 +29,7 @@ def table_place(path: Any) -> Path:
 
 
 def write_table(path: Any, head: Cells, rows: Sequence[Cells], below: str) -> None:
-    """The table, and a paragraph below it where the kind of file has paragraphs."""
+    """Write the table, followed by a paragraph if the file format has paragraphs."""
     place = table_place(path)
     clean = [[visible(cell) for cell in row] for row in (head, *rows)]
     ending = place.suffix.lower()
@@ -38,11 +38,12 @@ def write_table(path: Any, head: Cells, rows: Sequence[Cells], below: str) -> No
 
 
 def _csv(rows: Sequence[Cells]) -> bytes:
-    """A cell that a spreadsheet would compute begins with an apostrophe."""
+    """Encode rows as CSV; cells that a spreadsheet would compute get an apostrophe in front."""
     text = io.StringIO()
     plain = [[f"'{cell}" if cell.startswith(tuple("=+-@")) else cell for cell in r] for r in rows]
     csv.writer(text).writerows(plain)
-    return text.getvalue().encode("utf-8-sig")  # the mark by which a spreadsheet knows UTF-8
+    # A spreadsheet recognises UTF-8 by the byte order mark.
+    return text.getvalue().encode("utf-8-sig")
 
 
 def _packed(kind: str, rows: Sequence[Cells], below: str) -> bytes:

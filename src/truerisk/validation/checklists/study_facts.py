@@ -1,4 +1,4 @@
-"""Facts of a study that the data and the computation give, for checklists."""
+"""Facts of a study that the data and the computation provide for checklists."""
 
 from __future__ import annotations
 
@@ -43,21 +43,26 @@ from truerisk.validation.updating import Updated
 if TYPE_CHECKING:  # samples are a branch
     from truerisk.validation.resampled import Resampled
 
-SLOPE, CURVE = "slope", "flexible curve"  # what sentences call them
-GIVEN = ("predictions as given",)  # the steps of a model of which only predictions are known
+SLOPE, CURVE = "slope", "flexible curve"  # the names of slope and curve in sentences
+# stands for the steps of a model that is known only by its predictions
+GIVEN = ("predictions as given",)
 
 TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
-"""What rows a model was tested on: any; later ones, or below its own in the table; with times on
-both sides of its own; of places that it had not seen; next to its own; none of its own are here."""
+"""How the tested rows relate to the training rows.
+
+They are any rows (""), later rows, rows below them in the table, rows between earlier and later
+training rows, rows at places that the model had not seen, rows near training rows, or rows of a
+finished model, none of whose training rows are here.
+"""
 
 
 @frozen
 class Rated:
-    """A measure of held-out rows: its name, its part, its value, its interval and the word of that.
+    """A measure on held-out rows: its name, its part, its value, and its interval with its name.
 
-    The value is None where the measure is a curve. `corrected` is what the bootstrap makes of the
-    value of the training rows. `of_final_model` is the estimate that the interval is around, where
-    that is not the value.
+    The value is None if the measure is a curve. `corrected` is the optimism-corrected value of the
+    training rows. `of_final_model` is the estimate around which the interval lies, if that is not
+    the value.
     """
 
     name: str
@@ -70,7 +75,7 @@ class Rated:
 
     @classmethod
     def with_interval(cls, interval: Interval | None, name: str, part: str, **given: Any) -> Rated:
-        """Return the measure with what an interval says of itself."""
+        """Return the measure with the name and the limits of an interval."""
         if interval is None:
             return cls(name, part, **given)
         return cls(name, part, interval.method, ends=(interval.low, interval.high), **given)
@@ -78,13 +83,13 @@ class Rated:
 
 @frozen(kw_only=True)
 class StudyRows:
-    """The rows of a study, their classes, groups and gaps.
+    """The rows of a study, their classes, groups and missing values.
 
-    `class_counts` are the rows of each class, empty for numbers. `event` names the class that
-    probabilities speak of, and `share` is its share. Of an outcome in time `n_lost` rows are of
-    neither class, as they were not followed so far, and others count for them in the share.
-    `n_gaps` counts the cells without a value and `n_rows_with_gaps` their rows, None where X does
-    not tell. `dependent` rows have times or places.
+    `class_counts` are the numbers of rows per class, and are empty for numeric y. `event` names the
+    class that probabilities refer to, and `share` is its share. For a survival outcome, `n_lost`
+    rows are censored and belong to neither class; other rows represent them in the share. `n_gaps`
+    counts the missing cells and `n_rows_with_gaps` the rows with missing cells; both are None if X
+    is unknown. `dependent` rows have times or places.
     """
 
     n_rows: int
@@ -102,15 +107,15 @@ class StudyRows:
 
 @frozen(kw_only=True)
 class StudyModel:
-    """The steps of a model, its settings, and what it does to classes and columns.
+    """The steps of a model, its settings, and its treatment of classes and columns.
 
-    `steps` are the names of all steps, the learner the last. `response` is the kind of its answers.
-    `imputed` says that a step fills gaps, so that it is fitted inside the folds, and `selects` that
-    one selects columns. `rebalanced` is what weighs or draws classes anew, None of mere
-    predictions; `recalibrated` says that the model is calibrated around that. No split fits
-    `fitted_parts`. `n_features` is the most that the steps make of X, None of a finished model.
-    `coefficients` are those of the final model, where it is a line, and `unscaled` says that they
-    are in the units of the columns although a step scales these.
+    `steps` are the names of all steps, the learner last. `response` is the kind of its predictions.
+    `imputed` says that a step imputes missing values inside the folds, and `selects` that one
+    selects columns. `rebalanced` lists what reweights or resamples classes (None if only
+    predictions are known), and `recalibrated` says that the model is calibrated after that.
+    `fitted_parts` are not fitted in any split. `n_features` is the largest number of features after
+    the steps, None for a finished model. `coefficients` are those of a linear final model, and
+    `unscaled` says that they are in the units of the columns although a step scales these.
     """
 
     steps: tuple[str, ...]
@@ -130,11 +135,11 @@ class StudyModel:
 
 @frozen(kw_only=True)
 class StudyTesting:
-    """The splits that chose and that tested, and how tested rows lie to those of training.
+    """The splits that chose and that tested, and the relation of tested and training rows.
 
-    `n_tested` rows were tested, of the classes `tested_counts`; None where all were. `n_cut` rows
-    were tested by models that saw others of their group. `corrected` bootstrap samples corrected
-    the performance for optimism.
+    `n_tested` rows were tested, with class counts `tested_counts`; None means all rows. `n_cut`
+    rows were tested by models that were trained on other rows of their group. `corrected` is the
+    number of bootstrap samples that corrected the performance for optimism.
     """
 
     chosen_by: str
@@ -147,20 +152,20 @@ class StudyTesting:
 
     @property
     def finished(self) -> bool:
-        """Whether a finished model was asked, and nothing fitted."""
+        """True if a finished model was tested, and nothing was fitted."""
         return self.tested_on == "others"
 
 
 @frozen(kw_only=True)
 class StudyResults:
-    """The measures of performance, of all rows and by subgroup, and how many rows they ask for.
+    """The measures of performance, overall and by subgroup, and the sample sizes they require.
 
-    `by_level` tells of each loss of subgroups whether some level has an interval, and `shrunken`
-    are the columns of which losses are drawn to their mean. `updating` says what an update of a
-    finished model would gain. `n_needed` rows are asked by the criteria of Riley et al. of a
-    regression with a parameter for each feature and the honest R²; None without an event of
-    classes, and where R² is not above 0. `n_to_validate` are asked for narrow intervals of the
-    honest AUC and of calibration.
+    `by_level` says for each loss of subgroups whether a level has an interval, and `shrunken` are
+    the columns whose losses are shrunken to their mean. `updating` describes the gain from an
+    update of a finished model. `n_needed` is the number of rows that the criteria of Riley et al.
+    require for a regression with one parameter per feature and the honest R²; it is None if y has
+    no event class, or if R² is not above 0. `n_to_validate` is the number of rows required for
+    narrow intervals of the honest AUC and of calibration.
     """
 
     measures: tuple[Rated, ...] = ()
@@ -177,7 +182,7 @@ class StudyResults:
 
 @frozen(kw_only=True)
 class StudySoftware:
-    """The seed and the versions of the packages that computed all this."""
+    """The seed, and the versions of the packages that were used."""
 
     seed: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -185,7 +190,7 @@ class StudySoftware:
 
 @frozen(kw_only=True)
 class StudyFacts:
-    """The facts of a study that the data and the computation give."""
+    """The facts of a study that the data and the computation provide."""
 
     rows: StudyRows
     model: StudyModel
@@ -195,14 +200,14 @@ class StudyFacts:
 
 
 def _class_counts(held: HeldOut, first: np.ndarray, counted: Any = True) -> dict[str, int]:
-    """Count the rows of each class, as y names them; `first` are the first answers about rows."""
+    """Count the rows of each class by its label; `first` is the first prediction of each row."""
     names = [] if held.classes is None else map(str, held.classes.tolist())
     truth = held.truth[first]
     return {name: int(np.sum(counted & (truth == code))) for code, name in enumerate(names)}
 
 
 def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
-    """Tell what the splits did, whatever their method is called; times before places."""
+    """Return how the splits relate tested and training rows, judged by times before places."""
     data = run.problem.data
     if run.finished:
         return "others"
@@ -210,7 +215,7 @@ def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
         return "among" if len(leaks_of(data, plan, "late")["late"]) else "later"
     if data.block is None:
         return "below" if order_of(plan) is not None and _falls(plan) else ""
-    if data.places is None:  # labels are groups: a row may be beside one of another label
+    if data.places is None:  # Labels are groups: a row may be next to one with another label.
         return "" if n_cut else "apart"
     if run.testing.outer_method.respects_space:
         return "apart"
@@ -219,7 +224,7 @@ def _tested_on(run: HonestRun, plan: Plan, n_cut: int) -> TestedOn:
 
 
 def _falls(plan: Plan) -> bool:
-    """Return True if every tested row stands in the table below all that its model learned from."""
+    """Return True if every tested row is below all its training rows in the table."""
     return all(
         plan.train_rows(int(plan.fit[q]))[0][-1] < plan.test_rows(q)[0][0]
         for q in range(plan.n_questions)
@@ -238,7 +243,7 @@ def facts_of(
     samples: Resampled | None,
     horizon: float | None,
 ) -> StudyFacts:
-    """Collect the facts from the run, its held-out answers and the parts that there are."""
+    """Collect the facts from the run, its held-out predictions and the parts of the validation."""
     model = run.model if run.finished else run.problem.family.make(run.best)
     rows = _rows_of(run, held, parts, given=isinstance(model, Updated))
     of_model = _model_of(run, model, rows)
@@ -262,7 +267,10 @@ def facts_of(
 
 
 def _rows_of(run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: bool) -> StudyRows:
-    """Count the rows, their classes and their gaps. Of `given` predictions X is not known."""
+    """Count the rows, their classes and their missing cells.
+
+    X is unknown if predictions are `given`.
+    """
     data, counts, n_lost = run.problem.data, run.problem.class_counts, None
     gaps = None if given else gaps_in(data.X)
     event = visible(parts["discrimination"].event) if "discrimination" in parts else None
@@ -290,9 +298,10 @@ def _rows_of(run: HonestRun, held: HeldOut, parts: Mapping[str, Any], *, given: 
 def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
     """Describe the model that was tested, or the finished one."""
     family, data = run.problem.family, run.problem.data
-    given = isinstance(model, Updated)  # nothing is known but the predictions
+    given = isinstance(model, Updated)  # Only the predictions are known.
     n_features, lines = None, {}
-    if not run.finished:  # a finished model is fitted to nothing, and no rows are needed for that
+    # A finished model is not fitted, so that its features need not be counted.
+    if not run.finished:
         n_features = n_features_made(model, data.X, data.y if data.codes is None else data.codes)
     if run.model is not None:
         first = rows.event == next(iter(rows.class_counts), "")
@@ -315,7 +324,7 @@ def _model_of(run: HonestRun, model: Any, rows: StudyRows) -> StudyModel:
 
 
 def _testing_of(run: HonestRun, held: HeldOut, n_samples: int) -> StudyTesting:
-    """Tell which splits tested which rows."""
+    """Describe which splits tested which rows."""
     select_by, plan = run.problem.select_by, run.answered.answers[0].plan
     assert select_by is not None
     first = np.unique(held.rows, return_index=True)[1]
@@ -337,7 +346,7 @@ def _results_of(
     subgroups: Subgroups | None,
     stability: ModelStability | None,
 ) -> StudyResults:
-    """Collect the measures of all rows and what was told of subgroups."""
+    """Collect the measures of all rows and those of subgroups."""
     by_level = () if subgroups is None else subgroups.risks
     levels = {one.scoring: one.levels for one in by_level}
     shrunken = (
@@ -367,7 +376,7 @@ POINTWISE = "pointwise"
 
 
 def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
-    """The loss, and of the parts that there are what has a value."""
+    """Return the loss of the search, and the measures of the parts that have a value."""
     loss, risk = run.problem.loss, run.risk
     plain = loss.word if loss.is_score else f"{loss.word} loss"
     name = {**ERRORS, **RANKS}.get(loss.word, plain)
@@ -401,7 +410,7 @@ def _measured(
 
 
 def _benefit(part: NetBenefit) -> Rated:
-    """The curve, or its value where one threshold was chosen."""
+    """Return the net benefit curve, or its value if a single threshold was chosen."""
     band = None if part.low is None else POINTWISE
     if len(part.thresholds) > 1:
         return Rated("net benefit", interval=band)

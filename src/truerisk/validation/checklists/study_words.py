@@ -1,6 +1,6 @@
-"""Turn the facts of a study into words, and fill in the sentences of checklists with them.
+"""Turn the facts of a study into sentences, and fill in the checklists with them.
 
-The sentences stand in TOML files beside this one; study_words.toml says how they are chosen.
+The sentences are in TOML files in this folder; study_words.toml says how they are chosen.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from truerisk.validation.checklists.study_facts import (
 from truerisk.validation.measures import rounded
 from truerisk.validation.prediction_stability import OF_SAMPLES
 
-ENOUGH, FEW = 20, 10  # events per candidate predictor, where no R² is known
-LIES = ("later", "below", "among", "apart", "near")  # of tested rows to those of training
+ENOUGH, FEW = 20, 10  # events per candidate predictor, for the case that no R² is known
+LIES = ("later", "below", "among", "apart", "near")  # relations of tested rows to training rows
 
 
 @cache
@@ -36,7 +36,7 @@ def read_toml(name: str) -> dict[str, Any]:
 
 
 class Sentences:
-    """Sentences about one study: its facts, and words that are made of them."""
+    """Sentences about one study, with its facts and words derived from them."""
 
     def __init__(self, facts: StudyFacts, *guidelines: str) -> None:
         self.facts = known_facts(facts)
@@ -57,22 +57,22 @@ class Sentences:
         return None
 
     def word(self, name: str) -> Any:
-        """Return a fact, or what is said for a word; None if it is not known."""
+        """Return a fact, or the text for a word; None if it is not known."""
         return self.fill(self.words[name]) if name in self.words else self.facts[name]
 
     def paragraph(self) -> str:
-        """Tell people, missing data, model, validation, performance, and what was not done."""
+        """Describe participants, missing data, model, validation, performance and omissions."""
         said = map(self.word, read_toml("study_words")["paragraph"])
         return " ".join(filter(None, said))
 
     def _holds(self, fact: str) -> bool:
-        """Return True if a fact holds, or if one behind "not" does not."""
+        """Return True if a fact holds, or if the fact after "not" does not hold."""
         name = fact.removeprefix("not ")
         return bool(self.facts[name]) == (name == fact)
 
 
 def known_facts(facts: StudyFacts) -> dict[str, Any]:
-    """Return everything that a sentence can say or depend on, by name; None is not known."""
+    """Return everything that a sentence can mention or depend on, by name; None if unknown."""
     rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
     counts, before = rows.class_counts, model.steps[:-1]
     rarest = min(counts.values(), default=rows.n_rows)
@@ -154,12 +154,12 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
 
 
 def _verdict(n: int, needed: int | None) -> str | None:
-    """Say whether so many rows are enough, or None if it is not known how many are needed."""
+    """Return whether this number of rows is sufficient; None if the required number is unknown."""
     return None if needed is None else "yes" if n >= needed else "no"
 
 
 def cautions(words: Collection[str | None]) -> list[str]:
-    """What intervals of these words rest on that no publication says, a sentence for each."""
+    """Return a sentence for each unpublished assumption of the intervals with these names."""
     those: dict[str, list[str]] = {}
     for word in names():
         if {word, f"{word}-grouped"} & {*words}:
@@ -175,7 +175,7 @@ def software(used: StudySoftware) -> str:
 
 
 def splits(word: str, *, tuned: bool = False) -> str:
-    """A method by its word, to readers who know cross-validation.
+    """Describe a method, given by its name, for readers who know cross-validation.
 
     >>> splits("pairs (5-fold)", tuned=True)
     'nested cross-validation on one set of folds (5-fold)'
@@ -187,13 +187,14 @@ def splits(word: str, *, tuned: bool = False) -> str:
         return f"nested cross-validation on one set of folds ({folds}"
     if kind == "nested" and tuned:
         return f"nested cross-validation ({folds}"
-    if kind in ("pairs", "nested"):  # nothing was tuned: the splits that tested are all there is
+    # Nothing was tuned, so that there are only the splits that tested.
+    if kind in ("pairs", "nested"):
         word = folds.removesuffix(")").partition(", inner ")[0]
     return f"{word} cross-validation" if word.endswith("-fold") else word
 
 
 def _rated_said(one: Rated) -> str:
-    """Tell a measure with its value, its interval and the word of that; a curve by its name."""
+    """Describe a measure with its value, interval and the interval's name; a curve by its name."""
     *words, last = one.name.split()
     name = " ".join([*words, one.part, last]) if one.part == "calibration" else one.name
     band = "no interval" if one.interval is None else one.interval
@@ -214,7 +215,7 @@ def _rated_said(one: Rated) -> str:
 
 
 def measured_by(measures: Collection[Rated]) -> str:
-    """The measures, those of one part together."""
+    """List the measures, grouped by part."""
     parts: dict[str, list[str]] = {}
     for one in measures:
         parts.setdefault(one.part or one.name, []).append(one.name)

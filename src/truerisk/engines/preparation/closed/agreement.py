@@ -1,4 +1,4 @@
-"""Closed forms tried beside the installed scikit-learn before they are trusted."""
+"""Comparison of closed forms with the installed scikit-learn, before they are trusted."""
 
 from __future__ import annotations
 
@@ -41,14 +41,17 @@ EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
 
 @cache
 def agrees(place: str, make: Callable[[Any], Form]) -> bool:
-    """Asked once per process and class; a few milliseconds."""
+    """Return True if the form agrees with scikit-learn.
+
+    It is tested once per process and class, in a few milliseconds.
+    """
     examples = unless_it_fails(lambda: list(_examples(place)))
     return examples is not None and all(_agree(make, *one) for one in examples)
 
 
 @cache
 def agrees_on(frame: str, make: Callable[[Any], Form]) -> bool:
-    """Whether scikit-learn takes frames of this class, and columns of them by their names."""
+    """Return True if scikit-learn accepts frames of this class, and selects columns by name."""
     kind = known_class(frame)
     return all(_agree_on_frame(kind, make, cells) for cells in ("texts", "numbers"))
 
@@ -62,7 +65,7 @@ def _agree_on_frame(kind: Any, make: Callable[[Any], Form], cells: str) -> bool:
     y, train = np.arange(N) % CLASSES, np.arange(1, N)
     step = StandardScaler() if cells == "numbers" else OneHotEncoder(sparse_output=False)
     steps = ColumnTransformer([("some", step, names[1:3])])
-    form = make(steps)  # which takes none that is fitted
+    form = make(steps)  # A closed form does not accept a fitted step.
     theirs = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train]))
     if theirs is None:
         return False
@@ -95,7 +98,7 @@ def _made_of_steps(kind: Any, name: str) -> tuple[Any, str]:
 
 
 def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
-    """On a train set with copies; of unknown levels it is asked where there is an answer."""
+    """Compare form and step on a training set with copies, and on unknown categories if allowed."""
     X, y = _table(kind), np.arange(N) % CLASSES
     every = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
     lenient = getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
@@ -112,11 +115,11 @@ def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
 
 
 def _table(kind: str) -> np.ndarray:
-    """Rounded numbers of several sizes, or texts of which some come often and some once."""
+    """Return rounded numbers of several magnitudes, or texts that are frequent or rare."""
     rng = np.random.default_rng(0)
     if kind.startswith("texts"):
         numbers = np.minimum(rng.geometric(0.3, (N, 4)), [2, 4, 6, 8])
-        numbers[-1] = 9  # in no train set
+        numbers[-1] = 9  # This value is in no training set.
         X = np.char.add("b", numbers.astype(str)).astype(object)
     else:
         X = np.round(rng.normal(size=(N, 4)) * [0.1, 1.0, 30.0, 1e4] + [0.0, 1e3, 1.0, -7.0], 2)
@@ -126,7 +129,7 @@ def _table(kind: str) -> np.ndarray:
 
 
 def _cells(table: Table) -> Any:
-    """As a learner is given them; texts, which it is not given, as objects."""
+    """Return the cells as a learner receives them; texts, which it never receives, as objects."""
     if not isinstance(table, Coded):
         return rendered(table)
     columns = zip(table.codes.T, table.levels, strict=True)
@@ -134,7 +137,7 @@ def _cells(table: Table) -> Any:
 
 
 def _same(ours: Any, theirs: Any) -> bool:
-    """Whether two tables hold the same cells in the same form."""
+    """Return True if two tables hold the same cells in the same form."""
     if hasattr(ours, "toarray") != hasattr(theirs, "toarray"):
         return False
     ours, theirs = (one.toarray() if hasattr(one, "toarray") else one for one in (ours, theirs))

@@ -1,4 +1,4 @@
-"""The cells of the data, coded once over all rows: what all train sets of all plans share."""
+"""The cells of the data, coded once over all rows and shared by all training sets of all plans."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from truerisk.core.identity import is_exactly
 from truerisk.data.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
-EXACT = 2**53  # whole numbers up to here are doubles
+EXACT = 2**53  # Integers up to this size are exact in double precision.
 FRAMES = ("pandas:DataFrame", "polars:DataFrame")
-TEXT = "tU"  # objects, and NumPy's own texts, which not all steps take
+TEXT = "tU"  # Objects, and NumPy's own texts, which some steps do not accept.
 
 
 class Source:
-    """A frame or an array; what is asked of some columns is kept for the next who asks."""
+    """A frame or an array; results for some columns are cached for the next request."""
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -39,9 +39,9 @@ class Source:
         self._orders: dict[tuple[int, ...], bool] = {}
 
     def by_rows(self, columns: tuple[int, ...]) -> bool:
-        """Whether rows of these columns of a frame lie one after the other, once they are taken.
+        """Return True if these columns of a frame, once selected, lie in memory row by row.
 
-        That depends on how the frame was made; sums are taken in this order.
+        This depends on how the frame was made. Sums are computed in this order.
         """
         if not self.is_pandas:
             return False
@@ -52,7 +52,7 @@ class Source:
         return self._orders[columns]
 
     def kind(self, columns: Sequence[int]) -> str:
-        """Of the array that NumPy makes of these columns: b, i, f, or t for text."""
+        """Return the kind of array that NumPy makes of these columns: b, i, f, or t for text."""
         kinds = {self._kind(j) for j in columns}
         if kinds <= {"i", "f"}:
             return "f" if "f" in kinds else "i"
@@ -62,13 +62,13 @@ class Source:
 
     @cached_property
     def array(self) -> np.ndarray:
-        """All columns of an array of numbers, as it lies in memory."""
+        """All columns of a numeric array, in its memory order."""
         if _kind_of(self.X) in TEXT:
             raise Refused("text is no number")
         return _doubles(self.X)
 
     def numbers(self, columns: tuple[int, ...]) -> np.ndarray:
-        """Doubles, one column after the other in memory."""
+        """Return the columns as doubles, one column after the other in memory."""
         if columns not in self._numbers:
             if self.kind(columns) in TEXT:
                 raise Refused("text is no number")
@@ -76,9 +76,9 @@ class Source:
         return self._numbers[columns]
 
     def coded(self, columns: tuple[int, ...]) -> Coded:
-        """Codes of the cells, one row after the other in memory."""
+        """Return codes of the cells, one row after the other in memory."""
         if columns not in self._codes:
-            if not self.is_pandas:  # others make one array of all columns
+            if not self.is_pandas:  # Other frames make one array of all columns.
                 self.kind(columns)
             coded = [self._coded_column(j) for j in columns]
             codes = np.ascontiguousarray(np.column_stack([codes for codes, _ in coded]))
@@ -116,9 +116,9 @@ class Source:
 
 @frozen(eq=False)
 class Cells(Table):
-    """Some rows and columns of the data, as nobody has changed them.
+    """Some rows and columns of the unchanged data.
 
-    `by_rows`: scikit-learn would hold them row by row, and add them up in this order.
+    `by_rows` says that scikit-learn would store them row by row, and sum them in this order.
     """
 
     source: Source
@@ -129,7 +129,7 @@ class Cells(Table):
 
     @classmethod
     def of(cls, source: Source, rows: np.ndarray) -> Cells:
-        """All columns."""
+        """Return all columns of some rows."""
         return cls(source, rows, tuple(range(source.width)), source.is_array)
 
     @property
@@ -164,7 +164,7 @@ class Cells(Table):
 
 
 def _names(X: Any) -> list[str] | None:
-    """The names of columns where all are texts; None where none is."""
+    """Return the column names if all are strings, None if none is."""
     texts = {isinstance(name, str) for name in X.columns}
     names = column_names(X)
     if len(texts) > 1 or names is None or len(set(names)) < len(names):
@@ -173,7 +173,7 @@ def _names(X: Any) -> list[str] | None:
 
 
 def _is_plain(dtype: Any) -> bool:
-    """Whether scikit-learn makes of a pandas column what NumPy makes of it."""
+    """Return True if scikit-learn converts a pandas column as NumPy does."""
     if isinstance(dtype, np.dtype):
         return True
     if dtype.name == "category":

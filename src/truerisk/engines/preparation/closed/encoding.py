@@ -1,4 +1,4 @@
-"""Levels of a train set by counting codes: OneHotEncoder and OrdinalEncoder."""
+"""Categories of a training set by counting codes: OneHotEncoder and OrdinalEncoder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def _is_share(value: Any) -> bool:
 
 
 def one_hot(step: Any) -> Form:
-    """OneHotEncoder: a level of the train set is the place of a 1; rare ones may share a place."""
+    """Return the closed form of OneHotEncoder.
+
+    Each category of the training set has an indicator column; rare ones may share one.
+    """
     parameters = known_parameters(
         step,
         {
@@ -83,7 +86,10 @@ def _same_levels(table: Table, seen: Coded) -> Coded:
 
 
 def _places_of(table: Coded, given: dict[str, Any], n: int) -> tuple[np.ndarray, int]:
-    """Of every level of every column its place among the indicators, and how many these are."""
+    """Map each category of each column to its indicator column.
+
+    Also return the number of indicators.
+    """
     width, blocks = 0, []
     for counts in table.counts():
         there = counts > 0
@@ -103,7 +109,10 @@ def _places_of(table: Coded, given: dict[str, Any], n: int) -> tuple[np.ndarray,
 
 
 def _rare(counts: np.ndarray, given: dict[str, Any], n: int) -> np.ndarray:
-    """Which levels share a place: those below a frequency, then the rarest beyond a number."""
+    """Return a mask of categories that share an indicator.
+
+    These are the categories below a frequency, and then the rarest ones beyond a maximum number.
+    """
     least, most = given["min_frequency"], given["max_categories"]
     rare = np.zeros(len(counts), dtype=bool)
     if least is not None:
@@ -114,7 +123,7 @@ def _rare(counts: np.ndarray, given: dict[str, Any], n: int) -> np.ndarray:
 
 
 def ordinal(step: Any) -> Form:
-    """OrdinalEncoder: a level of the train set is its number among them, ascending."""
+    """Return the closed form of OrdinalEncoder, which numbers the categories in ascending order."""
     parameters = known_parameters(
         step,
         {
@@ -150,7 +159,7 @@ def ordinal(step: Any) -> Form:
 def _numbers_of(
     table: Coded, given: dict[str, Any], unknown: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of every level of every column its number, and whether the train set has it."""
+    """Return the number of each category of each column, and whether the training set has it."""
     blocks, missing = [], float(given["encoded_missing_value"])
     counts = table.counts()
     for count, levels in zip(counts, table.levels, strict=True):

@@ -1,4 +1,4 @@
-"""The first steps of one preparation in closed form, and what they give of each train set."""
+"""The first steps of a preparation in closed form, and their output for each training set."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOURCES: WeakKeyDictionary[Data, Source | None] = WeakKeyDictionary()
 
 @frozen(eq=False)
 class Closed:
-    """How many steps are known, and what they give of a train set and of some sets of rows."""
+    """The number of steps in closed form, with their output for training and test rows."""
 
     n_steps: int
     table: Any
@@ -41,7 +41,7 @@ class Closed:
 
 @frozen(eq=False)
 class _Prefix:
-    """The first steps of a preparation, up to one that is not known."""
+    """The first steps of a preparation, up to one without a closed form."""
 
     form: Form
     n_steps: int
@@ -58,17 +58,17 @@ def closed_steps(
     y: np.ndarray,
     asked: Sequence[np.ndarray],
 ) -> Closed | None:
-    """What the known steps give; None where scikit-learn's own steps are to be fitted.
+    """Return the output of the steps in closed form, or None if scikit-learn has to fit them.
 
-    `train` are rows, one as often as it comes, and `y` their labels or targets. All is answered or
-    nothing, so that nobody is warned twice.
+    `train` holds row numbers, repeated for copies, and `y` their labels or targets. Either
+    everything is answered or nothing, so that no warning is given twice.
     """
     known, source = _cached(KNOWN, preparation, _prefix), _cached(SOURCES, data, _source)
     if known is None or source is None:
         return None
     out: Callable[[Table], Any] = rendered if known.is_all else _given_on
     try:
-        with np.errstate(all="ignore"):  # what is not finite is refused, or seen at the end
+        with np.errstate(all="ignore"):  # Non-finite numbers are refused, or found at the end.
             table, apply = known.form(Cells.of(source, train), y)
             tests = [out(apply(Cells.of(source, rows))) for rows in asked]
             return Closed(known.n_steps, out(table), tests)
@@ -112,7 +112,7 @@ def _prefix(preparation: Any) -> _Prefix:
 
 
 def _given_on(table: Table) -> Any:
-    """A table as the next step of scikit-learn is given it: by rows or by columns in memory."""
+    """Return a table as the next step of scikit-learn receives it, in its memory order."""
     if table.sparse:
         return rendered(table)
     if isinstance(table, Cells) or table.kind != "f":

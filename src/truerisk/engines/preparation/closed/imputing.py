@@ -1,4 +1,4 @@
-"""Missing cells filled: SimpleImputer on numbers, and on codes by counting."""
+"""Closed forms of SimpleImputer, on numbers and, by counting, on codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def simple_imputer(step: Any) -> Form:
-    """SimpleImputer of NaN by a mean, a median, the most frequent or a constant."""
+    """Return the closed form of SimpleImputer for NaN, with any of its four strategies."""
     parameters = known_parameters(
         step,
         {
@@ -47,7 +47,7 @@ def simple_imputer(step: Any) -> Form:
 
 
 def _fit_text(table: Coded, given: dict[str, Any]) -> Fitted:
-    """Codes of the most frequent level, or of a constant that becomes a level."""
+    """Impute codes by the most frequent category, or by a constant that becomes a category."""
     if given["add_indicator"] or given["strategy"] in ("mean", "median"):
         raise Refused("SimpleImputer on text")
     if any(not levels.text for levels in table.levels):
@@ -63,7 +63,7 @@ def _fit_text(table: Coded, given: dict[str, Any]) -> Fitted:
 
 
 def _commonest(counts: np.ndarray, levels: Levels) -> int:
-    """The first of the most frequent that are not NaN; refused where there is none."""
+    """Return the first of the most frequent categories except NaN; refuse if there is none."""
     there = counts[: len(levels) - levels.nan]
     if not there.any():
         raise Refused("a column without any cell")
@@ -80,7 +80,7 @@ def _filled(table: Coded, codes: np.ndarray) -> Coded:
 
 
 def _with_level(table: Coded, fill: str) -> Coded:
-    """Missing cells as a level, where there was none in its place among the others."""
+    """Make missing cells a category of their own, inserted in sorted order."""
     codes, levels = table.codes.copy(), []
     for j, one in enumerate(table.levels):
         texts = one.cells[: one.n_values]
@@ -139,7 +139,7 @@ def _mean(X: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 def _median(X: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """NaN is sorted last, so that the middle of the others stands where they are counted."""
+    """Return the medians. NaN is sorted last, so that the others can be counted from the start."""
     in_order = np.sort(X, axis=0)
     there = len(X) - missing.sum(axis=0)
     columns = np.arange(X.shape[1])

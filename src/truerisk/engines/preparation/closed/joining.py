@@ -1,4 +1,4 @@
-"""Steps that are made of steps: Pipeline, ColumnTransformer, FeatureUnion, and one that is none."""
+"""Closed forms of composite steps: Pipeline, ColumnTransformer, FeatureUnion and the identity."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def identity(step: Any) -> Form:
-    """FunctionTransformer without a function."""
+    """Return the closed form of FunctionTransformer without a function."""
     known_parameters(step, {"func": is_none, "inverse_func": is_none, "check_inverse": flag})
     return lambda table, y: fitted(table, lambda other: other)
 
 
 def pipeline(step: Any) -> Form:
-    """Pipeline of steps, one after the other."""
+    """Return the closed form of a Pipeline of steps."""
     known_parameters(step, {"steps": _is_list})
     _named_well(step, (name for name, _ in step.steps))
     return in_turn([form_of(one) for _, one in step.steps if not _passes(one)])
 
 
 def feature_union(step: Any) -> Form:
-    """FeatureUnion: the same columns go to all parts."""
+    """Return the closed form of FeatureUnion, in which all parts receive the same columns."""
     known_parameters(step, {"transformer_list": _is_list, "n_jobs": _is_jobs, "verbose": _is_quiet})
     _named_well(step, (name for name, _ in step.transformer_list))
     forms = [_part(one) for _, one in step.transformer_list if not _is_dropped(one)]
@@ -59,7 +59,7 @@ def feature_union(step: Any) -> Form:
 
 
 def column_transformer(step: Any) -> Form:
-    """ColumnTransformer: each part has its columns, what is left goes to the remainder."""
+    """Return the closed form of ColumnTransformer, with its parts and its remainder."""
     known_parameters(
         step,
         {
@@ -98,7 +98,7 @@ def column_transformer(step: Any) -> Form:
 
 
 def _is_sparse(blocks: Sequence[Table], threshold: float) -> bool:
-    """Whether so few cells are held of blocks of which one is sparse."""
+    """Return True if some block is sparse, and the share of stored cells is below the threshold."""
     if not any(block.sparse for block in blocks):
         return False
     total = sum(block.shape[0] * block.shape[1] for block in blocks)
@@ -110,13 +110,14 @@ def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
         raise Refused("no columns")
     if not sparse:
         dense = tuple(_dense(block) for block in blocks)
-        alone = len(dense) == 1 and not isinstance(dense[0], Cells)  # a frame loses its names
+        # A frame loses its column names here.
+        alone = len(dense) == 1 and not isinstance(dense[0], Cells)
         return dense[0] if alone else Beside(dense)
     return Sparse(_beside([_contents(block) for block in blocks]))
 
 
 def _contents(block: Table) -> Any:
-    """A sparse matrix, or the cells of each row and their columns; −1 for a cell that is none."""
+    """Return a sparse matrix, or each row's cells and their columns (−1 for cells that are 0)."""
     if isinstance(block, Sparse):
         return block.matrix
     if isinstance(block, Indicators) and block.sparse:
@@ -127,7 +128,7 @@ def _contents(block: Table) -> Any:
 
 
 def _beside(held: Sequence[Any]) -> Any:
-    """Blocks as one matrix, the cells of each row in the order of their columns."""
+    """Join blocks to one matrix, with the cells of each row in the order of their columns."""
     from scipy.sparse import csr_matrix, hstack
 
     if any(hasattr(one, "tocsr") for one in held):
@@ -178,7 +179,7 @@ def _is_quiet(value: Any) -> bool:
 
 
 def _named_well(step: Any, names: Iterable[Any]) -> None:
-    """Scikit-learn says what is wrong with names."""
+    """Refuse names of parts that are not unique strings; scikit-learn reports what is wrong."""
     listed = list(names)
     if len(set(listed)) < len(listed) or not all(isinstance(name, str) for name in listed):
         raise Refused("names of parts that come twice")
@@ -188,19 +189,22 @@ def _named_well(step: Any, names: Iterable[Any]) -> None:
 
 @frozen
 class Places:
-    """Columns by their places; a slice of an array stays as it lies in memory, a list does not."""
+    """Column indices; a slice of an array keeps its memory layout, a list does not."""
 
     columns: tuple[int, ...]
     sliced: slice | None = None
 
     @property
     def which(self) -> slice | list[int]:
-        """As a table is asked for them."""
+        """The columns as a table accepts them."""
         return list(self.columns) if self.sliced is None else self.sliced
 
 
 def places_of(which: Any, table: Table) -> Places:
-    """What was written down, as places; refused where scikit-learn would say something of it."""
+    """Return the indices of specified columns.
+
+    Refuse those that scikit-learn warns of or rejects.
+    """
     if is_exactly(which, "sklearn.compose:make_column_selector"):
         which = _selected(which, table)
     width = table.shape[1]
@@ -246,7 +250,7 @@ def _place(name: Any, table: Table) -> int:
 
 
 def _selected(selector: Any, table: Table) -> Any:
-    """What a `make_column_selector` says of the frame itself: it looks at its types alone."""
+    """Return the columns that a `make_column_selector` selects from the frame, by their types."""
     if not isinstance(table, Cells) or not table.source.is_pandas:
         raise Refused("a selector of columns of another table")
     return selector(table.source.X.iloc[:1, list(table.places)])

@@ -1,4 +1,4 @@
-"""Columns moved and stretched: the arithmetic of scikit-learn's scalers, operation by operation."""
+"""Closed forms of scikit-learn's scalers, with the same arithmetic operation by operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CACHED = 2**14  # cells
 
 
 def standard(step: Any) -> Form:
-    """StandardScaler: the mean and the deviation of the corrected two-pass algorithm."""
+    """Return the closed form of StandardScaler, with its corrected two-pass algorithm."""
     accepted = {"with_mean": flag, "with_std": flag, "copy": flag}
     parameters = known_parameters(step, accepted)
 
@@ -37,14 +37,18 @@ def standard(step: Any) -> Form:
 
 
 def _parts(X: np.ndarray) -> Iterator[np.ndarray]:
-    """Some rows at a time that a cache holds, where X lies by rows; else all of them."""
+    """Yield some rows at a time that fit into the cache if X is stored by rows, else all rows."""
     by_rows = X.flags.c_contiguous and X.shape[1] > 1
     size = 1 + CACHED // X.shape[1] if by_rows else max(1, len(X))
     yield from (X[start : start + size] for start in range(0, len(X), size))
 
 
 def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A table by rows is added up row after row: some rows at a time are added up alike."""
+    """Return the mean and scale of each column.
+
+    A table that is stored by rows is summed row after row, so that the sums over some rows at a
+    time are equal.
+    """
     n = float(len(X))
     mean = X.sum(axis=0) / n
     correction = squares = np.zeros(X.shape[1])
@@ -61,7 +65,10 @@ def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def min_max(step: Any) -> Form:
-    """MinMaxScaler: the least and the greatest of a column become the ends of a range."""
+    """Return the closed form of MinMaxScaler.
+
+    It maps the minimum and maximum of a column to the ends of a range.
+    """
     accepted = {"feature_range": _is_range, "clip": flag, "copy": flag}
     parameters = known_parameters(step, accepted)
     low, high = parameters["feature_range"]
@@ -92,7 +99,7 @@ def _is_range(value: Any) -> bool:
 
 
 def max_abs(step: Any) -> Form:
-    """MaxAbsScaler: the greatest size of a column becomes 1."""
+    """Return the closed form of MaxAbsScaler, which scales the largest absolute value to 1."""
     known_parameters(step, {"copy": flag})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
@@ -105,7 +112,7 @@ def max_abs(step: Any) -> Form:
 
 
 def robust(step: Any) -> Form:
-    """RobustScaler: medians and the distance of two percentiles."""
+    """Return the closed form of RobustScaler, with medians and the range of two percentiles."""
     accepted = {"with_centering": flag, "with_scaling": flag, "copy": flag}
     parameters = known_parameters(step, {**accepted, "quantile_range": _is_quantiles})
 
@@ -148,6 +155,6 @@ def _no_zeros(scale: np.ndarray) -> np.ndarray:
 
 
 def _finite(*arrays: np.ndarray) -> None:
-    """Missing cells that a scaler leaves out, and numbers too large: scikit-learn knows."""
+    """Refuse missing cells, which a scaler ignores, and overflow; scikit-learn handles these."""
     if not all(np.isfinite(array).all() for array in arrays):
         raise Refused("missing cells, or sums that are too large")

@@ -1,7 +1,7 @@
-"""Tables between steps: blocks of numbers, of coded cells, of indicators, beside each other.
+"""Tables between steps: blocks of numbers, codes or indicators, next to each other.
 
-A block is what scikit-learn's step would hold as an array, in a form that can be computed with at
-once. Cells of text are codes; an indicator is the place of its 1.
+A block represents the array that a scikit-learn step would hold, in a form that is ready for
+computations. Text cells are codes. An indicator is the index of its 1.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from truerisk.core.frozen import frozen
 
 
 class Refused(Exception):
-    """Scikit-learn's own step is to be asked: it knows what to do, or says what is wrong."""
+    """Signal to fit scikit-learn's own step, because it can, or reports what is wrong."""
 
 
 class Table(ABC):
-    """Rows and columns between two steps; what it cannot be given as, it refuses."""
+    """Rows and columns between two steps. It refuses requests for a form that it does not have."""
 
-    names: Sequence[str] | None = None  # of the columns, where they have names
-    kind: str = "f"  # of the array that scikit-learn would hold: b, i, f, or t for text
+    names: Sequence[str] | None = None  # the names of the columns, if they have names
+    kind: str = "f"  # the kind of array that scikit-learn would hold: b, i, f, or t for text
     sparse: bool = False
-    fresh: bool = False  # whether nobody else holds its numbers, which may then be changed
+    fresh: bool = False  # True if its numbers are not shared, so that they may be overwritten.
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of rows and columns."""
 
     @abstractmethod
     def numbers(self) -> np.ndarray:
-        """All cells as doubles, in a memory order as scikit-learn would have them."""
+        """Return all cells as doubles, in the memory order that scikit-learn would use."""
 
     def coded(self) -> Coded:
-        """All cells as codes of their levels, which are known of all rows."""
+        """Return all cells as codes of their categories, which are known from all rows."""
         raise Refused("numbers that depend on the train set are not coded")
 
     def columns(self, which: Any) -> Table:
-        """Some columns: a list of their places, or a slice."""
+        """Return some columns, given as a list of indices or as a slice."""
         return Numbers(self.numbers()[:, which], self.kind)
 
     @property
     def n_held(self) -> int:
-        """Cells that would be stored of it: those that are not 0 where it is sparse."""
+        """Number of cells that would be stored: the nonzero ones if it is sparse."""
         return self.shape[0] * self.shape[1]
 
 
 @frozen(eq=False)
 class Levels:
-    """Distinct cells of a column over all rows, ascending, then None, then NaN."""
+    """Distinct cells of a column over all rows: ascending values, then None, then NaN."""
 
     cells: tuple[Any, ...]
     none: bool
@@ -66,23 +66,23 @@ class Levels:
 
     @property
     def n_values(self) -> int:
-        """How many are no missing cell."""
+        """Number of values that are not missing."""
         return len(self.cells) - self.none - self.nan
 
     @property
     def code_of_nan(self) -> int:
-        """The last, or one that no cell has."""
+        """The last code, or −1, which no cell has."""
         return len(self.cells) - 1 if self.nan else -1
 
     @cached_property
     def values(self) -> np.ndarray:
-        """Of a column of numbers."""
+        """The values of a numeric column."""
         return np.array(self.cells, dtype=np.float64)
 
 
 @frozen(eq=False)
 class Numbers(Table):
-    """Doubles; those that are cells of the data, or stand in for some, have codes besides."""
+    """Doubles; those that are, or replace, cells of the data also have codes."""
 
     values: np.ndarray
     kind: str = "f"
@@ -103,7 +103,7 @@ class Numbers(Table):
 
 @frozen(eq=False)
 class Coded(Table):
-    """Codes of cells, column by column, and what they stand for."""
+    """Codes of cells, column by column, and the categories that they stand for."""
 
     codes: np.ndarray
     levels: tuple[Levels, ...]
@@ -116,16 +116,16 @@ class Coded(Table):
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where the levels of each column begin among those of all columns, and where they end."""
+        """Offsets of the categories of each column in the list over all columns."""
         return np.cumsum([0, *map(len, self.levels)])
 
     @property
     def places(self) -> np.ndarray:
-        """Each cell's level among those of all columns."""
+        """Index of each cell's category in the list over all columns."""
         return np.asarray(self.codes + self.starts[:-1])
 
     def counts(self) -> list[np.ndarray]:
-        """How often each level of each column comes."""
+        """Return the frequency of each category of each column."""
         starts = self.starts
         every = np.bincount(self.places.ravel(), minlength=int(starts[-1]))
         return np.split(every, starts[1:-1])
@@ -145,7 +145,7 @@ class Coded(Table):
 
 @frozen(eq=False)
 class Indicators(Table):
-    """Of each cell that was encoded the column that holds a 1, or −1."""
+    """For each encoded cell, the column that holds a 1, or −1."""
 
     places: np.ndarray
     width: int
@@ -171,7 +171,7 @@ class Indicators(Table):
         return numbers
 
     def write(self, into: np.ndarray) -> None:
-        """The ones, into a block of zeros that is this table."""
+        """Write the ones into a block of zeros."""
         rows = np.arange(len(self.places))[:, None]
         if self._there.all():
             into[rows, self.places] = 1.0
@@ -180,7 +180,7 @@ class Indicators(Table):
             into[rows[self._there], self.places[self._there]] = 1.0
 
     def matrix(self) -> Any:
-        """The table without its zeros, as scikit-learn gives it."""
+        """Return the table as a sparse matrix, as scikit-learn does."""
         from scipy.sparse import csr_matrix
 
         starts = np.zeros(len(self.places) + 1, dtype=np.int32)
@@ -191,7 +191,7 @@ class Indicators(Table):
 
 @frozen(eq=False)
 class Beside(Table):
-    """Blocks of one table from left to right, all of them dense."""
+    """Dense blocks of one table from left to right."""
 
     blocks: tuple[Table, ...]
 
@@ -215,7 +215,7 @@ class Beside(Table):
         return Coded(np.hstack([part.codes for part in parts]), levels)
 
     def filled(self) -> np.ndarray:
-        """The same in rows, as a learner takes it; ones are written where they belong at once."""
+        """Return the table stored by rows, as learners need it, with the ones written in place."""
         filled, at = np.zeros(self.shape), 0
         for block in self.blocks:
             part = filled[:, at : at + block.shape[1]]
@@ -229,7 +229,7 @@ class Beside(Table):
 
 @frozen(eq=False)
 class Sparse(Table):
-    """A table without its zeros: what comes after it is for scikit-learn to compute."""
+    """A sparse table. Steps after it are left to scikit-learn."""
 
     matrix: Any
     sparse: bool = True
@@ -248,7 +248,7 @@ class Sparse(Table):
 
 
 def rendered(table: Table) -> Any:
-    """A table as a learner is given it."""
+    """Return a table as a learner receives it."""
     if isinstance(table, Sparse):
         return table.matrix
     if isinstance(table, Indicators) and table.sparse:
@@ -262,7 +262,7 @@ Form: TypeAlias = Callable[[Table, np.ndarray], Fitted]
 
 
 def fitted(table: Table, apply: Apply) -> Fitted:
-    """A train set as what was fitted on it gives it, and what it makes of other rows."""
+    """Return the output for the training set, and the function that transforms other rows."""
     return apply(table), apply
 
 
@@ -270,9 +270,10 @@ Accepts = Callable[[Any], bool]
 
 
 def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, Any]:
-    """Its parameters; refused where one is not accepted, or not at its default and not known.
+    """Return the parameters; refuse those with an unknown meaning that are not at their default.
 
-    A step that holds anything besides its parameters (`set_output`) may do otherwise.
+    A step with attributes other than its parameters (`set_output`) may behave differently and is
+    refused.
     """
     parameters = step.get_params(deep=False)
     if vars(step).keys() != parameters.keys():
@@ -287,20 +288,20 @@ def known_parameters(step: Any, accepted: Mapping[str, Accepts]) -> dict[str, An
 
 
 def flag(value: Any) -> bool:
-    """Whether a parameter is True or False itself."""
+    """Return True if a parameter is True or False itself."""
     return value is True or value is False
 
 
 def is_none(value: Any) -> bool:
-    """Whether a parameter is None."""
+    """Return True if a parameter is None."""
     return value is None
 
 
 def is_nan(value: Any) -> bool:
-    """Whether a parameter is a NaN."""
+    """Return True if a parameter is a NaN."""
     return isinstance(value, float) and bool(np.isnan(value))
 
 
 def one_of(*words: str) -> Accepts:
-    """A test for one of these words."""
+    """Return a function that accepts one of these words."""
     return lambda value: isinstance(value, str) and value in words

@@ -1,4 +1,4 @@
-"""The part of the generic engine that asks what one type of `Extra` asks."""
+"""Hooks of the generic engine for what a plan with an `Extra` requests beyond predictions."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from truerisk.plan.plan import Plan
 
 
 class Asker:
-    """Asks nothing further; a subclass says what is different for its plans."""
+    """A hook that requests nothing further. Subclasses define what differs for their plans."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
     def refusal(self, family: Family, request: Request) -> str | None:
-        """Why the plan cannot be answered, or None."""
+        """Return why the plan cannot be answered, or None."""
         return None
 
     def prepare(self, model: Any, fit: int) -> None:
         """Change a model that is about to be fitted."""
 
     def stand_in(self, model: Any, given: Any, test: Enquiry) -> Any:
-        """What answers, in the place of the model, about rows that it was fitted on."""
+        """Return the object that predicts, instead of the model, rows that it was fitted on."""
         return model
 
     def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
-        """What the fitted model says besides its answers, by the names that `Gathered` reads."""
+        """Return further outputs of the fitted model, by the names that `Gathered` reads."""
         return {}
 
     def answers(
         self, engine: Engine, family: Family, data: Data, request: Request, run: RunOptions
     ) -> Answers | None:
-        """The answers to the plan, None where fits on its train sets give them."""
+        """Return the answers to the plan, or None if they come from fits on its training sets."""
         return None

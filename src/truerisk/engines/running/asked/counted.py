@@ -1,4 +1,4 @@
-"""How many training rows of each class stand behind the answers of a fitted model."""
+"""The number of training rows of each class on which predictions of a fitted model rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from truerisk.plan.extras.counted import questions_counted
 
 
 class CountsRows(Asker):
-    """Counts for the questions that a plan counts."""
+    """Count training rows for the questions for which a plan requests it."""
 
     def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
         counted = [test for test in tests if test.question in questions_counted(self.plan)]
@@ -26,7 +26,7 @@ class CountsRows(Asker):
 
 
 def counts_of(model: Any, data: Data, test: Enquiry, n_rows: int) -> np.ndarray:
-    """How many training rows of each class an answer rests on: n_x times the probabilities."""
+    """Return the training rows of each class behind a prediction: n_x times the probabilities."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
             f"{Family(model).name} estimates no probability of a class, which this method needs: "
