@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     from truerisk.validation.validation import Validation
 
 COMPARISON = "truerisk.comparison.paired"
-MOST_NAMES = 10_000  # names of columns that are kept; the fingerprint covers all
+MOST_NAMES = 10_000  # Number of column names that are stored. The fingerprint covers all of them.
 HEAD = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
     *("best?", "optimism", "fits", "time"),
 )
 SETTING = HEAD.index("chosen setting")
 CARD = ("score", "better", "learner", "selected", "honest", "interval")
-WIDEST = 100  # columns of the printed table
+WIDEST = 100  # width of the printed table in characters
 WIDEST_NAME, NARROWEST_NAME = 24, 12
 NARROWEST_SETTING = 14
 NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
@@ -377,7 +377,8 @@ class Assessment(Bounded, Record):
     ) -> tuple[PairedLosses, dict[str, Comparison]]:
         """Return the losses of these learners, and the difference of each from the best of them.
 
-        The set and the differences that are shown beside it enlarge variances by one factor.
+        The best set and the differences that are shown with it inflate variances by the same
+        factor.
         """
         paired = self._comparable(names, score).losses()
         values = {name: of_score(self.risks[name], score).loss_value for name in names}
@@ -389,7 +390,7 @@ class Assessment(Bounded, Record):
         return replace(paired, factors=np.array(factors, dtype=float)), behind
 
     def _comparable(self, names: Sequence[str], score: str | None) -> PairedAnswers:
-        """The answers of these learners to the questions of the outer splits."""
+        """Return the predictions of these learners for the test sets of the outer splits."""
         parts = [answers for n in names if (answers := self.learners[n].answers) is not None]
         if self.problem is None or self.testing is None or not parts or len(parts) < len(names):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
@@ -503,9 +504,9 @@ class Assessment(Bounded, Record):
 
     @property
     def _card(self) -> list[list[str]]:
-        """The scorecard's cells without the loss, which has a table of its own.
+        """The cells of the scorecard without the loss, which has its own table.
 
-        A score is named, and which way it is better, once.
+        The name of a score, and its better direction, appear once.
         """
         rows, last = [], None
         further = (score for score in self.told_scores() if score[0] != self.named_scoring)
@@ -550,7 +551,7 @@ class Assessment(Bounded, Record):
 
     @property
     def _claims(self) -> Iterator[str]:
-        """Lines that explain `selected` where it is not the smallest risk of the curve."""
+        """Lines that explain `selected` if it is not the smallest risk of the curve."""
         names_of: dict[str, list[str]] = {}
         for name, learner in self.learners.items():
             if learner.claimed:
@@ -559,7 +560,7 @@ class Assessment(Bounded, Record):
 
     @property
     def _more_rows(self) -> list[str]:
-        """Lines that say what each learning curve promises of more rows, or why it does not."""
+        """Lines that say what each learning curve predicts for more rows, or why it does not."""
         in_order = {name: self.learners[name] for name in self.ranking}
         return [
             f"{formats.clean(name, 40)}: {_promise(learner)}"
@@ -695,7 +696,7 @@ def refuse_unassessed(name: str, learners: Iterable[str]) -> None:
 
 
 def _narrowed(rows: list[list[str]]) -> list[list[str]]:
-    """The rows with names and settings cut so that the table fits `WIDEST` columns where it can."""
+    """Return the rows, with names and settings cut so that the table fits `WIDEST` if possible."""
     named = [[_cut(row[0], WIDEST_NAME), *row[1:]] for row in rows]
     room = WIDEST - _used(named)
     if room < NARROWEST_SETTING:
@@ -706,7 +707,7 @@ def _narrowed(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _used(rows: list[list[str]]) -> int:
-    """The width of all columns but the settings."""
+    """Return the width of all columns except the settings."""
     others = [j for j in range(len(HEAD)) if j != SETTING]
     return sum(max(len(row[j]) for row in [list(HEAD), *rows]) + 2 for j in others)
 
@@ -716,7 +717,7 @@ def _cut(text: str, room: int) -> str:
 
 
 def _promise(learner: TunedLearner) -> str:
-    """A sentence on more rows."""
+    """Return a sentence on the effect of more rows."""
     if learner.expected:
         return str(learner.expected[-1])
     curve = learner.learning_curve

@@ -1,4 +1,4 @@
-"""The risk of the best constant answer, which a learner has to beat."""
+"""The risk of the best constant prediction, which a learner has to beat."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ RULES = {
 
 @frozen(eq=False)
 class Constant:
-    """The smallest risk of an answer that ignores the features, and the rule in words.
+    """The smallest risk of a prediction that ignores the features, and its rule in words.
 
-    The answer is the best one for these very rows, so the risk is, if anything, too small.
-    `losses[i]` is the loss of row i; None where the loss has no per-row losses.
+    The prediction is the best one for these very rows, so that the risk is, if anything, too small.
+    `losses[i]` is the loss of row i; it is None if the loss has no per-row losses.
     """
 
     risk: float
@@ -39,7 +39,7 @@ class Constant:
 
 
 def constant_risk(problem: Problem) -> Constant | None:
-    """The best constant on all rows; None where the loss (a scorer) has no use for one."""
+    """Return the best constant on all rows; None if the loss (a scorer) cannot use one."""
     data, loss = problem.data, problem.loss
     if is_exactly(loss, AUC):
         return Constant(0.5, RULES["score"], None)
@@ -60,12 +60,13 @@ def constant_risk(problem: Problem) -> Constant | None:
     risks = np.average(losses, axis=1, weights=data.sample_weight)
     if not np.isfinite(risks).any():
         return None
-    best = int(tied(risks, np.nanmin(risks)).argmax())  # rounding decides between no equals
+    # Rounding must not decide between equal risks.
+    best = int(tied(risks, np.nanmin(risks)).argmax())
     return Constant(float(risks[best]), rules[best], losses[best])
 
 
 def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
-    """`(n_constants, n_rows[, ...])` answers of the constants that may be best, and their rules."""
+    """Return `(n_constants, n_rows[, ...])` predictions that may be best, and their rules."""
     n = data.n_rows
     if response == "label":
         classes = np.arange(data.n_classes)
@@ -73,7 +74,8 @@ def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
     if response == "probability" and data.task == "survival":
         two = [data.at(horizon) for horizon in data.horizons]
         came = [np.average(each.class_codes, weights=each.sample_weight) for each in two]
-        chances = np.diff([0.0, *came, 1.0])[::-1]  # of intervals, the latest first
+        # These are probabilities of time intervals, the latest first.
+        chances = np.diff([0.0, *came, 1.0])[::-1]
         return np.tile(chances, (1, n, 1)), [RULES["curve"]]
     if response == "probability":
         shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]

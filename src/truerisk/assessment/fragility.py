@@ -17,11 +17,12 @@ from truerisk.results.finding import Finding, by_severity
 
 WIDE = 0.2  # an interval over more of the loss's range than this share is wide
 RARELY = 1 / 3  # a setting that wins a smaller share of the outer splits is unstable
-QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")  # the table and our own folds
+# findings that concern the table and our own folds
+QUIETLY = ("scaled-outside", "columns-unseen", "few-rows-per-fold")
 
 
 def fragile(tested: Assessment) -> tuple[Finding, ...]:
-    """Findings on rows, columns, splits and the choice, the most serious first."""
+    """Return findings on rows, columns, splits and the choice, the most serious first."""
     if tested.problem is None:
         return ()
     data = tested.problem.data
@@ -49,7 +50,7 @@ def fragile(tested: Assessment) -> tuple[Finding, ...]:
 
 
 def _wide(tested: Assessment, loss: Loss) -> Iterator[Finding]:
-    """An interval that leaves most of the question open, and the rows that would halve it."""
+    """Yield a finding if the interval is wide, with the number of rows that would halve it."""
     interval = tested.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
@@ -64,7 +65,7 @@ def _wide(tested: Assessment, loss: Loss) -> Iterator[Finding]:
 
 
 def _unstable(tested: Assessment) -> Iterator[Finding]:
-    """A setting that few of the outer splits chose, where they had several to choose from."""
+    """Yield a finding if few of the outer splits chose the setting, out of several."""
     best = tested.learners[tested.best]
     stability = best.stability
     if stability.n_splits < 3 or stability.n_distinct < 3 or stability.agreement >= RARELY:

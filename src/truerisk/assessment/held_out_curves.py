@@ -1,4 +1,4 @@
-"""ROC curve and calibration of the rows that took part in neither tuning nor fit."""
+"""ROC curve and calibration from rows that were used neither for tuning nor for fitting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truerisk.validation.outcomes import Event
 
 
 def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
-    """The ROC curve of the class that was named, else the second of two, or why there is none."""
+    """Return the ROC curve of the named class, else the second of two, or why there is none."""
     event = Event.named(problem.positive, problem.data)
     if event is None:
         n, label = problem.data.n_classes, problem.data.label(1)
@@ -43,7 +43,10 @@ def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
 
 
 def calibration_of(rows: OutOfFold, problem: Problem) -> Calibration | None:
-    """Calibration of the class that was named, else the second of two, else the answered one."""
+    """Return the calibration of the named class, else of the second of two, else of predictions.
+
+    In the last case it is that of the predicted class of each row.
+    """
     data = problem.data
     if rows.response != "probability":
         return None

@@ -1,4 +1,4 @@
-"""The learning curves that an assessment was asked for: what they take, and their numbers."""
+"""The learning curves of an assessment: their cost in fits, and their values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHEAP, EVERY = "cheap", "all"
 
 @frozen(eq=False)
 class PlannedCurve:
-    """The sizes at which a learner will be measured, and how many fits that takes."""
+    """The training sizes at which a learner will be measured, and the required number of fits."""
 
     learner: LearnerBySize
     sizes: tuple[int, ...]
@@ -38,7 +38,7 @@ class PlannedCurve:
 
     @classmethod
     def of(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
-        """Tested by the folds of the outer splits, tuned inside by what tunes on all rows."""
+        """Plan a curve that is tested by the outer folds and tuned as on all rows."""
         alone = replace(problem, scores={}, interval=None, steps=None)
         learner = LearnerBySize(alone, _folds_of(schedule, problem), schedule.methods[0])
         sizes = tuple(usual_sizes(learner, learner.whole()))
@@ -69,7 +69,7 @@ class PlannedCurve:
 
 
 def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
-    """The outer splits; the folds that `pairs` drew are given, else others would be drawn."""
+    """Return the outer splits; the folds that `pairs` drew are reused, not drawn again."""
     method = testing(schedule.nested.outer_method)
     outside = schedule.nested_plan.part_named("outer")
     if not schedule.nested.shares_folds or outside.repeat.any():
@@ -81,7 +81,10 @@ def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
 
 
 def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the learners for which a curve is wanted; "cheap" and "all" name each."""
+    """Return the names of the learners for which a curve is requested.
+
+    "cheap" and "all" name each.
+    """
     if isinstance(wanted, str) and wanted in (CHEAP, EVERY):
         return tuple(names)
     if not isinstance(wanted, list | tuple) or not wanted:
@@ -99,7 +102,7 @@ def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
 def planned_curves(
     wanted: Any, problems: Mapping[str, Problem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
-    """The curves of the learners that were asked for; by "cheap" some have a reason instead."""
+    """Return the curve of each requested learner, or with "cheap" the reason why it is skipped."""
     if wanted is None:
         return {}
     planned: dict[str, PlannedCurve | str] = {}

@@ -1,13 +1,14 @@
-"""Forecast how long an engine takes for a plan, from the times of a few of its own fits.
+"""Forecast of the time that an engine takes for a plan, from the times of a few of its fits.
 
-Two numbers of fits are timed, each with all settings, so that what is done once (a decomposition of
-all rows, say) and what each fit adds are told apart: seconds = once + each · fits. Where an engine
-says that fits share nothing, one number is enough. An engine that makes every fit of every setting
-by itself is timed on single ones, spread over fits and settings; where settings share the steps of
-a pipeline, it is timed on whole fits as well.
+Two numbers of fits are timed, each with all settings, to separate work that is done once (a
+decomposition of all rows, for example) from the work of each fit: seconds = once + each · fits. If
+an engine says that fits share nothing, one number is enough. An engine that makes every fit of
+every setting separately is timed on single fits, spread over fits and settings. If settings share
+the steps of a pipeline, it is timed on whole fits as well.
 
-A forecast is for deciding: where a fit takes long, what one pass has told is not asked again in the
-next one, whose fits see fewer rows. Its seconds are taken to grow with the square of the rows.
+A forecast supports a decision: if a fit takes long, what one pass has shown is not measured again
+in the next one, whose fits see fewer rows. The time is assumed to grow with the square of the
+number of rows.
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.estimation.problem import Problem
 from truerisk.plan.plan import Plan
 
-ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
-FAIR = 0.02  # seconds; one timing of so many is enough where the pass before told what is once
-LONG = 2.0  # seconds; so long a timing is not repeated to be rid of imports
-LONGEST = 10.0  # seconds; so long a fit is not made again for the next pass
-FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
+ENOUGH = 0.25  # Seconds. A longer timing is not repeated with more fits.
+# Seconds. One such timing is enough if the pass before showed the work that is done once.
+FAIR = 0.02
+LONG = 2.0  # Seconds. A timing of this length is not repeated to exclude imports.
+LONGEST = 10.0  # Seconds. A fit of this length is not repeated for the next pass.
+FEWEST = 3  # number of single fits (cheap, medium and expensive) for an engine with one per setting
 FACTOR = 4  # by which the number of timed fits grows
 
 Timing = Callable[[int], float]
-"""Seconds that so many fits take."""
+"""Function that returns the seconds that this number of fits takes."""
 
 
 @frozen
@@ -48,7 +50,7 @@ class Pace:
     engine: str
     once: float
     each: float
-    rows: float  # how many a fit saw
+    rows: float  # number of training rows of a fit
 
     def seconds(self, n_fits: int) -> float:
         """Return the seconds of `n_fits` fits of the same kind."""
@@ -73,10 +75,11 @@ def pace_of(
     like: Pace | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Pace:
-    """The pace of the fits of a plan, each with all settings; with `winners` with one of them.
+    """Return the pace of a plan's fits, each with all settings, or with one if `winners`.
 
-    Where one fit is long, what is done once is taken to have the share that it has in `like`, and
-    where it is very long, `like` is the answer; of single fits, where they are not short.
+    If one fit is long, the work that is done once is assumed to have the same share as in `like`.
+    If it is very long, `like` itself is used; for single fits this is the case unless they are
+    short.
     """
     engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
     like = like if like is not None and like.engine == engine.word else None
@@ -108,7 +111,9 @@ def pace_of(
 
 
 def mean_of(timing: Timing, most: int, fewest: int, enough: float = ENOUGH) -> float:
-    """Seconds of one of `most` fits that share nothing, the mean over as many as are quick to make.
+    """Return the seconds of one of `most` fits that share nothing, as a mean over a few.
+
+    The mean is over as many fits as can be timed quickly.
 
     >>> mean_of(lambda n: 2.0 * n, 1000, 3)
     2.0
@@ -126,16 +131,17 @@ def mean_of(timing: Timing, most: int, fewest: int, enough: float = ENOUGH) -> f
 def line_of(
     timing: Timing, most: int, share: float | None = None, *, first: bool = True
 ) -> tuple[float, float]:
-    """Seconds once and for each of `most` fits, by the two largest numbers that are quick to time.
+    """Return the seconds that are spent once, and for each of `most` fits.
 
-    With the `share` of what is done once a timing of one fit is enough, if it is not short. Imports
-    and caches are in the `first` one.
+    They come from the two largest numbers of fits that can be timed quickly. If the `share` of work
+    done once is known, a timing of one fit is enough, unless it is short. The `first` timing
+    includes imports and caches.
 
     >>> line_of(lambda n: 5.0 + 2.0 * n, 1000)
     (5.0, 2.0)
     """
     n, seconds = 1, timing(1)
-    enough = ENOUGH if first else FAIR  # in `share` is what it takes to ask at all
+    enough = ENOUGH if first else FAIR  # The `share` includes the overhead of a call.
     if seconds < (LONG if first and share is not None else enough):
         seconds = timing(1)  # a second timing leaves imports and caches out
     if share is not None and seconds >= enough:
@@ -156,9 +162,9 @@ def _timed(
     candidates: np.ndarray | None,
     clock: Callable[[], float],
 ) -> float:
-    """Seconds of these fits, each of its candidate; of all candidates where none are given.
+    """Return the seconds of these fits, each with its candidate, or with all if none are given.
 
-    A fit that stands there several times, each time with another candidate, is made as often.
+    A fit that is listed several times, each time with another candidate, is made as often.
     """
     runs = [(fits, candidates)]
     if candidates is not None and len(np.unique(fits)) < len(fits):
@@ -175,7 +181,7 @@ def _timed(
 
 
 def _spread(n: int, most: int) -> np.ndarray:
-    """So many of 0, ..., most - 1, evenly spread, ascending; with repetitions where n is larger.
+    """Return n of 0, ..., most - 1, evenly spread and ascending; with repetitions if n is larger.
 
     >>> _spread(1, 10).tolist(), _spread(4, 10).tolist(), _spread(4, 2).tolist()
     ([5], [1, 3, 6, 8], [0, 0, 1, 1])
@@ -193,6 +199,6 @@ def _shares_nothing(engine: Engine, problem: Problem) -> bool:
 
 
 def _workers(problem: Problem, engine: Engine) -> int:
-    """Among how many the fits are shared: an engine of one pass runs in this process."""
+    """Return the number of workers that share the fits; a one-pass engine runs in this process."""
     shares = isinstance(engine, Generic | OneFit)
     return (workers_of(problem.executor) or 1) if shares else 1

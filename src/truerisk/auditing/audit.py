@@ -1,4 +1,4 @@
-"""`audit`: whether the score of a fitted search is honest, and what is."""
+"""`audit`: check whether the score of a fitted search is honest, and compute the honest one."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def audit(
 
 
 def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
-    """`audit` where the caller may know more of the order of rows than X tells."""
+    """Audit a search whose caller may know more about the order of rows than X shows."""
     level, outer, terms = wanted.level, wanted.outer, wanted.terms
     check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", terms["confidence_level"])
@@ -193,7 +193,8 @@ def audited(search: Any, X: Any, y: Any, wanted: Wanted) -> Audit:
         scale = scale_on_rows(scale, usable, problem.data)
         refuse_other_class(scale, usable, problem.data, wanted.positive)
         with warnings.catch_warnings():
-            # copies, groups on both sides and fitted parts are findings, not warnings as well
+            # Copies, groups in training and test sets, and fitted parts are findings, so that
+            # warnings are redundant.
             warnings.simplefilter("ignore", LeakWarning)
             seen, more = _look(search, usable, scale, problem, wanted)
         findings += more
@@ -228,7 +229,7 @@ def _looked_up(search: Any, X: Any, terms: Mapping[str, Any]) -> tuple[Any, dict
 def _look(
     search: Any, claim: Claim, scale: ScoreScale, problem: Problem, wanted: Wanted
 ) -> tuple[Corrected, list[Finding]]:
-    """The honest risk by the level, and what rows, columns and splits show."""
+    """Return the honest risk at the level, and findings on rows, columns and splits."""
     data = problem.data
     findings = [*problem.findings, *row_findings(data, len(claim.candidates))]
     if wanted.checks:
@@ -252,7 +253,7 @@ def _look(
 
 
 def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
-    """The search's splits; only the replay must have them."""
+    """Return the search's splits, or None if they are unknown and not required for a replay."""
     try:
         return claim.plan(data)
     except Refusal:
@@ -321,10 +322,10 @@ def _outcome(
 
 
 class AuditCheck:
-    """Audits the search that a skore `EstimatorReport` reports on, on its training rows.
+    """Audit the search in a skore `EstimatorReport`, on its training rows.
 
     `options` are those of `tr.audit`, such as ``level`` and ``groups``. The protocol is structural,
-    so the class needs skore only when a report is not of a search and must be passed over.
+    so that skore is needed only if a report does not hold a search and has to be skipped.
 
     >>> check = AuditCheck(level="scores")
     >>> check.code, check.severity
@@ -342,7 +343,7 @@ class AuditCheck:
         self.slow = options.get("level", USUAL_LEVEL) != "scores"
 
     def check_function(self, report: Any) -> str | None:
-        """The conclusion with all serious findings and warnings, or None where there is none."""
+        """Return the conclusion with all serious findings and warnings, or None without any."""
         X, y = report.X_train, report.y_train
         if X is None or y is None:
             raise _not_applicable("the report holds no training rows to audit the search on.")
@@ -355,7 +356,7 @@ class AuditCheck:
 
 
 def _not_applicable(sentence: str) -> Exception:
-    """What skore expects of a check that cannot run."""
+    """Return the exception that skore expects from a check that cannot run."""
     try:
         skore = import_module("skore")
     except ImportError:

@@ -1,4 +1,4 @@
-"""The honest risk of a search by the level, also where rows that belong together are kept apart."""
+"""The honest risk of a search at each level, also with splits that keep related rows apart."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from truerisk.search.repeat import repeated, tested_in_pairs
 
 @frozen(eq=False)
 class Corrected:
-    """What an audit can justify: the `honest` risk, or `why` there is none.
+    """The result that an audit can justify: the `honest` risk, or `why` there is none.
 
-    `choosing` is the claim corrected for the choice alone, where the splits that tell it mix what
-    belongs together: `mixes` says what. It is None where they do not, or where `honest` alone was
+    If the search's splits separate related rows, `choosing` is the claim corrected for the choice
+    alone, and `mixes` says which kind of rows. It is None if they do not, or if only `honest` was
     computed.
     """
 
@@ -57,9 +57,9 @@ class Corrected:
 
 @frozen(eq=False)
 class Wanted:
-    """What an audit is asked; `order` is what its caller knows of the order of the rows.
+    """The options of an audit; `order` is what its caller knows about the order of the rows.
 
-    `checks` says whether rows and columns are looked through.
+    `checks` says whether rows and columns are checked.
     """
 
     level: Any
@@ -79,11 +79,11 @@ def corrected(
     plan: Plan | None,
     wanted: Wanted,
 ) -> Corrected:
-    """The risk by a level; that of rows kept apart where the splits mix what belongs together.
+    """Compute the risk at a level, with related rows kept apart if the search mixes them.
 
-    What the user has said of the rows (times, places, groups) is kept apart in any case; dates that
-    a frame is sorted by only where the risk collapses. Numbers that may be no times are a finding
-    then, and change no risk.
+    Relations that the user has specified (times, places, groups) are respected in any case. Dates
+    by which a frame is sorted are respected only if the risk becomes much larger. Numbers that may
+    not be times are then a finding, and change no risk.
     """
     chosen, replayed = None, None
     seen: list[Finding] = []
@@ -107,7 +107,8 @@ def corrected(
             mixed = None
         elif level == "pairs" and not isinstance(apart, str):
             # The losses that the search compared cannot choose for a test set of these splits: the
-            # models that they come from have seen its rows and labels, which flatters the choice.
+            # models that they come from have seen its rows and labels, which makes the choice
+            # optimistic.
             apart = _or_why(partial(nested, mixed))
             more = list(apart_findings(mixed, apart, claim, scale))
         seen += more
@@ -125,9 +126,9 @@ def corrected(
 def _replayed(
     claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan, level: str
 ) -> tuple[Replayed | None, list[Finding]]:
-    """Return the replay of the search and what it shows; at level "pairs" it may be None.
+    """Return the replay of the search and its findings; at level "pairs" it may be None.
 
-    The bootstrap needs the replay. The pairs of folds use it as a check, and to spare fits.
+    The bootstrap needs the replay. The pairs of folds use it as a check, and to save fits.
     """
     if level == "pairs" and not scale.by_rows and scale.whole is not None:
         problem = replace(problem, loss=as_loss(scale.whole, problem.data))
@@ -151,7 +152,7 @@ def _nested(
     mixed: Mixed | None,
     outer: Any = None,
 ) -> RiskEstimate:
-    """The whole search repeated, by outer splits that keep apart what its own splits mix."""
+    """Repeat the whole search by outer splits that keep related rows apart."""
     claim.refuse_other_rows(problem.data)
     data = problem.data
     if outer is None and mixed is not None:
@@ -163,14 +164,14 @@ def _nested(
 
 
 def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:
-    """Whether the outer splits that were asked for do what those of the search do."""
+    """Return True if the requested outer splits mix related rows, like those of the search."""
     data = mixed.data
     return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
 
 
-SHARE = 0.1  # a loss of less than this share of the risk apart is no collapse
-ERRORS = 2.0  # a loss within so many standard errors of the parts may be chance
-UNTOLD = 4.0  # the same where times are guessed and y of neighbours differs
+SHARE = 0.1  # An increase by less than this share of the risk is not counted as a collapse.
+ERRORS = 2.0  # An increase within this many standard errors of the parts may be chance.
+UNTOLD = 4.0  # The same if times are guessed and y of neighbours differs.
 
 ONE_CHOICE = (
     "tested is the setting that the search chose on all rows: the choice is not corrected for. "
@@ -180,11 +181,12 @@ ONE_CHOICE = (
 
 @frozen(eq=False)
 class ChosenWithout(Method):
-    """The splits of `outer`, each asked of the setting that `losses` choose without its test rows.
+    """The splits of `outer`, each tested with the setting chosen without its test rows.
 
-    The search compared its settings with splits of its own, which mix: only the choice rests on
-    them. It is slightly optimistic, since the models that gave these losses have seen the test rows
-    of `outer`. Without `losses` each split is asked of setting `best`.
+    The `losses` of the search choose. The search compared its settings with splits of its own,
+    which mix related rows: only the choice is based on them. It is slightly optimistic, since the
+    models that gave these losses have seen the test rows of `outer`. Without `losses` each split
+    tests setting `best`.
     """
 
     outer: Method
@@ -224,11 +226,11 @@ class ChosenWithout(Method):
         return list(self.outer.reduce(answers, data, loss, terms))
 
     def _choice(self, tested: np.ndarray) -> int:
-        """The setting with the least loss on the other rows; that of the search among equals."""
+        """Return the setting with the smallest loss on the other rows; the search's if tied."""
         if self.losses is None:
             return self.best
         risks = self.losses.risks_without(tested, self.data)
-        if np.isnan(risks).all():  # no test set keeps both classes without these rows
+        if np.isnan(risks).all():  # No test set has both classes without these rows.
             return self.best
         least = tied(risks, np.nanmin(risks))
         return self.best if least[self.best] else int(least.argmax())
@@ -237,13 +239,13 @@ class ChosenWithout(Method):
 def risk_apart(
     mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, terms: Any
 ) -> RiskEstimate | str:
-    r"""The risk of the choice in splits that keep apart what belongs together, or why none.
+    r"""Return the risk of the choice in splits that keep related rows apart, or why not.
 
     .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{1}{|T_k|} \sum_{i \in T_k} ℓ(y_i, f_{k, c_k}(x_i)),
        \quad c_k = \arg\min_c \sum_{i \notin T_k} ℓ_{c,i}
 
-    with :math:`ℓ_{c,i}` the losses that the search itself compared. No loss on a test set takes
-    part in the choice for it, and no inner fit is made. But the other losses are those of models
+    where :math:`ℓ_{c,i}` are the losses that the search itself compared. No loss on a test set is
+    used in the choice for it, and no inner fit is made. But the other losses are those of models
     that have seen the test set: unlike in nested validation, the choice is slightly optimistic.
     """
     if scale.whole is None:
@@ -270,7 +272,7 @@ def risk_apart(
 
 
 def _or_why(tested: Callable[[], RiskEstimate]) -> RiskEstimate | str:
-    """Return the risk of a test, or why it has none: a class may lie in one stretch alone."""
+    """Return the risk of a test, or why it has none: a class may be confined to one time period."""
     try:
         estimate = tested()
     except (BadData, FitFailed, Refusal) as error:
@@ -281,12 +283,12 @@ def _or_why(tested: Callable[[], RiskEstimate]) -> RiskEstimate | str:
 def apart_findings(
     mixed: Mixed, estimate: RiskEstimate | str, claim: Claim, scale_of_search: ScoreScale
 ) -> Iterator[Finding]:
-    """Of times and places, where the risk of rows kept apart is larger than the claim.
+    """Yield a finding on times or places if the risk of separated rows exceeds the claim.
 
-    By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
-    those near them, and the search rated how well it remembers the neighbours of a row. Cut groups
-    are a finding whatever the risk (`checks/splits.py`). Of numbers that no name calls times
-    it is only known that the table is sorted by them.
+    It has to exceed it by more than a tenth and by two standard errors of the mean of the parts.
+    Then the rows depend on their neighbours, and the search measured how well it remembers the
+    neighbours of a row. Groups that are split are a finding whatever the risk (`checks/splits.py`).
+    Numbers whose name does not suggest times only show that the table is sorted by them.
     """
     if isinstance(estimate, str):
         return

@@ -1,4 +1,4 @@
-"""Which splits of a search mix rows that belong together: in time, in space, or in groups."""
+"""Splits of a search that separate related rows: in time, in space, or in groups."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ MOST_PARTS = 10
 
 @frozen(eq=False)
 class Mixed:
-    """Splits that test rows by models which saw what belongs to them.
+    """Splits in which rows were tested by models that had seen related rows.
 
-    `n_rows` of `data` were tested so. `place` says where that was learned, `by_user` whether the
-    user has said it. Where nobody has, `are_times` says whether these are times, or only what the
-    table is sorted by, and `alike` whether y of neighbours is alike. The splits of `method` keep
-    apart what belongs together: as many as the search had, so that models see about as many rows.
+    This concerns `n_rows` rows of `data`. `place` says where the relation was found, and `by_user`
+    whether the user specified it. If not, `are_times` says whether these are times, or just numbers
+    by which the table is sorted, and `alike` whether neighbours have similar y. The splits of
+    `method` keep related rows together. There are as many as in the search, so that models see
+    about as many rows.
     """
 
     kind: Kind
@@ -47,17 +48,17 @@ class Mixed:
 
     @property
     def parts(self) -> str:
-        """What its method leaves out whole."""
+        """What its method leaves out as a whole."""
         stretches = "stretches of time" if self.are_times else "stretches of rows"
         kinds: dict[type, str] = {Purged: stretches, Blocks: "folds of whole blocks"}
         return kinds.get(type(self.method), "folds of whole groups")
 
 
 def mixed_splits(data: Data, plan: Plan, order: OrderOfRows | None = None) -> Mixed | None:
-    """What the splits of a plan mix, or None.
+    """Return how the splits of a plan separate related rows, or None.
 
-    Where nobody has said when or where the rows were taken, or of which group they are, `order`
-    is looked at: by default what the table is sorted by.
+    If times, places and groups are unknown, `order` is used: by default the order in which the
+    table is sorted.
     """
     named = _of_given(data, plan)
     if named is not None or data.time is not None:
@@ -85,7 +86,7 @@ def _of_given(data: Data, plan: Plan) -> Mixed | None:
 def _of(
     data: Data, plan: Plan, kind: Kind, n_rows: int, place: str, *, by_user: bool = True
 ) -> Mixed | None:
-    """With the method that keeps apart all that is known of the rows, not this kind alone."""
+    """Return the finding with a method that respects all known relations, not only this kind."""
     if not n_rows:
         return None
     k = min(max(plan.n_questions, 2), MOST_PARTS)
@@ -101,18 +102,18 @@ WORDS_OF_TIME = (
     "time|times|timestamp|datetime|date|dates|epoch|year|month|week|day|days|hour|minute|second"
 )
 NAME_OF_TIME = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
-DISTINCT = 0.95  # share of distinct values from which numbers may be times
-REGULAR = 0.5  # share of equal steps: a clock has them, a sorted feature has not
-FEWEST = 20  # fewer rows do not tell whether neighbours are alike
-ERRORS = 3.0  # neighbours are alike beyond so many standard errors
-LOOKED_AT = 50  # unsorted first rows spare a look at the others
+DISTINCT = 0.95  # minimum share of distinct values for numbers that may be times
+REGULAR = 0.5  # Minimum share of equal steps. A clock has them, a sorted feature has not.
+FEWEST = 20  # With fewer rows it cannot be decided whether neighbours are similar.
+ERRORS = 3.0  # Neighbours are similar beyond this many standard errors.
+LOOKED_AT = 50  # If these first rows are unsorted, the others are not examined.
 
 
 @frozen(eq=False)
 class OrderOfRows:
-    """One time for each row, and where it was found; `are_times`: by kind or by name.
+    """A time for each row, and where it was found; `are_times` says that kind or name show it.
 
-    Other numbers say only that the table is sorted by them.
+    Otherwise the numbers only say that the table is sorted by them.
     """
 
     times: np.ndarray
@@ -121,9 +122,9 @@ class OrderOfRows:
 
 
 def order_of_table(data: Data) -> OrderOfRows | None:
-    """What the rows of a frame or an array are sorted by; one answer, the surest.
+    """Return the order in which the rows of a frame or an array are sorted, if any.
 
-    Whatever sorts the rows makes the same stretches of them, so no second one is looked for.
+    All columns that sort the rows define the same stretches of rows, so that one is enough.
     """
     X = data.X
     names = column_names(X)
@@ -141,20 +142,20 @@ def order_of_table(data: Data) -> OrderOfRows | None:
 
 
 def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> OrderOfRows | None:
-    """The first dates in the order of the rows; else numbers that a name calls times; else numbers.
+    """Return sorted dates, else sorted numbers with the name of a time, else sorted numbers.
 
-    Numbers are looked at only where they count in equal steps, and where y of rows next to each
-    other is alike: else a model that finds no answer for numbers that it never saw is no sign of
-    time. Without a name, nothing else may tell why the rows stand so: neither y nor another column
-    is sorted. A table that was sorted by a feature and numbered has no times, though stretches of
-    it differ.
+    Numbers are considered only if they increase in equal steps, and if y is similar for
+    neighbouring rows: otherwise a model that fails for unseen numbers would be no sign of time.
+    Numbers without a suitable name are considered only if nothing else may explain the order of the
+    rows: neither y nor another column is sorted. A table that was sorted by a feature and then
+    numbered has no times, although its stretches differ.
     """
     counted: list[OrderOfRows] = []
     sorted_by = 0
     for place, column in columns:
         dates = dates_in(column)
         if dates is not None:
-            if _is_sorted(dates) or _is_sorted(dates[::-1]):  # the newest may stand first
+            if _is_sorted(dates) or _is_sorted(dates[::-1]):  # The newest date may come first.
                 return OrderOfRows(dates, place, True)
             continue
         numbers = _numbers(column)
@@ -173,12 +174,12 @@ def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> Order
 
 
 def neighbours_alike(y: np.ndarray) -> bool:
-    """Whether y of a row is like that of the next, more than in a random order of the rows.
+    """Return True if y is more similar for neighbouring rows than in a random order.
 
-    By more than three standard errors: of the lag one correlation of ranks, or of the number of
-    neighbours of one class. Of several targets one is enough.
+    The difference has to exceed three standard errors, of the lag-one rank correlation or of the
+    number of neighbours of the same class. With several targets one is enough.
     """
-    if y.dtype.kind == "O":  # labels, as frames hold words
+    if y.dtype.kind == "O":  # Frames store text labels as objects.
         y = np.array(list(map(str, y.ravel()))).reshape(y.shape)
     if y.ndim == 2:
         return any(neighbours_alike(column) for column in y.T)
@@ -196,7 +197,7 @@ def neighbours_alike(y: np.ndarray) -> bool:
 
 
 def _of_array(X: Any) -> Iterator[tuple[str, Any]]:
-    """The columns of an array of numbers that may be sorted, by their first rows."""
+    """Return the columns of a numeric array that may be sorted, judged by their first rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "iuf":
         return iter(())
     head = X[:LOOKED_AT]
@@ -205,7 +206,7 @@ def _of_array(X: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_default(index: Any) -> bool:
-    """Whether it is the one that frames have of themselves: 0 to n - 1, without a name."""
+    """Return True for a frame's default index: 0 to n - 1, without a name."""
     values = np.asarray(index)
     counts = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
     return index.name is None and counts
@@ -218,7 +219,7 @@ def _name(place: str, column: Any) -> str:
 
 
 def _numbers(column: Any) -> np.ndarray | None:
-    """Finite numbers, one per row; None of anything else."""
+    """Return finite numbers, one per row; None for anything else."""
     values = np.asarray(column)
     if values.ndim != 1 or values.dtype.kind not in "iuf" or len(values) < 3:
         return None
@@ -231,9 +232,9 @@ def _is_sorted(values: np.ndarray) -> bool:
 
 
 def _counts(numbers: np.ndarray) -> bool:
-    """Whether almost every row has a number of its own, in steps that are mostly one and the same.
+    """Return True if almost every row has its own number, mostly in equal steps.
 
-    A feature that the table happens to be sorted by has steps of every size.
+    A feature by which the table happens to be sorted has steps of every size.
     """
     steps = np.diff(numbers)
     if (numbers != np.floor(numbers)).any() or np.mean(steps > 0) < DISTINCT:
@@ -242,7 +243,7 @@ def _counts(numbers: np.ndarray) -> bool:
 
 
 def _is_grouped(y: np.ndarray) -> bool:
-    """Whether the rows are sorted by y, or each class stands in one piece."""
+    """Return True if the rows are sorted by y, or if the rows of each class are contiguous."""
     if y.ndim != 1:
         return False
     if y.dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""Checks that need nothing but the scores of the candidates."""
+"""Checks that require only the scores of the candidates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from truerisk.results.interval import Scale
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
 
-LARGE = 0.1  # optimism beyond this share of the honest risk is large
+LARGE = 0.1  # Optimism above this share of the honest risk is large.
 
-FEWEST_VALUES = 3  # a parameter with fewer values has no inside
-SHARES = ("ratio", "subsample", "max_samples", "max_features")  # parameters that end at 1
+FEWEST_VALUES = 3  # A parameter with fewer values has no inner values.
+SHARES = ("ratio", "subsample", "max_samples", "max_features")  # parameters whose maximum is 1
 
 
 def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Finding]:
-    """Failed fits, the choice, the curse of the maximum, the edge, the plateau."""
+    """Return findings on failed fits, the choice, selection bias, grid edges and plateaus."""
     return [
         *claim.findings,
         *_failed(claim, error_score),
@@ -35,7 +35,10 @@ def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Fi
 
 
 def rough_correction(claim: Claim, scale: ScoreScale) -> float | None:
-    """The risk by Tibshirani and Tibshirani, where scores of splits of several rows were kept."""
+    """Return the risk of Tibshirani and Tibshirani's correction, or None.
+
+    It requires the scores of splits with several test rows.
+    """
     if claim.scores is None or claim.is_one_by_one:
         return None
     if not np.isfinite(claim.scores[claim.best]).all():
@@ -127,8 +130,8 @@ def _edges(claim: Claim) -> Iterator[Finding]:
             continue
         low, high = value == min(tried), value == max(tried)
         are_whole = all(isinstance(v, int | np.integer) for v in tried)
-        ends_below = value == 0 or (are_whole and value == 1)  # nothing lies below
-        ends_above = value == 1 and name.endswith(SHARES)  # nothing lies above a whole
+        ends_below = value == 0 or (are_whole and value == 1)  # No smaller value is possible.
+        ends_above = value == 1 and name.endswith(SHARES)  # No larger value is possible.
         if (low and not ends_below) or (high and not ends_above):
             side = "smallest" if low else "largest"
             yield Finding(
@@ -152,10 +155,10 @@ def _flat(claim: Claim) -> Iterator[Finding]:
 def risk_findings(
     claimed: float, honest: RiskEstimate, scale: Scale, mixes: bool = False
 ) -> Iterator[Finding]:
-    """A claim outside the interval is refuted; one inside may still flatter.
+    """Yield findings on a claim that the interval refutes, or that is optimistic inside it.
 
-    `claimed` is an error, and `scale` that of the search. `mixes` says that the splits of the
-    search tested models which saw what belongs to a row.
+    `claimed` is an error, and `scale` that of the search. `mixes` says that models were tested on
+    rows while related rows were in their training sets.
     """
     value, interval, noun = honest.loss_value, honest.loss_interval, scale.noun
     if value is None:

@@ -1,4 +1,4 @@
-"""The audit of a fitted search: what it claims, what is honest, what was found."""
+"""The audit of a fitted search: its claim, the honest risk, and the findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Number = Annotated[float, FINITE]
 
 @frozen
 class Stated(OnScale, Record):
-    """A number that a search states by its own scores: without rows there is no interval.
+    """A number derived from the search's own scores, which has no interval without rows.
 
     `value` and `perfect` are those of the score of the search, as in `RiskEstimate`.
     """
@@ -49,7 +49,7 @@ class Stated(OnScale, Record):
 
     @property
     def named_scoring(self) -> str:
-        """The score: a search names no class beside it."""
+        """The score; a search does not name its class."""
         return self.scoring
 
     def __float__(self) -> float:
@@ -215,7 +215,7 @@ class Audit(Bounded, Record):
 
 
 def conclusion_of(audit: Audit, named: str) -> str:
-    """The result in a sentence or two, where the search calls its score `named`."""
+    """Return the result in one or two sentences, where `named` is the search's score."""
     claim = f"{named} {formats.number(audit.claimed.value)}"
     if audit.is_rough:
         return f"{claim} {_roughly(audit)}"
@@ -237,7 +237,7 @@ def conclusion_of(audit: Audit, named: str) -> str:
 
 
 def _shares(audit: Audit) -> str:
-    """How much of the claim the choice took, and how much the splits."""
+    """Return how much of the optimism is due to the choice, and how much to the splits."""
     if audit.mixes is None:
         return ""
     saw = f"models that saw {MODELS_SAW[audit.mixes]}"
@@ -252,7 +252,7 @@ def _shares(audit: Audit) -> str:
 
 
 def _unknown(audit: Audit) -> str:
-    """Why there is no honest risk."""
+    """Return why there is no honest risk."""
     if audit.mixes is None:
         return "could not be checked: fits failed."
     saw = f"models that saw {MODELS_SAW[audit.mixes]}"

@@ -1,7 +1,7 @@
-"""The same splits again: out-of-fold losses of every candidate, and what choosing among them costs.
+"""Replay of a search: out-of-fold losses of every candidate, and the cost of choosing by them.
 
-No split is drawn that the search did not draw, so the candidates' scores must come out as the
-search says; that they do is checked.
+The splits are those of the search, so that the candidates' scores must be equal to those that the
+search reports. This is checked.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ from truerisk.results.interval import tied
 from truerisk.results.results import RiskCurve, RiskEstimate, dress
 from truerisk.search.claim import Claim, ScoreScale
 
-EXACT = 1e-7  # relative; what other orders of summation may change
-ALONG_A_PATH = 0.02  # of scores between solutions that stopped at different iterations
+EXACT = 1e-7  # relative difference that another order of summation may cause
+# relative difference of scores between solutions that stopped at different iterations
+ALONG_A_PATH = 0.02
 
 
 @frozen(eq=False)
 class Replayed:
-    """Losses of all candidates on the rows that were tested, on the scale of the claim.
+    """Losses of all candidates on the tested rows, on the scale of the claim.
 
-    `losses[c, i]` is the mean over the splits that test row `rows[i]`; `weights` is what the row
-    counts in the search's own average of its splits. `risks[c, k]` is the risk in split k. For AUC,
-    which no losses of rows add up to, `scores` hold what the candidates answered instead; of other
-    scores of whole test sets there are neither. `answers` are those of the fits, if any were made.
+    `losses[c, i]` is the mean over the splits that test row `rows[i]`, and `weights` is the weight
+    of the row in the search's own average of its splits. `risks[c, k]` is the risk in split k. AUC
+    is not a sum of row losses, so that `scores` hold the predictions of the candidates instead.
+    Other scores of whole test sets have neither. `answers` are those of the fits, if any were made.
     """
 
     losses: np.ndarray
@@ -62,7 +63,7 @@ class Replayed:
 
     @property
     def tells_rows(self) -> bool:
-        """Whether the candidates can be compared on a part of the rows."""
+        """True if the candidates can be compared on a subset of the rows."""
         return self.scores is not None or len(self.losses) > 0
 
     def risks_without(self, tested: np.ndarray, data: Data | None) -> np.ndarray:
@@ -71,7 +72,7 @@ class Replayed:
             apart = ~np.isin(self.rows, tested)
             risks: np.ndarray = self.losses[:, apart] @ self.weights[apart]
             return risks
-        assert data is not None  # whose classes are ranked
+        assert data is not None  # The classes of the data are needed for ranks.
         rows, _ = self.scores.plan.positions
         sets = [slice(a, b) for a, b in pairwise(self.scores.plan.test_offsets)]
         apart = (~np.isin(rows, tested)).astype(np.float64)
@@ -79,7 +80,7 @@ class Replayed:
 
 
 def refuse_bootstrap(scale: ScoreScale) -> None:
-    """Refuse the bootstrap bias correction of a score that rows do not add up to."""
+    """Raise if the bootstrap bias correction is requested for a score that is no mean over rows."""
     if not scale.by_rows and scale.word != "auc":
         raise Refusal(
             f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
@@ -112,7 +113,7 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
 
 
 def _of_kept(curve: RiskCurve) -> Replayed:
-    """A search of ours has kept its out-of-fold losses: there is nothing to fit."""
+    """Return the out-of-fold losses that our own search has stored, without any fit."""
     assert curve.evaluation is not None
     tested = curve.evaluation.tested
     rows = tested[0].loss_rows
@@ -130,10 +131,10 @@ def _of_kept(curve: RiskCurve) -> Replayed:
 def _by_row(
     claim: Claim, scale: ScoreScale, computed: Computed, weight: np.ndarray | None
 ) -> Replayed:
-    """Losses per row and split, scaled as the scorer scales them, averaged over the splits.
+    """Return losses per row and split, scaled like the scorer, averaged over the splits.
 
-    `weight` is for a scorer that weights the rows: newer versions of scikit-learn hand the
-    `sample_weight` of fit on to it, older ones do not, and the scores tell which.
+    `weight` is for a scorer that weights the rows: newer versions of scikit-learn pass the
+    `sample_weight` of fit on to it, older ones do not, and the scores show which.
     """
     answers, data = computed.all_answers, computed.problem.data
     loss = computed.problem.loss
@@ -167,7 +168,7 @@ def _by_row(
 def bias_corrected(
     claim: Claim, replayed: Replayed, problem: Problem, replicates: int
 ) -> RiskEstimate:
-    """The risk of choosing the best candidate, by the bootstrap bias correction."""
+    """Return the risk of choosing the best candidate, by the bootstrap bias correction."""
     data = problem.data
     rng = Streams(problem.seed).get("bbc")
     with stage("bias correction"):
@@ -205,7 +206,7 @@ def bias_corrected(
 
 
 def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str | None:
-    """Why percentiles of the samples would say nothing of the error, or None."""
+    """Return why percentiles of the samples would not be a valid interval, or None."""
     if ordered and problem.data.time is None:
         return ORDERED
     n, least = len(corrected.replicates), ceil(2 / (1 - problem.confidence_level) - 1e-9)
@@ -220,10 +221,10 @@ def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str |
 def replay_findings(
     claim: Claim, scale: ScoreScale, replayed: Replayed, again: Callable[[], Replayed]
 ) -> list[Finding]:
-    """Whether the replayed scores are those of the search.
+    """Return findings if the replayed scores differ from those of the search.
 
-    Where they are not, `again` replays with other seeds: scores that then differ once more are
-    those of models that draw at random.
+    In this case `again` replays with other seeds. If the scores change once more, the models use
+    random numbers without a seed.
     """
     if claim.curve is not None or _agrees(claim, scale, replayed):
         return []
@@ -253,7 +254,7 @@ def _agrees(claim: Claim, scale: ScoreScale, replayed: Replayed) -> bool:
 
 
 def _gap(claim: Claim, scale: ScoreScale, replayed: Replayed) -> tuple[float, float, str]:
-    """The largest difference between kept and replayed scores, their size, and which scores."""
+    """Return the largest difference of stored and replayed scores, their size, and their kind."""
     means = replayed.risks.mean(axis=1)
     if claim.scores is None:
         own, again = np.array([claim.score]), scale.score(means[[claim.best]])
@@ -270,7 +271,7 @@ def _gap(claim: Claim, scale: ScoreScale, replayed: Replayed) -> tuple[float, fl
 def corrected_ranks(
     answers: Answers, data: Data, rng: np.random.Generator, replicates: int
 ) -> Corrected:
-    """The risk of choosing by AUC, from the scores that all candidates gave all tested rows."""
+    """Return the risk of choosing by AUC, from all candidates' scores of all tested rows."""
     rows, _ = answers.plan.positions
     sets = [slice(a, b) for a, b in pairwise(answers.plan.test_offsets)]
     positive = data.codes_of(rows) == 1
@@ -304,7 +305,7 @@ def corrected_ranks(
 
 
 def weighted_auc_risk(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """1 − AUC of one set for every row of `weights`; NaN where a class has no weight.
+    """Return 1 − AUC of one set for every row of `weights`; NaN if a class has no weight.
 
     >>> scores, positive = np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True])
     >>> weighted_auc_risk(scores, positive, np.array([[1.0, 1, 1, 1], [1, 0, 1, 0]])).tolist()
@@ -325,7 +326,7 @@ def weighted_auc_risk(scores: np.ndarray, positive: np.ndarray, weights: np.ndar
 def _risks(
     values: np.ndarray, positive: np.ndarray, sets: list[slice], weights: np.ndarray
 ) -> np.ndarray:
-    """`(samples, candidates)`: the mean over the sets in which the AUC exists."""
+    """Return `(samples, candidates)` means over the sets in which the AUC exists."""
     total = np.zeros((len(weights), len(values)))
     counts = np.zeros_like(total)
     for part in sets:
@@ -339,7 +340,7 @@ def _risks(
 
 
 def _smallest(risks: np.ndarray) -> np.ndarray:
-    """The first candidate with the smallest risk in each sample, −1 where none has one."""
+    """Return the first candidate with the smallest risk in each sample; −1 if none has a risk."""
     lost = np.isnan(risks).all(axis=1)
     filled = np.where(np.isnan(risks), np.inf, risks)
     least = filled.min(axis=1, keepdims=True)

@@ -1,20 +1,20 @@
-r"""The hierarchical correlated t test: two methods on many data sets, by their single splits.
+r"""The hierarchical correlated t test: two methods on many data sets, from their single splits.
 
-Of data set i the differences x of n splits, whose training sets overlap, are normal with mean δᵢ,
-standard deviation σᵢ and correlation ρᵢ; the δᵢ are Student t around μ₀ with scale σ₀ and ν degrees
-of freedom (Corani, Benavoli, Demšar, Mangili and Zaffalon 2017). Their priors: σᵢ and σ₀ are
-uniform from 0 on, μ₀ uniform within the largest difference, ν − 1 gamma with a shape uniform in
-(½, 5) and a rate uniform in (.05, .15).
+For data set i, the differences x of n splits, whose training sets overlap, are normal with mean δᵢ,
+standard deviation σᵢ and correlation ρᵢ. The δᵢ have a Student t distribution around μ₀ with scale
+σ₀ and ν degrees of freedom (Corani, Benavoli, Demšar, Mangili and Zaffalon 2017). The priors are:
+σᵢ and σ₀ are uniform from 0 on, μ₀ is uniform within the largest difference, and ν − 1 is gamma
+with a shape uniform in (½, 5) and a rate uniform in (.05, .15).
 
-The posterior is three-dimensional and is summed on a grid; nothing is drawn. With σᵢ flat the
+The posterior is three-dimensional and is summed on a grid, without simulation. With a flat σᵢ the
 likelihood of δᵢ is a Student t with n − 2 degrees of freedom around the mean x̄ᵢ,
 
     scale² = (1 + (n − 1) ρ) / n · Σ (x − x̄)² / ((1 − ρ) (n − 2)),
 
-and a Student t is a normal distribution whose precision is gamma. So the convolution of the two t
-is a double sum of normal densities over logarithms of precisions, which the trapezoidal rule sums
-with an error far below that of the grid. The sum over the precisions of δᵢ moves log σ₀ alone: one
-table over μ₀ and log τ serves all σ₀ and all ν.
+and a Student t is a normal distribution whose precision is gamma. The convolution of the two t
+distributions is therefore a double sum of normal densities over logarithms of precisions, which the
+trapezoidal rule computes with an error far below that of the grid. The sum over the precisions of
+δᵢ only shifts log σ₀, so that one table over μ₀ and log τ serves all σ₀ and all ν.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ FEWEST_SETS, FEWEST_SPLITS = 3, 3
 N_MEANS, N_DEGREES = 97, 12
 STEP = 0.06  # of log τ
 STRIDE = 3  # steps of log τ in one of log σ₀
-LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * STEP)  # of a δ, from a small τ to a large one
+# Precisions of a δ, from a small τ to a large one.
+LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * STEP)
 WIDEST, NARROWEST = 1e3, 1e-3  # σ₀ in standard deviations of the means
-NOTHING = 1e-7  # of the posterior may lie beyond the grid
-FLOOR = 1e-6  # of the scale of a data set whose differences are all the same
+NOTHING = 1e-7  # Probability of the posterior that may lie outside the grid.
+FLOOR = 1e-6  # scale of a data set whose differences are all equal
 
 
 @frozen
 class Hierarchical:
-    """What another data set of the kind would show.
+    """Prediction for another data set of the same kind.
 
-    `better`, `equivalent` and `worse` are how probably each of the three is the likeliest on the
-    next data set; `next_better`, `next_equivalent` and `next_worse` are its predictive
-    probabilities.
+    `better`, `equivalent` and `worse` are the probabilities that each of the three is the most
+    likely result on the next data set. `next_better`, `next_equivalent` and `next_worse` are its
+    predictive probabilities.
     """
 
     better: Share
@@ -55,7 +56,7 @@ class Hierarchical:
 
 @frozen
 class _Likelihood:
-    """The Student t of δ of one data set."""
+    """The Student t likelihood of δ of one data set."""
 
     centre: float
     scale: float
@@ -65,7 +66,7 @@ class _Likelihood:
 def hierarchical(
     differences: Sequence[np.ndarray], correlations: Sequence[float], rope: float
 ) -> Hierarchical | None:
-    """The posterior of the differences of splits; None where all of them are the same."""
+    """Return the posterior of the splits' differences; None if all of them are equal."""
     largest = max(float(np.abs(x).max()) for x in differences)
     widest_split = max(float(np.ptp(x)) for x in differences)
     if (
@@ -75,14 +76,15 @@ def hierarchical(
         return None
     sets = [_likelihood(x / largest, rho) for x, rho in zip(differences, correlations, strict=True)]
     means, weights = _means(sets)
-    # logarithms of σ₀ in strides, over the orders of magnitude that its prior leaves. Its density
-    # falls as the power N − 1 of σ₀ where that is large, so many data sets need fewer.
+    # These are logarithms of σ₀ over the orders of magnitude that its prior allows. For large σ₀
+    # its density decreases as the power N − 1, so that many data sets need fewer values.
     spread = float(np.std([each.centre for each in sets], ddof=1))
     spread = max(spread, 1e-3 * float(np.mean([each.scale for each in sets])), FLOOR)
     widest = min(WIDEST, 10 * NOTHING ** (-1 / (len(sets) - 2)))
     ends = np.log([NARROWEST * spread, widest * spread])
     log_scales = np.asarray(np.arange(ends[0], ends[1], STRIDE * STEP))
-    # ν and its prior weights: gamma, averaged over shapes and rates, on a logarithmic grid
+    # These are ν and its prior weights: gamma, averaged over shapes and rates, on a logarithmic
+    # grid.
     from scipy.special import gammaln
 
     excess = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
@@ -94,7 +96,7 @@ def hierarchical(
     scales = np.exp(log_scales)
     posterior = _posterior(sets, means, log_scales, degrees)
     posterior += np.log(weights)[:, None, None] + np.log(prior)
-    # Below the smallest σ₀ nothing changes any more: its cell reaches down to 0.
+    # Below the smallest σ₀ nothing changes any more, so that its cell extends to 0.
     cells = scales * STRIDE * STEP
     cells[0] += scales[0]
     posterior += np.log(cells)[:, None]
@@ -110,7 +112,10 @@ def _likelihood(x: np.ndarray, rho: float) -> _Likelihood:
 
 
 def _means(sets: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
-    """μ₀ from −1 to 1, the largest difference, dense where the data sets are; with its weights."""
+    """Return a grid of μ₀ from −1 to 1 (the largest difference) and its weights.
+
+    It is dense near the data sets.
+    """
     centres = np.array([likelihood.centre for likelihood in sets])
     middle = float(np.median(centres))
     narrow = 1 / np.sqrt(sum(1 / likelihood.scale**2 for likelihood in sets))
@@ -123,7 +128,7 @@ def _means(sets: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _log_precision_density(u: np.ndarray, df: np.ndarray | float) -> np.ndarray:
-    """Of u = log g where g df is χ² with df degrees of freedom."""
+    """Return the log density of u = log g, where g df is χ² with df degrees of freedom."""
     from scipy.special import gammaln
 
     half = np.asarray(df) / 2
@@ -133,7 +138,7 @@ def _log_precision_density(u: np.ndarray, df: np.ndarray | float) -> np.ndarray:
 def _posterior(
     sets: Sequence[_Likelihood], means: np.ndarray, log_scales: np.ndarray, degrees: np.ndarray
 ) -> np.ndarray:
-    """The log likelihood of μ₀, σ₀ and ν: the sum of those of the data sets."""
+    """Return the log likelihood of μ₀, σ₀ and ν, summed over the data sets."""
     mixed = np.exp(_log_precision_density(LOG_PRECISIONS[:, None], degrees)) * 2 * STEP
     first, n_windows = -LOG_PRECISIONS[0] / 2, STRIDE * (len(log_scales) - 1) + 1
     log_tau = log_scales[0] + first + STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
@@ -146,7 +151,7 @@ def _posterior(
 
 
 def _table(likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray) -> np.ndarray:
-    """The density of x̄ − μ₀ for a normal δ of variance τ²: a sum over the precisions of x̄."""
+    """Return the density of x̄ − μ₀ for a normal δ of variance τ², summed over precisions of x̄."""
     step = min(0.4, np.sqrt(2 / likelihood.df))
     u = np.arange(3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -step)
     logs = _log_precision_density(u, float(likelihood.df))
@@ -162,7 +167,7 @@ def _table(likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray) 
 def _next(
     chances: np.ndarray, means: np.ndarray, scales: np.ndarray, degrees: np.ndarray, rope: float
 ) -> Hierarchical:
-    """The next δ, by the posterior of the distribution that it comes from."""
+    """Predict the next δ from the posterior of its distribution."""
     from scipy.special import stdtr
 
     below = (-rope - means[:, None, None]) / scales[:, None]
@@ -176,10 +181,10 @@ def _next(
 
 
 def _mass(margin: np.ndarray, chances: np.ndarray) -> float:
-    """The mass of all μ₀ with a positive margin, which falls along μ₀.
+    """Return the posterior probability of all μ₀ with a positive margin, which decreases with μ₀.
 
-    The place where it crosses zero lies between two points of the grid, whose masses reach half
-    way to each other.
+    The zero crossing lies between two points of the grid, whose cells extend half way to each
+    other.
     """
     positive = (margin > 0).sum(0)
     last, first = np.maximum(positive - 1, 0), np.minimum(positive, len(margin) - 1)

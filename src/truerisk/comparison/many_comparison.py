@@ -1,4 +1,4 @@
-"""A comparison of methods over many data sets: a frozen value, and what it says in sentences."""
+"""A comparison of methods over many data sets: a frozen value with conclusions in sentences."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ManyComparison(Record):
 
     @property
     def _summary(self) -> tuple[list[str], list[list[str]]]:
-        """The values in a table: its head, and a row for each method, the best rank first."""
+        """Header and rows of the table of values, with one row per method, the best rank first."""
         columns = dict(zip(self.methods, zip(*self.values, strict=True), strict=True))
         rows = [
             [formats.clean(name, 60), *map(formats.number, columns[name])]
@@ -143,7 +143,7 @@ class ManyComparison(Record):
 
 
 def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
-    """What was found of two methods at a time: the head, and a row for each pair."""
+    """Return header and rows of the results for pairs of methods."""
     head = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
             "P(same)", "P(worse)"]  # fmt: skip
     rows = [
@@ -160,7 +160,7 @@ def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]
 
 
 def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
-    """The same by single splits, for the pairs of which they are known."""
+    """Return header and rows of the results by single splits, for pairs that have them."""
     head = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
     rows = [
         [formats.clean(p.a, 40), formats.clean(p.b, 40)]
@@ -172,7 +172,7 @@ def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]
 
 
 def _flat(pair: MethodPair) -> dict[str, Any]:
-    """A pair in one row: the ends of its interval, and what single splits say, as columns."""
+    """Return a pair as one row, with the interval's limits and split results as columns."""
     plain = asdict(pair)
     interval, by_splits = plain.pop("interval"), plain.pop("hierarchical") or {}
     ends = {end: None if interval is None else interval[end] for end in ("low", "high")}
@@ -180,14 +180,17 @@ def _flat(pair: MethodPair) -> dict[str, Any]:
     return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}
 
 
-FEWEST = 5  # data sets over which methods are ranked
+FEWEST = 5  # minimum number of data sets over which methods are ranked
 PROBABLE = 0.95
 MOST_NAMED = 6
 BY_SPLITS = "By their single splits, for another data set"
 
 
 def concluded(comparison: ManyComparison) -> Iterator[str]:
-    """Ranks, the test of all, the pairs, what is practically so; of few data sets that alone."""
+    """Yield sentences on ranks, the overall test, the pairs and practical equivalence.
+
+    With few data sets there is only one sentence, which says so.
+    """
     n, total, test = comparison.n_compared, len(comparison.data_sets), comparison.friedman
     if not comparison.is_ranked:
         yield (
@@ -202,7 +205,7 @@ def concluded(comparison: ManyComparison) -> Iterator[str]:
             differ = "differ by more than chance"
         yield f"The ranks {differ} (Friedman's test, {test}, {p_text(test.p_value)})."
         yield from _significant(comparison)
-        # by the Bayesian signed-rank test, and where single splits are known
+        # Chances come from the Bayesian signed-rank test, and from single splits if they are known.
         values = [(pair, pair) for pair in comparison.pairs]
         splits = [(pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical]
         yield from _by_chances(comparison, values, "On most data sets these", "probably")
@@ -212,7 +215,7 @@ def concluded(comparison: ManyComparison) -> Iterator[str]:
 
 
 def p_text(p: float) -> str:
-    """A p-value as it is printed.
+    """Format a p-value.
 
     >>> p_text(0.01162), p_text(3.2e-9), p_text(1.0)
     ('p = 0.0116', 'p < 0.0001', 'p = 1')

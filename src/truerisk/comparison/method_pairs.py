@@ -1,20 +1,20 @@
-r"""Two of the methods over many data sets: tests, the size of the difference, probabilities.
+r"""Two methods over many data sets: tests, the size of the difference, and probabilities.
 
-Wilcoxon's signed-rank test goes with a shift. The absolute differences are ranked, ties share the
-mean of their ranks, and W is the sum of the ranks of positive differences. Zero differences are
-ranked with the others and then speak for neither side (Pratt 1959). Up to `EXACT` differences the
-p-value is exact, given the ranks: every rank has either sign with probability one half. Beyond, W
-is taken as normal.
+Wilcoxon's signed-rank test comes with an estimate of the shift. The absolute differences are
+ranked, ties get the mean of their ranks, and W is the sum of the ranks of positive differences.
+Zero differences are ranked with the others and then count for neither side (Pratt 1959). Up to
+`EXACT` differences the p-value is exact, given the ranks: every rank has either sign with
+probability one half. For more differences, W is treated as normal.
 
-The Bayesian signed-rank test has a Dirichlet process in place of a distribution of differences. The
-differences z₁ … z_N of N data sets, and z₀ = 0 for the prior, get weights w that are Dirichlet
-with parameters (s, 1, …, 1). With r half the width of the region of practical equivalence
+The Bayesian signed-rank test models the distribution of differences by a Dirichlet process. The
+differences z₁ … z_N of N data sets, and z₀ = 0 for the prior, get Dirichlet weights w with
+parameters (s, 1, …, 1). With r half the width of the region of practical equivalence
 
     θ_better = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r],  θ_worse = Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ > 2r],  θ_equal the rest,
 
-and the answer is how probably each of the three is the largest (Benavoli, Mangili, Corani, Zaffalon
-and Ruggeri 2014; Benavoli, Corani, Demšar and Zaffalon 2017). The weights are drawn from their
-distribution itself, so the only error is that of the number of draws.
+and the result is the probability that each of the three is the largest (Benavoli, Mangili, Corani,
+Zaffalon and Ruggeri 2014; Benavoli, Corani, Demšar and Zaffalon 2017). The weights are drawn from
+their exact distribution, so that the only error is due to the finite number of draws.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Shift:
 
 
 def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
-    """The test; differences that are rounding beside `scale` are zero."""
+    """Test the differences; those within rounding error relative to `scale` count as zero."""
     from scipy.stats import rankdata
 
     sizes = _rounded(np.abs(differences), scale)
@@ -81,7 +81,7 @@ def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
 
 
 def _rounded(sizes: np.ndarray, scale: float) -> np.ndarray:
-    """Sizes in steps that are far below any difference: what rounding tells apart is tied."""
+    """Round sizes in steps far below any real difference, so that rounding errors become ties."""
     steps = TIE * scale
     return np.round(sizes / steps) * steps if steps else sizes
 
@@ -101,7 +101,7 @@ def _p_value(ranks: np.ndarray, positive: float) -> float:
 
 
 def _chances(doubled: np.ndarray) -> np.ndarray:
-    """The chances of each sum of doubled ranks, every rank taken or left by a fair coin."""
+    """Return the probability of each sum of doubled ranks with random signs."""
     chances = np.zeros(int(doubled.sum()) + 1)
     chances[0] = 1.0
     for rank in doubled.tolist():
@@ -112,10 +112,10 @@ def _chances(doubled: np.ndarray) -> np.ndarray:
 
 
 def median_shift(differences: np.ndarray, level: float) -> Shift:
-    """The median of the Walsh averages, and their order statistics as interval.
+    """Return the median of the Walsh averages, and an interval of their order statistics.
 
     The interval is the set of shifts that the test without ties does not reject (Hodges and Lehmann
-    1963); with ties and zeros it covers more often. Few differences cannot keep every level.
+    1963). With ties and zeros it covers more often. Few differences cannot attain every level.
     """
     n = len(differences)
     first, second = np.triu_indices(n)
@@ -127,7 +127,7 @@ def median_shift(differences: np.ndarray, level: float) -> Shift:
 
 @cache
 def _left_out(n: int, tail: float) -> int:
-    """The order of the Walsh average that ends the interval; 0 where no average does."""
+    """Return the order of the Walsh average that limits the interval; 0 if there is none."""
     if n <= EXACT:
         below = np.cumsum(_chances(2 * np.arange(1, n + 1)))[::2]
         return int(np.searchsorted(below, tail * (1 - TIE)))
@@ -137,8 +137,8 @@ def _left_out(n: int, tail: float) -> int:
 
 
 DRAWS = 50_000
-PRIOR = 0.5  # the strength s
-AT_ONCE = 200_000  # weights, so many as a cache holds
+PRIOR = 0.5  # the strength s of the prior
+AT_ONCE = 200_000  # number of weights that fit into the cache
 
 
 def dirichlet_signed_rank(
@@ -149,10 +149,10 @@ def dirichlet_signed_rank(
     draws: int = DRAWS,
     prior: float = PRIOR,
 ) -> np.ndarray:
-    """How probably "lower by more than `rope`", "no matter" and "higher" is the largest share.
+    """Return the probabilities that lower, equivalent or higher has the largest share.
 
-    One line for each pair of methods, from its differences. Pairs with equally many differences
-    share the weights that are drawn.
+    Differences within `rope` are equivalent. Each pair of methods has one line, from its
+    differences. Pairs with equally many differences share the drawn weights.
     """
     largest, lengths = np.zeros((len(differences), 3)), sorted({len(z) for z in differences})
     for before, n in enumerate(lengths):
@@ -169,7 +169,7 @@ def dirichlet_signed_rank(
 
 
 class _Weights:
-    """Dirichlet weights of n sorted differences and of the prior's 0, a column for each draw."""
+    """Dirichlet weights of n sorted differences and of the prior's 0, one column per draw."""
 
     def __init__(self, rng: np.random.Generator, draws: int, n: int, prior: float) -> None:
         drawn = rng.standard_exponential((n, draws))
@@ -177,11 +177,11 @@ class _Weights:
         total = drawn.sum(0) + self.prior
         drawn /= total
         self.prior /= total
-        # from the smallest difference on, and from the largest on
+        # The sums run from the smallest difference on, and from the largest one on.
         self.upward, self.downward = _with_sums(drawn), _with_sums(drawn[::-1])
 
     def shares(self, z: np.ndarray, rope: float) -> np.ndarray:
-        """θ_better, θ_equal and θ_worse of each draw."""
+        """Return θ_better, θ_equal and θ_worse of each draw."""
         better = self._share_below(z, rope, *self.upward)
         worse = self._share_below(-z[::-1], rope, *self.downward)
         return np.stack([better, 1 - better - worse, worse])
@@ -189,12 +189,12 @@ class _Weights:
     def _share_below(
         self, z: np.ndarray, rope: float, weights: np.ndarray, sums: np.ndarray
     ) -> np.ndarray:
-        """Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r]; `sums[k]` is the weight of the k smallest differences.
+        """Return Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r]; `sums[k]` is the weight of the k smallest differences.
 
-        The partners j of i are the smallest, and i is one of j in turn. With zᵢ < −r for the first
-        m alone, one of every two partners is among these: twice their weights times those of
-        their partners is the sum, in which the m² pairs of the first m stand twice. A sum that is
-        the end of the region up to rounding lies inside.
+        The partners j of i are the smallest differences, and i is one of j's partners in turn. Only
+        the first m have zᵢ < −r, and one of every two partners is among them. The sum is therefore
+        twice their weights times those of their partners, minus the m² pairs among the first m,
+        which are counted twice. A sum at the end of the region, up to rounding, counts as inside.
         """
         slack = 2 * TIE * max(float(np.abs(z).max()), rope)
         partners = np.searchsorted(z, -2 * rope - z - slack)
@@ -205,7 +205,7 @@ class _Weights:
 
 
 def _with_sums(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights, and the sum of the first k of them for k from 0 on."""
+    """Return the weights, and the sums of the first k of them for k = 0, 1, …."""
     sums = np.zeros((len(weights) + 1, weights.shape[1]))
     np.cumsum(weights, axis=0, out=sums[1:])
     return weights, sums
@@ -216,11 +216,11 @@ class MethodPair:
     """Method a and method b: `wins` counts the data sets on which a is better.
 
     `difference` is the Hodges–Lehmann estimate of a − b with its `interval`, in the units of the
-    values. `statistic` is W₊ of the signed-rank test, or z of the average ranks; `p_holm` is
-    corrected for all pairs of the comparison. `correlation` is the rank-biserial one, positive
-    where a is better. `better`, `equivalent` and `worse` are probabilities that on most data sets a
-    is better or worse than b by more than the region, or neither. `favours_a` says which of the two
-    the test speaks for. `hierarchical` goes by the single splits, where they are known.
+    values. `statistic` is W₊ of the signed-rank test, or z of the average ranks. `p_holm` is
+    corrected for all pairs of the comparison. `correlation` is the rank-biserial one, positive if a
+    is better. `better`, `equivalent` and `worse` are probabilities that on most data sets a is
+    better or worse than b by more than the region, or neither. `favours_a` says which of the two
+    the test favours. `hierarchical` is the result from single splits, if they are known.
     """
 
     a: str
@@ -244,7 +244,7 @@ class MethodPair:
 
 
 def pairs_of(table: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[MethodPair, ...]:
-    """All pairs, or those of the control, their p-values corrected together."""
+    """Compare all pairs, or those with the control; correct their p-values together."""
     places = _pairs(table.scores.methods, terms.control)
     apart = [_differences(table.scores.values[:, place]) for place in places]
     with stage("Bayesian tests"):
@@ -260,7 +260,10 @@ def pairs_of(table: RankTable, ranks: np.ndarray, terms: RankTerms) -> tuple[Met
 
 
 def _differences(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Method a less method b where both have a value; beside the scale, rounding counts as 0."""
+    """Return method a minus method b where both have a value, and their scale.
+
+    Differences within rounding error relative to the scale count as 0.
+    """
     values = values[~np.isnan(values).any(1)]
     scale = float(np.abs(values).max())
     raw = values[:, 0] - values[:, 1]
@@ -283,7 +286,7 @@ def _pair(
     chances: tuple[float, float, float],
 ) -> MethodPair:
     (a, b), (raw, scale), methods = place, differences, table.scores.methods
-    oriented = terms.sign * raw  # negative where a is better
+    oriented = terms.sign * raw  # The sign is negative where a is better.
     test, shift = signed_rank(oriented, scale), median_shift(raw, terms.confidence_level)
     in_ranks = float((ranks[:, a] - ranks[:, b]).mean())
     from scipy.special import ndtr

@@ -104,7 +104,7 @@ def compare(
 def difference(
     a: RiskEstimate, b: RiskEstimate, *, rope: float = ROPE, confidence_level: float | None = None
 ) -> Comparison:
-    """What a − b is, by the test that their splits justify: `a - b` of two estimates.
+    """Compute a − b with the test that their splits justify, as for `a - b` of two estimates.
 
     "paired-cv" where both were tested by pairs, else "bayes" on the splits, else "paired-cv" with
     the factor of one drawing, also where the splits do not add up to the values (weights, folds of
@@ -154,7 +154,7 @@ def _values_alone(a: RiskEstimate, b: RiskEstimate, *notes: str) -> Comparison:
 
 
 def _unbounded(a: Any, b: Any) -> Comparison | None:
-    """Return the difference of the clipped values alone where a log loss is infinite, else None."""
+    """Return only the difference of the clipped values if a log loss is infinite, else None."""
     if not (isinstance(a, RiskEstimate) and isinstance(b, RiskEstimate)):
         return None
     infinite = [f for risk in (a, b) for f in risk.findings if f.code == "infinite-loss"]
@@ -165,7 +165,7 @@ def _unbounded(a: Any, b: Any) -> Comparison | None:
 
 
 def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> Comparison:
-    """The posterior of the splits about the difference of the values, where these weigh rows."""
+    """Centre the posterior from splits at the difference of values that weight rows equally."""
     result = replace(of_splits, difference=value).noting(
         "the value weighs all rows equally; its error is that of the splits, which count equally."
     )
@@ -176,7 +176,7 @@ def _about_value(of_splits: Comparison, value: float, tolerance: Tolerance) -> C
 
 
 def _risk_of(source: Any, score: str | None) -> Any:
-    """The honest risk of a search; estimates and losses as they are."""
+    """Return the honest risk of a search; return estimates and losses unchanged."""
     if hasattr(type(source), "risk_"):
         source = source.risk_
     elif hasattr(source, "fit"):
@@ -192,7 +192,7 @@ def _risk_of(source: Any, score: str | None) -> Any:
 
 
 def _in_pairs(a: Any, b: Any) -> bool:
-    """Whether both are estimates that were tested by models without a further fold as well."""
+    """Return True if both estimates also come with tests by models without a further fold."""
     return all(
         isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
         for risk in (a, b)
@@ -200,15 +200,15 @@ def _in_pairs(a: Any, b: Any) -> bool:
 
 
 def _by_influence(a: Any, b: Any) -> bool:
-    """Return True if single rows have no losses, and their effect on both scores is known."""
+    """Return True if rows have no losses, but their influence on both scores is known."""
     return all(
         isinstance(risk, RiskEstimate) and risk.losses is None and risk.influences is not None
         for risk in (a, b)
     )
 
 
-DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, by models without a further fold
-LEAST = 1.6  # the factor of differences that do not move
+DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, from models without a further fold
+LEAST = 1.6  # the factor if the differences do not depend on the training rows
 TINY = 1e-12
 ALIKE = (
     "no row tells the two apart: every row has the same loss under both, or the same effect on "
@@ -218,11 +218,11 @@ ALIKE = (
 
 @frozen
 class Spread:
-    """How a difference of two cross-validated values varies: what its interval is made of.
+    """Variance of a difference of two cross-validated values, the basis of its interval.
 
-    `plain` is the variance of a mean of as many independent rows, or groups, as there are `units`,
-    `unseen` what one more row each way that tells the two apart would add to it; `instability` is u
-    of the differences, None where no fits without a further fold show it.
+    `plain` is the variance of a mean of as many independent rows, or groups, as there are `units`.
+    `unseen` is added for one more row in each direction that distinguishes the two. `instability`
+    is u of the differences, None if no fits without a further fold show it.
     """
 
     plain: float
@@ -244,19 +244,19 @@ class Spread:
 
     @property
     def factor(self) -> float:
-        """By how much cross-validation varies more than independent rows."""
+        """Variance of cross-validation relative to independent rows."""
         if self.instability is None:
             return ONCE
         return DIFFERENCES.factor(self.instability, self.k, LEAST)
 
     @property
     def error(self) -> float:
-        """The standard error of the difference."""
+        """Standard error of the difference."""
         return sqrt(self.factor * (self.plain + self.unseen))
 
     @property
     def df(self) -> float:
-        """Degrees of freedom: rows, or groups, count for fewer by the factor."""
+        """Degrees of freedom, for which the number of rows or groups is divided by the factor."""
         return self.units / self.factor - 1
 
 
@@ -280,7 +280,7 @@ class PairedCV(PairedTest):
     works_on: ClassVar[PairedOn] = "influences"
 
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        assert pairs.influences is not None  # else `pair` has refused
+        assert pairs.influences is not None  # Otherwise `pair` has raised.
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]
         spread = Spread.of(a, b, mean)

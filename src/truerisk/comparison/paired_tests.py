@@ -1,4 +1,4 @@
-"""What a paired test is, pairs in and a comparison out; the tests on splits, halves and errors."""
+"""Paired tests: their common interface, and the tests on splits, halves and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from truerisk.results.interval import ROPE, Interval, normal_quantile
 
 @frozen
 class Tolerance:
-    """What a test is told besides the pairs: half the region of equivalence, and a level."""
+    """Options of a test: half the width of the region of equivalence, and a confidence level."""
 
     rope: float = ROPE
     confidence_level: float = 0.95
@@ -32,10 +32,10 @@ class Tolerance:
 
 
 class PairedTest(ABC):
-    """A test of "a and b have the same risk" on paired losses; it refuses what it cannot justify.
+    """A test of "a and b have the same risk" on paired losses; it raises if it is not justified.
 
-    `works_on` says on what: one difference per split, losses of rows that were tested once, what
-    each row does to a cross-validated value, or differences in disjoint halves.
+    `works_on` is its input: one difference per split, losses of rows that were tested once, the
+    influence of each row on a cross-validated value, or differences in disjoint halves.
     """
 
     word: ClassVar[str]
@@ -43,7 +43,7 @@ class PairedTest(ABC):
 
     @abstractmethod
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        """What the pairs say."""
+        """Return the result of the test for the pairs."""
 
 
 registry = Registry(
@@ -83,7 +83,7 @@ class NadeauBengio(PairedTest):
     def _by_corrected_t(
         self, pairs: PairedLosses, tolerance: Tolerance, interval: str, *assumed: str
     ) -> Comparison:
-        """Compare by the mean of the split differences; its error counts that splits overlap."""
+        """Compare by the mean of split differences, with an error that accounts for overlap."""
         splits, ratio = pairs.of_splits()
         j = len(splits)
         overlap = (
@@ -118,7 +118,7 @@ class CorrelatedBayes(NadeauBengio):
 
 
 class McNemar(PairedTest):
-    r"""Exact: of the m rows on which the rules differ, a is wrong on Bin(m, ½) if they are alike.
+    r"""Exact test: of m rows with different results, a is wrong on Bin(m, ½) under equality.
 
     The p-value is min(1, 2 P(Bin(m, ½) ≤ min(n_a, n_b))). `details` has McNemar's (1947)
     chi-square with Edwards' continuity correction, (|n_a − n_b| − 1)²/m, as Dietterich (1998)
@@ -205,7 +205,10 @@ class FiveByTwo(PairedTest):
 
 
 def _five_by_two(pairs: PairedLosses) -> np.ndarray:
-    """The differences by repetition and fold; refused unless there are five times two halves."""
+    """Return the differences by repetition and fold.
+
+    Raise unless there are five times two halves.
+    """
     splits, _ = pairs.of_splits()
     n_train, n_test = pairs.sizes()
     repeat = np.repeat(np.arange(5), 2) if pairs.repeat is None else pairs.repeat
@@ -219,7 +222,7 @@ def _five_by_two(pairs: PairedLosses) -> np.ndarray:
     return splits.reshape(5, 2)
 
 
-LARGEST_RHO = 0.499  # of ρ: at ½ the covariance is singular
+LARGEST_RHO = 0.499  # largest ρ, because the covariance is singular at ½
 DOUBLINGS = 60
 MODEL = (
     "differences in halves are normal, independent within a repetition, and correlate alike "
@@ -249,7 +252,7 @@ class Halves:
         return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
 
     def z(self, about: float) -> float:
-        """(mean − about) by its standard error if the true difference is `about`: a score test."""
+        """Return the score test's z, (mean − about) over its error if `about` is the difference."""
         of_mean = 2 * self.j * (self.mean - about) ** 2
         rho = self._likeliest(of_mean)
         l1, l2 = 1 + 2 * (self.j - 1) * rho, 1 - 2 * rho
@@ -257,10 +260,10 @@ class Halves:
         return float((self.mean - about) / np.sqrt(variance * l1 / (2 * self.j)))
 
     def _likeliest(self, of_mean: float) -> float:
-        """The ρ of greatest likelihood, σ² at its best for each: an end, or a root of a cubic.
+        """Return the maximum-likelihood ρ, with σ² maximised out: an end, or a root of a cubic.
 
         q = Q₁/λ₁ + Q₂/λ₂ + Q₃; the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
-        derivative, times q λ₁² λ₂², a polynomial.
+        derivative times q λ₁² λ₂² is a polynomial.
         """
         j = self.j
         l1, l2 = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
@@ -273,7 +276,7 @@ class Halves:
         return float(rhos[np.argmin(deviance)])
 
     def end(self, step: float, limit: float) -> float:
-        """Where |z| reaches the limit on this side of the mean; infinite where it never does."""
+        """Return the point at which |z| reaches the limit on this side of the mean, or infinity."""
         from scipy.optimize import brentq
 
         def beyond(at: float) -> float:

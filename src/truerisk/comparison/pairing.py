@@ -1,4 +1,4 @@
-"""Two sets of losses as paired differences, or the reason why they are not paired."""
+"""Two sets of losses as paired differences, or the reason why they cannot be paired."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ WAYS = (
 class PairedLosses:
     """Losses of two rules, a and b, on the same rows of the same splits.
 
-    `splits` are the differences a − b of the mean losses per split, `repeat`, `n_train` and
-    `n_test` belong to them; `rows` are the two losses of rows that were tested once. `values` are
-    the two risks and `influences` what each row does to them. Row r of `halves` are the differences
-    in the two halves of repetition r. Differences far below `scale`, the largest mean loss of a
-    split, are rounding.
+    `splits` are the differences a − b of the mean losses per split, with their `repeat`, `n_train`
+    and `n_test`. `rows` are the two losses of rows that were tested once. `values` are the two
+    risks and `influences` the influence of each row on them. Row r of `halves` holds the
+    differences in the two halves of repetition r. Differences far below `scale`, the largest mean
+    loss of a split, are rounding errors.
     """
 
     loss: str | None = None
@@ -47,13 +47,13 @@ class PairedLosses:
     halves: np.ndarray | None = None
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """`n_train` and `n_test`; refused where they are not known."""
+        """Return `n_train` and `n_test`; raise if they are not known."""
         if self.n_train is None or self.n_test is None:
             raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
         return self.n_train, self.n_test
 
     def of_splits(self) -> tuple[np.ndarray, float]:
-        """The differences per split, and n_test/n_train; refused where a size is not known."""
+        """Return the differences per split, and n_test/n_train; raise if a size is not known."""
         n_train, n_test = self.sizes()
         if self.splits is None:
             raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
@@ -65,7 +65,7 @@ class PairedLosses:
         return self.splits, float(n_test.mean() / n_train.mean())
 
     def of_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The losses of rows that were each tested once; refused where there are none."""
+        """Return the losses of rows that were each tested once; raise if there are none."""
         if self.rows is None:
             raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
         return self.rows
@@ -80,7 +80,7 @@ def pair(
     n_test: Any = None,
     on: PairedOn = "splits",
 ) -> PairedLosses:
-    """The pairs of two estimates, or of two arrays of losses, that a test works on."""
+    """Return the pairs, from two estimates or two arrays of losses, that a test works on."""
     kinds = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
     if kinds == {True, False}:
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
@@ -95,9 +95,13 @@ def pair(
 
 
 def _refuse_other_rows(a: Any, b: Any) -> None:
-    """Losses are paired by where they stand: two series whose rows are named say if that is so."""
+    """Raise if two series of losses have indices that show that their rows differ.
+
+    Losses are paired by position.
+    """
     of_a, of_b = (getattr(losses, "index", None) for losses in (a, b))
-    if of_a is None or of_b is None or callable(of_a) or callable(of_b):  # of a list
+    # A list has a method of this name.
+    if of_a is None or of_b is None or callable(of_a) or callable(of_b):
         return
     names, others = np.asarray(of_a), np.asarray(of_b)
     if len(names) == len(others) and (names != others).any():
@@ -122,7 +126,7 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
 
 
 def _why_no_influences(a: RiskEstimate) -> str:
-    """Why nothing is known of what single rows do to a value."""
+    """Return why the influence of single rows on a value is unknown."""
     if a.ordered:
         return f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
     if a.losses is not None and (a.splits is None or a.splits[:, 2].sum() > len(a.losses)):
@@ -195,10 +199,10 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
         raise Refusal(
             f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
         )
-    # the formulas are for test sets outside the training set, and no larger than it
+    # The formulas require test sets outside the training set, and not larger than it.
     if (splits[:, 1] + splits[:, 2] > a.n_rows).any():
         raise Refusal(f"'{a.method}' trains on drawn copies: no formula for its splits is known.")
-    if (splits[:, 2] > splits[:, 1] + 1).any():  # the halves of an odd number are alike
+    if (splits[:, 2] > splits[:, 1] + 1).any():  # The halves of an odd number differ by one.
         raise Refusal(
             f"'{a.method}' tests more rows than it trains on, and test sets overlap: no formula is "
             "known for its splits."
@@ -241,7 +245,7 @@ def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
 
 
 def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str | None:
-    """Why losses of rows are no independent trials; None where they may be."""
+    """Return why losses of rows are not independent trials; None if they may be."""
     if splits[:, 2].sum() != len(losses):
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
     if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
@@ -300,7 +304,10 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, on: Paired
 def _refuse_rows_as_splits(
     first: list[np.ndarray], second: list[np.ndarray], n_train: Any, n_test: Any
 ) -> None:
-    """A flat list of zeros and ones, as long as there are rows, is of rows and not of splits."""
+    """Raise if losses of splits look like losses of rows.
+
+    A flat list of zeros and ones, as long as there are rows, holds losses of rows.
+    """
     if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, first)) > 1 or n_test == 1:
         return
     n_train, n_test = (
@@ -311,7 +318,7 @@ def _refuse_rows_as_splits(
 
 
 def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> PairedLosses:
-    """Splits of K-fold cross-validation, `(n,)` or `(repeats, n)`: trained on all other rows."""
+    """Return splits of K-fold cross-validation from `(n,)` or `(repeats, n)` arrays."""
     if not a.shape == b.shape == folds.shape or folds.ndim > 2:
         raise Refusal(
             f"a has shape {a.shape}, b {b.shape} and folds {folds.shape}: give one loss and one "
@@ -357,7 +364,7 @@ def _numbers(values: Any, name: str) -> np.ndarray:
 
 
 def _listed(values: Any, name: str) -> list[np.ndarray]:
-    """The losses of each split; a flat list is one loss (or one risk) per split."""
+    """Return the losses of each split; a flat list holds one loss (or risk) per split."""
     ragged = isinstance(values, Sequence) and len({_numbers(v, name).size for v in values}) > 1
     if ragged:
         return [_numbers(v, name).ravel() for v in values]

@@ -5,8 +5,8 @@ With N data sets, k methods and average ranks R̄ⱼ (Friedman 1937; Demšar 200
     χ²_F = 12 N / (k (k + 1)) · (Σ R̄ⱼ² − k (k + 1)² / 4)
     F_F  = (N − 1) χ²_F / (N (k − 1) − χ²_F)          (Iman and Davenport 1980)
 
-Ties shrink the spread of the ranks, so χ²_F is divided by 1 − Σ (t³ − t) / (N (k³ − k)), where t
-runs over the sizes of all groups of ties.
+Ties reduce the spread of the ranks, so that χ²_F is divided by 1 − Σ (t³ − t) / (N (k³ − k)), where
+t are the sizes of all groups of ties.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truerisk.results.records import FINITE, Count, Share
 
 
 def ranked(values: np.ndarray) -> np.ndarray:
-    """Ranks within each row, 1 for the smallest; tied values share the mean of their ranks.
+    """Return ranks within each row, 1 for the smallest; tied values share their mean rank.
 
     >>> ranked(np.array([[0.2, 0.1, 0.2, 0.3]])).tolist()
     [[2.5, 1.0, 2.5, 4.0]]
@@ -39,9 +39,10 @@ def ranked(values: np.ndarray) -> np.ndarray:
 
 @frozen
 class Friedman:
-    """Whether the methods rank alike: `p_value` is that of F, `chi_p_value` that of χ².
+    """Test for equal ranks of methods; `p_value` is that of F, `chi_p_value` that of χ².
 
-    The statistics that end in `_as_printed` are without correction for ties, as in Demšar (2006).
+    The statistics whose names end in `_as_printed` have no correction for ties, as in Demšar
+    (2006).
     """
 
     chi_square: Annotated[float, FINITE]
@@ -54,12 +55,13 @@ class Friedman:
     f_as_printed: float
 
     def __str__(self) -> str:
-        value = "∞" if self.f == inf else f"{self.f:.2f}"  # where all data sets rank alike
+        # F is infinite if all data sets have the same ranks.
+        value = "∞" if self.f == inf else f"{self.f:.2f}"
         return f"F({self.f_df[0]}, {self.f_df[1]}) = {value}"
 
 
 def friedman(ranks: np.ndarray) -> Friedman:
-    """Friedman's test of ranks `(N, k)`; where all ties leave no spread, the p-values are 1."""
+    """Return Friedman's test of ranks `(N, k)`; the p-values are 1 if there are only ties."""
     from scipy.special import chdtrc, fdtrc
 
     n, k = ranks.shape
@@ -67,7 +69,8 @@ def friedman(ranks: np.ndarray) -> Friedman:
     share = 1 - sum(_tied(row) for row in ranks) / (n * (k**3 - k))
     chi = plain / share if share > 1e-12 else 0.0
     f, degrees = _iman_davenport(chi, n, k), (k - 1, (k - 1) * (n - 1))
-    # F is infinite where every data set ranks alike: of all orders within rows, only those remain.
+    # F is infinite if every data set has the same ranks. Among all permutations within rows, only
+    # equal ones remain.
     p = _all_alike(ranks) if f == inf else float(fdtrc(*degrees, f))
     return Friedman(
         chi, k - 1, float(chdtrc(k - 1, chi)), f, degrees, p, plain, _iman_davenport(plain, n, k)
@@ -85,7 +88,7 @@ def _iman_davenport(chi: float, n: int, k: int) -> float:
 
 
 def _all_alike(ranks: np.ndarray) -> float:
-    """The exact p-value of rows that all rank alike: each of the others had k!/∏t! orders."""
+    """Return the exact p-value of equal rows: each of the others had k!/∏t! permutations."""
     n, k = ranks.shape
     orders = factorial(k)
     for size in np.unique(ranks[0], return_counts=True)[1].tolist():
@@ -94,15 +97,15 @@ def _all_alike(ranks: np.ndarray) -> float:
 
 
 def rank_errors(n: int, k: int) -> float:
-    """The standard error of the difference of two average ranks, without ties."""
+    """Return the standard error of the difference of two average ranks, without ties."""
     return sqrt(k * (k + 1) / (6 * n))
 
 
 def critical_difference(n: int, k: int, level: float) -> float:
-    """Average ranks that differ by more differ at this level for all pairs at once (Nemenyi 1963).
+    """Return the difference of average ranks that is significant for all pairs at once.
 
-    The quantile of the studentized range with infinite degrees of freedom, over √2, times the
-    standard error of a difference.
+    See Nemenyi (1963). It is the quantile of the studentized range with infinite degrees of
+    freedom, divided by √2, times the standard error of a difference.
     """
     from scipy.stats import studentized_range
 
@@ -110,7 +113,7 @@ def critical_difference(n: int, k: int, level: float) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's (1979) step-down correction for as many tests as there are p-values.
+    """Return p-values with Holm's (1979) step-down correction for their number.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -1,8 +1,8 @@
-"""The table data set × method, however it was given: a frame, a mapping, or an array.
+"""The table data set × method, read from a frame, a mapping, or an array.
 
-A cell is a number, or the results of the splits (folds, repetitions) of that data set, the same
-splits for all methods; its value is then their mean. None and NaN are missing: data sets on which a
-method has no value are held by a stated rule of the `RankTerms`, and never in silence.
+A cell is a number, or the results of the splits (folds, repetitions) of that data set, which are
+the same for all methods; its value is their mean. None and NaN are missing values. Data sets on
+which a method has no value are treated by an explicit rule of the `RankTerms`, with a note.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ WAYS = (
 
 @frozen(eq=False)
 class Scores:
-    """Values `(data sets, methods)`, NaN where there is none.
+    """Values `(data sets, methods)`, NaN if missing.
 
-    `splits` holds of each data set the results `(splits, methods)` that its values are means of,
-    and `correlation` how two splits correlate as their training sets overlap; None where that is
-    not known.
+    `splits` holds, for each data set, the results `(splits, methods)` of which its values are
+    means, and `correlation` the correlation of two splits due to overlapping training sets; None if
+    unknown.
     """
 
     data_sets: tuple[str, ...]
@@ -66,7 +66,7 @@ class Scores:
                 raise Refusal(f"method '{method}' has no value on any data set: leave it out.")
 
     def taken(self, rows: np.ndarray) -> Scores:
-        """The data sets of those numbers."""
+        """Return the data sets with these indices."""
         return Scores(
             tuple(self.data_sets[i] for i in rows),
             self.methods,
@@ -90,7 +90,7 @@ def _refuse_twice(names: Sequence[str], what: str) -> None:
 def read_scores(
     table: Any, methods: Any = None, data_sets: Any = None, correlation: Any = None
 ) -> Scores:
-    """The table of what a user gave."""
+    """Return the table that a user gave."""
     if isinstance(table, Scores):
         return table
     cells, columns, rows = _cells(table)
@@ -117,7 +117,7 @@ def read_scores(
 
 
 def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
-    """Rows of cells, and the names of columns and rows where they are known."""
+    """Return rows of cells, and the names of columns and rows if they are known."""
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):
         return _of_frame(table)
     if isinstance(table, Mapping):
@@ -141,7 +141,7 @@ def _cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[
 
 
 def _of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequence[Any] | None]:
-    """Columns of numbers are methods; one column of text names the data sets, or the index does."""
+    """Read numeric columns as methods; a text column or the index names the data sets."""
     columns = {name: list(frame[name]) for name in frame.columns}
     texts = [name for name, cells in columns.items() if any(isinstance(c, str) for c in cells)]
     if len(texts) > 1:
@@ -165,7 +165,7 @@ def _named(names: Any, of_table: Sequence[Any] | None, n: int, what: str) -> tup
 
 
 def _cell(value: Any, data_set: str, method: str) -> np.ndarray:
-    """The results of a cell: of one number, of splits, or empty where something is missing."""
+    """Return the results of a cell: one number, several splits, or none if it is missing."""
     try:
         results = np.atleast_1d(as_array(np.nan if value is None else value, np.float64))
     except ValueError:
@@ -179,7 +179,7 @@ def _cell(value: Any, data_set: str, method: str) -> np.ndarray:
 
 
 def _of_one_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
-    """The splits of a data set as columns; None where a cell is missing or a single number."""
+    """Return the splits of a data set as columns; None if a cell is missing or a single number."""
     sizes = {len(cell) for cell in row if len(cell)}
     if len(sizes) > 1:
         raise BadData(
@@ -220,7 +220,10 @@ WORDS = {
 
 @frozen
 class RankTerms:
-    """`better` is "lower" or "higher"; `control` is the method that all others are held against."""
+    """Options of the comparison: `better` is "lower" or "higher".
+
+    `control` is the reference method.
+    """
 
     better: str = "lower"
     missing: str = "leave-out"
@@ -250,7 +253,7 @@ class RankTerms:
 
     @property
     def sign(self) -> int:
-        """What turns values so that lower is better."""
+        """The factor that makes lower values better."""
         return 1 if self.better == "lower" else -1
 
 
@@ -259,7 +262,7 @@ MOST_NAMED = 5
 
 @frozen(eq=False)
 class RankTable:
-    """The table that takes part; `for_ranks` is finite but for methods that rank last."""
+    """The data sets that take part; `for_ranks` is finite except for methods that rank last."""
 
     scores: Scores
     for_ranks: np.ndarray
@@ -268,7 +271,7 @@ class RankTable:
 
     @property
     def no_splits(self) -> str | None:
-        """What the hierarchical test lacks: None where it has all, empty where none were given."""
+        """What the hierarchical test lacks; None if nothing, empty if no splits were given."""
         scores = self.scores
         if all(splits is None for splits in scores.splits):
             return ""
@@ -285,7 +288,7 @@ class RankTable:
 
 
 def rank_table(scores: Scores, terms: RankTerms) -> RankTable:
-    """Apply the rule for missing cells; what it does is a note."""
+    """Apply the rule for missing cells, with a note on its effect."""
     lacking = np.isnan(scores.values)
     oriented = terms.sign * scores.values
     if not lacking.any():

@@ -1,8 +1,8 @@
 """The compiled module, and arithmetic that several families of engines share.
 
-Other sources in C++ stand beside the Python of their family, each with one caller. A caller checks
-shapes and bounds; the loop trusts them. Nothing here falls back on NumPy in silence: without the
-compiled module `available` is False, `why_not` holds the reason, and a kernel raises
+Other C++ sources are next to the Python code of their family, each with one caller. A caller checks
+shapes and bounds, which the loop trusts. Nothing falls back on NumPy silently: without the compiled
+module `available` returns False, `why_not` the reason, and a kernel raises
 `truerisk.core.errors.Refusal`. An engine asks first and passes the reason on.
 """
 
@@ -24,7 +24,7 @@ NATIVE = "truerisk.kernels._native"
 
 @cache
 def attempt() -> tuple[ModuleType | None, str | None]:
-    """The compiled module and no reason, or no module and the reason; tried once."""
+    """Import the compiled module once; return the module and no reason, or None and the reason."""
     try:
         return import_module(NATIVE), None
     except ImportError as error:
@@ -32,17 +32,17 @@ def attempt() -> tuple[ModuleType | None, str | None]:
 
 
 def available() -> bool:
-    """Whether the compiled kernels can be called."""
+    """Return True if the compiled kernels can be called."""
     return attempt()[0] is not None
 
 
 def why_not() -> str | None:
-    """Why the compiled kernels cannot be called; None when they can."""
+    """Return why the compiled kernels cannot be called; None if they can."""
     return attempt()[1]
 
 
 def native() -> ModuleType:
-    """The compiled module.
+    """Return the compiled module.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The path of L1, elastic-net and ridge logistic regression, all penalties in one call."""
+"""The path of L1, elastic-net and ridge logistic regression, for all penalties in one call."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from truerisk.kernels import native
 class Solutions:
     """The minimiser at every λ.
 
-    `coefficients` (λ, f, p) and `intercepts` (λ, f), in the units of X: f is 1 for two classes
-    (the second against the first), else the number of classes. `passes[l]` is how often the
-    coefficients were gone through at λ number l; `converged[l]` is False where `max_passes` ended
-    it, and then the line is not the minimiser. `used` are the columns with a coefficient at some λ.
+    `coefficients` (λ, f, p) and `intercepts` (λ, f) are in the units of X, where f is 1 for two
+    classes (the second against the first), else the number of classes. `passes[l]` is the number of
+    passes over the coefficients at λ number l. `converged[l]` is False if `max_passes` ended the
+    iteration, in which case the line is not the minimiser. `used` are the columns with a nonzero
+    coefficient at some λ.
     """
 
     lambdas: np.ndarray
@@ -29,7 +30,7 @@ class Solutions:
 
 
 def column_major(X: Any) -> Any:
-    """X as the kernel reads it: a column-major block of doubles, or CSC; as it is if it is that."""
+    """Return X as the kernel reads it: column-major doubles or CSC; not copied if it is that."""
     if hasattr(X, "tocsc"):
         columns = X.tocsc()
         if columns.dtype != np.float64:
@@ -57,7 +58,7 @@ def logistic_path(
     tolerance: float = 1e-7,
     max_passes: int = 100_000,
 ) -> Solutions:
-    r"""The minimiser of a penalised negative log-likelihood at every λ.
+    r"""Return the minimiser of a penalised negative log-likelihood at every λ.
 
     .. math::
         \sum_i \tilde w_i\,\ell_i + \lambda(\alpha|\beta|_1 + (1-\alpha)|\beta|^2/2)
@@ -143,7 +144,7 @@ def logistic_path(
 def _check(
     X: Any, rows: np.ndarray | None, codes: np.ndarray, weights: np.ndarray, n_classes: int
 ) -> None:
-    """Everything that the kernel would read out of bounds or divide by."""
+    """Raise if the kernel would read out of bounds or divide by zero."""
     n = X.shape[0]
     if rows is not None:
         if hasattr(X, "indptr") or rows.ndim != 1 or not len(rows):

@@ -1,11 +1,12 @@
-"""Penalised least squares in the basis that makes it diagonal: all penalties at once.
+"""Penalised least squares in the basis that diagonalises it, for all penalties at once.
 
-With Z'Z = V diag(d) V' (Z: centred rows times the roots of their weights) the answer about a row x
-at penalty a is Σ_j l_j r_j / (d_j + a), where l = V'x and r = V'Z'T; with ZZ' = V diag(d) V' the
-same holds for l = V'Zx and r = V'T ("dual"). So one decomposition answers every penalty.
+Let Z'Z = V diag(d) V', where Z holds centred rows times the square roots of their weights. The
+prediction for a row x at penalty a is Σ_j l_j r_j / (d_j + a), where l = V'x and r = V'Z'T. With
+ZZ' = V diag(d) V' the same holds for l = V'Zx and r = V'T ("dual"). One decomposition therefore
+answers every penalty.
 
-Rounding is not guessed: doubts say how far two exact methods may be apart here, to first order,
-in units of each target's `scale`.
+Rounding errors are bounded to first order: "doubts" say how far apart two exact methods may be
+here, in units of each target's `scale`.
 """
 
 from __future__ import annotations
@@ -23,17 +24,19 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-CLEARLY = 10.0  # times its own rounding: a direction that is less may be nothing but rounding
-SPREAD = 4.0  # rounding of size s in a matrix of order m moves a form by about s/√m: so many times
+CLEARLY = 10.0  # Multiple of the rounding error. A smaller direction may be nothing but rounding.
+# Rounding of size s in a matrix of order m changes a form by about s/√m; this is a safety factor.
+SPREAD = 4.0
 
 
 @frozen(eq=False)
 class Spectrum:
     """A decomposition: `vectors` (the basis), `values` d, `right` r (one column per target).
 
-    `noise` times EPS is the rounding of what was decomposed, `noise_right` that of Z'T in units of
-    the targets' scale (dual: of Zx). `of_rows`: that was Z itself, whose
-    singular values are roots of d; `rest` is the length of each target outside of its reach.
+    `noise` times EPS is the rounding error of the decomposed matrix, and `noise_right` that of Z'T
+    in units of the targets' scale (dual: of Zx). `of_rows` says that Z itself was decomposed, whose
+    singular values are the roots of d. `rest` is the length of the part of each target outside the
+    range of Z.
     """
 
     vectors: Doubles
@@ -46,29 +49,30 @@ class Spectrum:
     noise_right: float = 0.0
 
     def over(self, penalties: Doubles) -> Doubles:
-        """1 / (d + a), a column per penalty."""
+        """Return 1 / (d + a), one column per penalty."""
         return 1.0 / (self.values[:, None] + penalties)
 
     def stands(self, penalties: Doubles, least: float = 1.0) -> NDArray[np.bool_]:
-        """At which penalties no direction is rounding alone, with d no smaller than `least` d.
+        """Return a mask of penalties at which no direction is pure rounding error.
 
-        A column that is constant but for rounding has such a direction, and answers that are as
-        large as those of any other: what a solver makes of it is its own.
+        The eigenvalues may shrink to `least` d. A column that is constant up to rounding has such a
+        direction, with predictions as large as those of any other, so that every solver gets its
+        own result.
         """
         smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
         return (np.sqrt(smallest) if self.of_rows else smallest) > (CLEARLY * EPS * self.noise)
 
     def moved_by(self, asked: Doubles, solved: Doubles) -> Doubles:
-        """How far rounding moves an answer, where z and c have these lengths."""
+        """Return how far rounding moves a prediction, where z and c have these lengths."""
         times = solved if self.dual else asked
         return EPS * (asked * self.noise * solved + times * self.noise_right)
 
 
 @frozen(eq=False)
 class Turned:
-    """Rows in the basis of a spectrum, made when some are asked for: few stay in the cache.
+    """Rows in the basis of a spectrum, computed on request so that few stay in the cache.
 
-    They are moved by `shift` (in the basis) and, where there are `factors`, each times its own.
+    They are shifted by `shift` (in the basis) and, if there are `factors`, multiplied by them.
     """
 
     rows: Doubles
@@ -87,7 +91,7 @@ class Turned:
         return turned
 
     def across(self, part: slice, out: Doubles) -> Doubles:
-        """The same, a column per row, written into `out`: BLAS is quicker at it."""
+        """Write the same into `out`, one column per row, which is faster in BLAS."""
         rows = self.rows[part]
         turned: Doubles = np.matmul(self.vectors.T, rows.T, out=out[:, : len(rows)])
         turned -= self.shift[:, None]
@@ -97,7 +101,7 @@ class Turned:
 
     @property
     def longest(self) -> float:
-        """No row is longer, but for its factor."""
+        """Upper bound on the length of the rows, without their factors."""
         squares = np.einsum("ij,ij->i", self.rows, self.rows)
         return float(np.sqrt(squares.max(initial=0.0)) + np.linalg.norm(self.shift))
 
@@ -110,17 +114,19 @@ def from_product(
     noise_right: float = 0.0,
     dual: bool = False,
 ) -> Spectrum:
-    """The spectrum of Z'Z (right: Z'T) or of ZZ' (right: T); `product` is overwritten.
+    """Return the spectrum of Z'Z (right: Z'T) or of ZZ' (right: T); overwrite `product`.
 
-    Of a product in Fortran's order the lower triangle alone is read.
-    `noise` is the rounding that each element of the product already carries.
+    Only the lower triangle of a product in Fortran order is read. `noise` is the rounding error
+    that each element of the product already has.
     """
     from scipy.linalg import eigh
 
     if not len(product):
         return Spectrum(product, np.empty(0), right, 0.0, dual)
-    driver = "evd" if len(product) > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
-    product = product if product.flags.f_contiguous else product.T  # LAPACK's order: no copy
+    # Before SciPy 1.11, "evd" fails for a single element.
+    driver = "evd" if len(product) > 1 else "ev"
+    # LAPACK's memory order avoids a copy.
+    product = product if product.flags.f_contiguous else product.T
     values, vectors = eigh(product, driver=driver, overwrite_a=True, check_finite=False)
     size = float(np.abs(values[[0, -1]]).max())
     noise += size * min(1.0, SPREAD / len(values) ** 0.5)
@@ -135,7 +141,9 @@ def from_rows(
     cutoff: float = 0.0,
     noise: float = 0.0,
 ) -> tuple[Spectrum, Doubles]:
-    """The spectrum of Z'Z from Z itself, which keeps all digits; and all singular values of Z.
+    """Return the spectrum of Z'Z from Z itself, which keeps all digits.
+
+    Also return all singular values of Z.
 
     Directions whose singular value is at most `cutoff` times the largest are left out.
     """
@@ -160,22 +168,22 @@ def from_rows(
 
 
 def contrasts(root: Doubles) -> Doubles:
-    """The vector v of the reflection I − v v' that turns `root` onto the first axis.
+    """Return the vector v of the reflection I − v v' that maps `root` onto the first axis.
 
-    What it leaves on the other axes are contrasts: m − 1 coordinates free of the weighted mean.
+    The other axes are contrasts: m − 1 coordinates that do not depend on the weighted mean.
     """
     v = root / np.linalg.norm(root)
-    v[0] += 1.0  # roots of weights are not negative: nothing cancels
+    v[0] += 1.0  # Square roots of weights are not negative, so that nothing cancels.
     return v * (2.0 / (v @ v)) ** 0.5
 
 
 def without_first(v: Doubles, rows: Doubles) -> Doubles:
-    """The reflected rows but the first: those of the contrasts."""
+    """Return the reflected rows except the first one, which are the contrasts."""
     return rows[1:] - np.multiply.outer(v[1:], v @ rows)
 
 
 def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
-    """`(penalty, row, target)`: Σ_j left_j right_j / (d_j + a)."""
+    """Return `(penalty, row, target)`: Σ_j left_j right_j / (d_j + a)."""
     weights, right = spectrum.over(penalties), spectrum.right
     coefficients = weights[:, :, None] * right[:, None, :]
     r, n_penalties, n_targets = coefficients.shape
@@ -184,7 +192,7 @@ def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles
 
 
 def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:
-    """For each penalty the largest length of a target's coefficients w."""
+    """Return the largest length of a target's coefficients w, for each penalty."""
     roots = np.sqrt(np.maximum(spectrum.values, 0.0))[:, None] if spectrum.dual else 1.0
     return longest((spectrum.right * roots / scale).T, spectrum, penalties)
 
@@ -198,13 +206,12 @@ def doubts_at(
     *,
     enough: float = 0.0,
 ) -> Doubles:
-    """For each penalty how far rounding may move answers; rows are at most of this `length`.
+    """Return how far rounding may move predictions for rows of at most this `length`.
 
-    A rough upper bound is returned where it is `enough` (no larger than that).
-
-    A product that is off by E moves an answer by z'E c, where z and c solve for the row and for
-    the targets; rows that are off by E move it by z'E'(residual) + (Zz)'E w, and by x'E'c where x
-    lies outside of their reach.
+    There is one value per penalty. A rough upper bound is returned if it is at most `enough`. A
+    product with error E moves a prediction by z'E c, where z and c solve for the row and for the
+    targets. Rows with error E move it by z'E'(residual) + (Zz)'E w, and by x'E'c if x lies outside
+    the range of Z.
     """
     if not len(spectrum.values) or not len(left):
         return np.zeros(len(penalties))
@@ -238,11 +245,11 @@ def doubts_of_cholesky(
     *,
     wide: bool,
 ) -> Doubles:
-    """How far off a Cholesky factor of the product may be, seen from the spectrum of the rows.
+    """Bound the error of a Cholesky factor of the product, from the spectrum of the rows.
 
-    It is right to EPS in each element, √(g_ii g_jj), so badly scaled columns do not hurt it; what
-    does is collinearity, which the variance inflation factors g_jj (G + aI)⁻¹_jj tell. `diagonal`
-    is that of Z'Z, or of ZZ' where `wide`: then ZZ' + aI is what is factored.
+    Each element has an error of EPS √(g_ii g_jj), so that badly scaled columns do no harm.
+    Collinearity does, and is measured by the variance inflation factors g_jj (G + aI)⁻¹_jj.
+    `diagonal` is that of Z'Z, or that of ZZ' if `wide`: then ZZ' + aI is factored.
     """
     if not len(spectrum.values) or not len(left):
         return np.zeros(len(penalties))
@@ -266,12 +273,12 @@ def doubts_of_cholesky(
 
 
 def longest(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
-    """For each penalty the largest length of coordinates over d + a."""
+    """Return the largest length of coordinates over d + a, for each penalty."""
     return np.sqrt((coordinates**2 @ spectrum.over(penalties) ** 2).max(axis=0))
 
 
 def _length(left: Doubles | Turned) -> float:
-    """Of the longest row, or a little more."""
+    """Return an upper bound on the length of the longest row."""
     if isinstance(left, Turned):
         return left.longest
     return float(np.sqrt(np.einsum("ij,ij->i", left, left).max()))
@@ -280,7 +287,7 @@ def _length(left: Doubles | Turned) -> float:
 def _dual_lengths(
     left: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
 ) -> tuple[Doubles, Doubles]:
-    """Lengths of Zz (the row's weights on the training rows) and of c (the targets' ones)."""
+    """Return the lengths of Zz (the row's weights on training rows) and of c (the targets')."""
     s = np.sqrt(spectrum.values)
     through = longest(left * s, spectrum, penalties)
     return through, longest((spectrum.right / s[:, None] / scale).T, spectrum, penalties)

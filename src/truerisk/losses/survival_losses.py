@@ -301,6 +301,9 @@ def _or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
 
 
 def _wrong(told: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """1 where a later row is told a larger risk than the first of its pair, ½ where the same."""
+    """Return 1 if a later row has a larger predicted risk than the first of its pair.
+
+    ½ if they are equal.
+    """
     larger: np.ndarray = (1 + np.sign(told - told[first, None])) / 2
     return larger
