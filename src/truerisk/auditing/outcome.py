@@ -25,7 +25,7 @@ TOO_GOOD = {
     "duplicate-rows": "copies of a row are one case",
     "column-predicts-alone": "the column that predicts y is not known when a prediction is made",
 }
-"""Findings that no number can be corrected for, and when they make it too good."""
+"""Findings that no correction can account for, and when they make results too good."""
 
 
 Number = Annotated[float, FINITE]

@@ -1,4 +1,4 @@
-"""The page: one HTML file that needs nothing else, drawn from the JSON of an assessment."""
+"""The page of an assessment: one self-contained HTML file, drawn from its JSON."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from truerisk.results.sentences import (
     tested_by,
 )
 
-MOST_LEARNERS = 12  # how many learners' risk curves are drawn
-MOST_NAMED = 20  # columns, and classes
+MOST_LEARNERS = 12  # maximum number of learners whose risk curves are drawn
+MOST_NAMED = 20  # maximum number of columns, and of classes
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
     ("specificity", "specificity"),
@@ -42,7 +42,7 @@ RATE_NAMES = (
 
 
 def draw_page(document: Assessment) -> Page:
-    """The page of an assessment, live or read from its JSON."""
+    """Return the page of an assessment, live or read from its JSON."""
     rates = None if document.roc is None else Rates(document.roc, _areas(document))
     source = clean(document.source, 80)
     n = len(document.learners)
@@ -88,7 +88,7 @@ def draw_page(document: Assessment) -> Page:
 # ---------------------------------------------------------------- the top
 
 
-MOST_CLASSES = 4  # whose rows are counted in one line
+MOST_CLASSES = 4  # maximum number of classes whose rows are counted in one line
 
 
 def _facts(document: Assessment) -> list[str]:
@@ -129,7 +129,7 @@ def _headline(document: Assessment) -> list[Headline]:
 
 
 def _beside(best: TunedLearner) -> str:
-    """What is said of the selected risk."""
+    """Return the text next to the selected risk."""
     if best.optimism is not None:
         return f"optimism {signed(best.optimism, best.risk.value)}"
     if best.selected is not None:
@@ -161,7 +161,7 @@ def _learners(document: Assessment) -> FigureTable:
 
 
 def _scorecard(document: Assessment) -> FigureTable | None:
-    """Further scores of every learner on their own scale; None where none was asked for."""
+    """Return further scores of every learner on their own scale; None if none were requested."""
     rows = [
         [
             f"{clean(name, 40)} ({honest.scale.better} is better)",
@@ -219,7 +219,7 @@ def _differences(document: Assessment) -> FigureTable | None:
 
 
 def _between(interval: Interval | None, best: float | None) -> str:
-    """The ends of the interval of a difference."""
+    """Format the limits of the interval of a difference."""
     if interval is None:
         return "none"
     return f"{signed(interval.low, best)} to {signed(interval.high, best)}"
@@ -285,7 +285,7 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
 
 
 def _areas(document: Assessment) -> dict[str, str]:
-    """What the page says of the ranks of the best learner: one number for each, the honest one."""
+    """Return the honest rank scores of the best learner as texts, by name."""
     every = {word: honest_rank(document, word) for word in ("auc", "average-precision")}
     return {
         word: f"{number(area.value)}, {level_and_ends(area.interval)}"

@@ -1,4 +1,4 @@
-"""The figures of an audit: from the claim to the honest risk, and all settings that were tried."""
+"""The figures of an audit: from the claimed to the honest risk, and all settings tried."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ ROUGH = (
 
 
 def draw_claim(audit: Audit) -> Figure | None:
-    """One rung each for the claimed, the rough and the honest risk; None without the last two."""
+    """Draw one row each for the claimed, rough and honest risk.
+
+    Return None without the last two.
+    """
     rungs: list[tuple[str, RiskEstimate | Stated | None]] = [
         ("claimed", audit.claimed),
         ("rough", audit.rough),
@@ -90,7 +93,7 @@ def _key(name: str, audit: Audit) -> Key:
 
 
 def draw_settings(audit: Audit) -> Figure | None:
-    """What was measured of all settings, the best first; None for fewer than three."""
+    """Draw the measured risks of all settings, the best first; return None for fewer than three."""
     scale = audit.scale
     scores = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
     if len(scores) < 3:

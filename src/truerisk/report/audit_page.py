@@ -1,4 +1,4 @@
-"""The page of an audit: what a search claims, what is honest, and how that was found."""
+"""The page of an audit: the claim of a search, the honest risk, and how it was found."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROUGH = (
 
 
 def draw_audit(audit: Audit) -> Page:
-    """The page of an audit."""
+    """Return the page of an audit."""
     search, source = clean(audit.search, 60), clean(audit.source, 80)
     scale, name = audit.scale, clean(audit.claimed.scoring, 40)
     what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
@@ -95,7 +95,7 @@ def _risks(audit: Audit) -> FigureTable:
 
 
 def _named(audit: Audit) -> list[tuple[str, RiskEstimate | Stated]]:
-    """The risks by their names; at level scores the honest one is the rough one."""
+    """Return the risks by name; at level "scores" the honest one is the rough one."""
     honest = None if audit.is_rough else audit.honest
     named = zip(
         ("claimed", "choosing", "honest", "rough"),
@@ -136,7 +136,7 @@ def _sections(audit: Audit) -> Iterator[Section]:
 
 
 def _methods(audit: Audit) -> Iterator[str]:
-    """The methods paragraph, sentence by sentence."""
+    """Yield the sentences of the methods paragraph."""
     n, search, claimed = audit.n_candidates, clean(audit.search, 60), audit.claimed
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
     yield (
@@ -189,7 +189,7 @@ def _in_pairs(audit: Audit) -> bool:
 
 
 def _references(audit: Audit) -> list[str]:
-    """What the paragraph rests on."""
+    """Return the references of the paragraph."""
     cited = [REFERENCES["nested"]] if audit.level in ("pairs", "nested") else []
     if audit.level == "bbc" and not audit.mixes:
         cited = [reference_of("bbc")]
@@ -203,9 +203,9 @@ def _references(audit: Audit) -> list[str]:
 
 
 def _repeat(audit: Audit) -> Repeat:
-    """The command or call, the seed, the fingerprint and the versions.
+    """Return the command or call, the seed, the fingerprint and the versions.
 
-    Nothing is known of the making of what the search alone has stated.
+    If the audit used only the scores of the search, nothing is known about how they were computed.
     """
     call, honest = "\n".join(clean(line, 1000) for line in audit.command.splitlines()), audit.honest
     made: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Risk curves of a learner, a drawing per loss; of a grid of two parameters, a map of shades."""
+"""Risk curves of a learner, one drawing per loss; for a grid of two parameters, a heat map."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ from truerisk.results.results import RiskCurve
 from truerisk.results.sentences import setting_text
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
-LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
-MOST_MARKS = 48  # points of a line that say their setting
+# Smaller parameters, and larger ones than its inverse, are not drawn on a logarithmic axis.
+LEAST = 1e-100
+MOST_MARKS = 48  # maximum number of points of a line with a tooltip for their setting
 IN_ORDER = "setting, in the order of the grid"
-WIDE = 2.0  # decades from which a parameter is drawn on a logarithmic axis
+WIDE = 2.0  # number of decades from which a parameter is drawn on a logarithmic axis
 GRID_TOP, GRID_LEFT, MOST = 26, 74, 24
-WIDE_ENOUGH = 40  # units of a cell that holds its number
+WIDE_ENOUGH = 40  # minimum width of a cell that shows its number
 
 
 @frozen
 class Axis:
-    """Where the settings stand: on the values of the one number that varies, or in grid order."""
+    """Positions of the settings: values of the only varying number, or their order in the grid."""
 
     name: str
     places: tuple[float, ...]
@@ -45,7 +46,7 @@ class Axis:
 
     @classmethod
     def of(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
-        """On the values of `x`, by default of the one parameter that varies."""
+        """Place settings at the values of `x`, by default of the only parameter that varies."""
         varying = list(_varying(settings)) if x is None else [x]
         in_order = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
         if len(varying) != 1:
@@ -60,14 +61,14 @@ class Axis:
 
     @property
     def order(self) -> list[int]:
-        """Settings from left to right."""
+        """The settings from left to right."""
         return sorted(range(len(self.places)), key=lambda c: self.places[c])
 
 
 def draw_curves(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
 ) -> tuple[Figure, ...]:
-    """A figure per loss that the criteria are in; none for a learner with one setting."""
+    """Draw a figure per loss of the criteria; return none for a learner with one setting."""
     if len(learner.curve) < 2:
         return ()
     shown, curve = clean(name, 60), learner.curve
@@ -129,7 +130,7 @@ def draw_lines(
     honest: float | None = None,
     x: str | None = None,
 ) -> Drawing | None:
-    """Curves of the same settings in one loss; `banded` has its standard errors drawn."""
+    """Draw curves of the same settings in one loss; show standard errors of `banded`."""
     first = next(iter(curves.values()))
     axis, common = Axis.of(first.candidates, x), first.common
     heights = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
@@ -164,13 +165,13 @@ def draw_lines(
 
 
 def keys_of(curves: Iterable[str]) -> list[Key]:
-    """A key for each curve, and for what it chooses."""
+    """Return a legend entry for each curve, and for the setting that it chooses."""
     lines = [Key(series(i), clean(w, 60), shape(i)) for i, w in enumerate(curves)]
     return [*lines, Key("ring", "chosen by the criterion", "ring")]
 
 
 def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
-    """Risk and standard error of the settings that have both."""
+    """Return risk and standard error of the settings that have both."""
     pairs = zip(curve.values.tolist(), curve.std_errors.tolist(), strict=True)
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
@@ -198,7 +199,7 @@ def _error(curve: RiskCurve, candidate: int) -> str:
 
 
 def _ticks(axis: Axis) -> list[float] | None:
-    """Few settings in grid order are ticked one by one; else round numbers."""
+    """Return a tick for each of a few settings in grid order; None for default ticks."""
     whole = all(p == int(p) for p in axis.places)
     if axis.log or not whole or len(axis.places) > 9:
         return None
@@ -233,7 +234,10 @@ class SettingGrid:
 
     @classmethod
     def of(cls, curve: RiskCurve) -> SettingGrid | None:
-        """None where another number of parameters varies, or cells are missing, or too many."""
+        """Arrange settings in a grid.
+
+        The result is None if not exactly two parameters vary, or if cells are missing or too many.
+        """
         values = _varying(curve.candidates)
         if len(values) != 2:
             return None
@@ -254,7 +258,7 @@ class SettingGrid:
 
 
 def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
-    """The tuning risks over a full grid of two parameters; None for any other grid."""
+    """Draw the tuning risks over a full grid of two parameters; return None for other grids."""
     grid = SettingGrid.of(curve)
     known = [v for v in curve.values.tolist() if isfinite(v)]
     if grid is None or not known:
@@ -296,7 +300,7 @@ def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
 
 
 def _varying(settings: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
-    """The distinct values of every parameter that has more than one, in the settings' order."""
+    """Return the distinct values, in order, of every parameter that has more than one."""
     names = dict.fromkeys(name for setting in settings for name in setting)
     values = {n: list({repr(s.get(n)): s.get(n) for s in settings}.values()) for n in names}
     return {name: each for name, each in values.items() if len(each) > 1}

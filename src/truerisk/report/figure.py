@@ -1,4 +1,4 @@
-"""A figure of the page: a drawing, what its marks mean, and the same numbers as a table."""
+"""A figure of the page: a drawing, its legend, and the same numbers as a table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from markupsafe import Markup
 from truerisk.core.frozen import frozen
 from truerisk.report.svg import Drawing
 
-MOST_ROWS = 60  # rows of a table on the page; the JSON has all
-MOST_POINTS = 400  # points of a line
+MOST_ROWS = 60  # Maximum number of table rows on the page. The JSON has all of them.
+MOST_POINTS = 400  # maximum number of points of a line
 
 
 @frozen
 class FigureTable:
-    """Cells under their heads; columns of numbers stand to the right."""
+    """Table cells with column heads; numeric columns are right-aligned."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -25,13 +25,13 @@ class FigureTable:
 
     @classmethod
     def of(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
-        """A table of at most `MOST_ROWS` rows."""
+        """Return a table of at most `MOST_ROWS` rows."""
         kept = tuple(tuple(row) for row in rows[:MOST_ROWS])
         return cls(tuple(head), kept, len(rows) - len(kept))
 
     @cached_property
     def looks(self) -> tuple[str, ...]:
-        """The class of each column."""
+        """The CSS class of each column."""
         return tuple(
             "number" if all(_is_number(row[j]) for row in self.rows) else "words"
             for j in range(len(self.head))
@@ -49,7 +49,7 @@ class Key:
 
 @frozen
 class Figure:
-    """What the page shows under one heading."""
+    """A drawing with title, caption, table and legend."""
 
     name: str
     title: str
@@ -57,8 +57,8 @@ class Figure:
     caption: str
     table: FigureTable
     keys: tuple[Key, ...] = ()
-    here: tuple[float, float] | None = None  # a point that the page moves
-    steps: tuple[str, ...] = ()  # what its points say at each x, by a slider of the page
+    here: tuple[float, float] | None = None  # a point that the slider of the page moves
+    steps: tuple[str, ...] = ()  # texts for its points at each x, selected by a slider of the page
 
     @property
     def svg(self) -> Markup:
@@ -66,7 +66,7 @@ class Figure:
 
 
 def known(*figures: Figure | None) -> tuple[Figure, ...]:
-    """Return the figures that there is something to draw of."""
+    """Return the figures that are not None."""
     return tuple(figure for figure in figures if figure is not None)
 
 
@@ -74,14 +74,15 @@ def _is_number(cell: str) -> bool:
     return not cell or cell in "–" or cell.lstrip("+-−[")[:1].isdigit()
 
 
-MOST_CORNERS = 4_000  # of a line whose corners are all drawn, where there are no more
+# Maximum number of corners of a line. If there are more, a selection is drawn.
+MOST_CORNERS = 4_000
 
 
 def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
     """Return the positions without which the line through all points would look different.
 
-    Points on a straight piece of the line are left out. Of more corners than `MOST_CORNERS`, so
-    many are taken, evenly spread.
+    Points on a straight piece of the line are left out. If more than `MOST_CORNERS` corners remain,
+    that many are selected, evenly spread.
 
     >>> corners(np.array([0, 0, 0, 0.5, 1]), np.array([0, 0.2, 0.4, 0.4, 1]))
     [0, 2, 3, 4]
@@ -96,7 +97,7 @@ def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
 
 
 def thinned(n: int, most: int = MOST_POINTS) -> list[int]:
-    """At most so many of n positions, evenly spread, the first and the last among them."""
+    """Return at most `most` of n positions, evenly spread, including the first and the last."""
     if n <= most:
         return list(range(n))
     return sorted({round(i * (n - 1) / (most - 1)) for i in range(most)})

@@ -1,4 +1,4 @@
-"""All learners beside each other: the optimism ladder, single splits, the settings they chose."""
+"""All learners side by side: optimism ladder, single splits, and chosen settings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from truerisk.results.sentences import WHOLE_SEARCH, honest_risk, setting_text
 ROW = 34
 TOP = 14
 LEFT = 118
-MOST = 12  # learners drawn; the table has all
-FAR = 1.0  # a baseline further out than so many widths of the rest is named, not drawn
+MOST = 12  # Maximum number of learners in the figure. The table has all of them.
+# A baseline that is further out than this multiple of the others' range is named, not drawn.
+FAR = 1.0
 
 
 def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
-    """One rung per learner, from the flattering number to the honest one; None without any risk."""
+    """Draw one row per learner, from its optimistic risk to its honest one; None without risks."""
     rated = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
     shown = {name: rated[name] for name in list(rated)[:most]}
     if not shown:
@@ -33,7 +34,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
     choice = document.choice if document.choice and document.choice.value is not None else None
     n_rows = len(shown) + (choice is not None)
     values = _values(shown.values(), choice, document)
-    # most losses are never negative; where one is, and for scores, the axis starts anywhere
+    # Most losses are never negative. If one is, and for scores, the axis starts anywhere.
     free = min(values) < 0 or document.scale.perfect is not None
     x = PixelScale.around(values, LEFT, WIDTH - 14, floor_at=None if free else -0.004 * max(values))
     drawing = of_rows("Optimism ladder", _about(document), x, n_rows, ROW, TOP)
@@ -68,7 +69,7 @@ def draw_ladder(document: Assessment, most: int | None = MOST) -> Figure | None:
 def _values(
     shown: Iterable[TunedLearner], choice: RiskEstimate | None, document: Assessment
 ) -> list[float]:
-    """All that the axis must show."""
+    """Return all values that the axis has to show."""
     honest = [each.risk for each in shown] + ([choice] if choice else [])
     ends = [
         *(end for each in honest for end in each.ends),
@@ -78,7 +79,7 @@ def _values(
     values = [v for v in ends if v is not None]
     baseline, wide = document.baseline, FAR * (max(values) - min(values))
     if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:
-        values.append(baseline)  # further away it would press all others into a corner
+        values.append(baseline)  # A baseline further away would compress all other values.
     return values
 
 
@@ -152,7 +153,7 @@ def _table(document: Assessment) -> FigureTable:
 
 
 def value_of(estimate: RiskEstimate | None) -> float | None:
-    """The value, where there is one."""
+    """Return the value of an estimate, or None without an estimate."""
     return None if estimate is None else estimate.value
 
 
@@ -160,7 +161,7 @@ BOX_ROW, BOX_TOP = 38, 12
 
 
 def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
-    """One box per learner; None where no learner was tested on random splits."""
+    """Draw one box per learner; return None if no learner was tested on random splits."""
     scale = document.scale
     every_risk = {
         name: tuple(scale.value(v) for v in risks.tolist() if isfinite(v))
@@ -219,7 +220,7 @@ BAR_ROW, BAR_TOP = 30, 8
 
 
 def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | None:
-    """One bar per tuned learner, a part for each setting that won; None where none was tuned."""
+    """Draw one bar per tuned learner, with a part per winning setting; None if none was tuned."""
     tuned = {
         name: one
         for name, one in document.ranked_learners.items()
@@ -257,7 +258,7 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
 
 
 def _ordered(learner: TunedLearner) -> list[tuple[int, int]]:
-    """The setting chosen on all rows first, then the most frequent."""
+    """Return the setting chosen on all rows first, and then the others by frequency."""
     counts, best = learner.stability.frequencies, learner.curve.best
     return sorted(counts.items(), key=lambda pair: (pair[0] != best, -pair[1]))
 

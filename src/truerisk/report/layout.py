@@ -1,6 +1,7 @@
-"""What all pages have: headings, large numbers, the style and script inside, one file.
+"""The parts that all pages share: headings, headline numbers, style and script, in one file.
 
-`layout.html` is the frame, `macros.html` tables and figures; `page.html` and `audit.html` fill it.
+`layout.html` is the frame, `macros.html` has tables and figures, and `page.html` and `audit.html`
+fill it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HERE = Path(__file__).parent
 
 @frozen
 class Section:
-    """A heading and its figures."""
+    """A heading with its figures."""
 
     name: str
     title: str
@@ -32,12 +33,12 @@ class Section:
 
 
 CLOSING = Section("methods", "What was done"), Section("repeat", "How to repeat it")
-"""The last sections of a page; their templates fill them."""
+"""The last sections of a page, which its templates fill."""
 
 
 @frozen
 class Headline:
-    """One of the large numbers on top."""
+    """One of the headline numbers at the top."""
 
     name: str
     value: str
@@ -50,40 +51,41 @@ BARE: Mapping[str, Any] = {
     "methods": "",
     "repeat": None,
 }
-"""What a page has none of unless its values say otherwise."""
+"""Default values for the parts that a page may lack."""
 
 
 @frozen
 class Page:
-    """What stands on a page: the values that fill its template."""
+    """The template of a page, and the values that fill it."""
 
     template: str
     values: Mapping[str, Any]
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """Those of its sections and of a validation inside, in their order."""
+        """The figures of its sections and of an included validation, in order."""
         inside = [part.section for part in self.values.get("validation", ())]
         sections = *self.values["sections"], *inside
         return tuple(figure for section in sections for figure in section.figures)
 
     def rendered(self) -> str:
-        """As HTML; its policy lets only style and script of this very page act."""
+        """Return the HTML, whose policy allows only the style and script of this page."""
         template, values = template_of(self.template), {**BARE, **self.values}
         page: str = xml_text(template.render(values, nonce=""))
-        # The nonce is a word that no text on the page can know, the same for the same page.
+        # The nonce is a word that no text on the page can predict. It is the same for the same
+        # page.
         nonce = hashlib.sha256(page.encode("utf-8")).hexdigest()[:32]
         return xml_text(template.render(values, nonce=nonce)) + "\n"
 
 
 def sentences(text: str) -> list[str]:
-    """A conclusion, a paragraph per sentence; decimals and names are not cut."""
+    """Split a conclusion into sentences, without breaking decimals and names."""
     parts = text.replace(". ", ".\n").splitlines()
     return [clean(part, 4000) for part in parts if part.strip()]
 
 
 def today() -> str:
-    """The date of a page, or that of SOURCE_DATE_EPOCH, where a build is to be repeated."""
+    """Return today's date, or that of SOURCE_DATE_EPOCH for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     day = (
         datetime.fromtimestamp(int(epoch), UTC)
@@ -95,7 +97,7 @@ def today() -> str:
 
 @cache
 def template_of(name: str) -> Any:
-    """Parsed once; every text that is put in is escaped."""
+    """Return a template, parsed once, that escapes all inserted text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

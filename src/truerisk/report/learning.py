@@ -1,4 +1,4 @@
-"""The risk with fewer rows, with the law carried on to twice the rows; and in stretches of time."""
+"""The risk with fewer rows, extrapolated to twice the rows, and the risk over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of
 from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
-CLOSEST = 34  # places between two ticks: what their numbers take
+CLOSEST = 34  # minimum distance between two ticks, so that their numbers fit
 
 
 def draw_learning(
@@ -22,7 +22,7 @@ def draw_learning(
     name: str = "",
     number_on_page: int = 0,
 ) -> Figure | None:
-    """Measured risks with their intervals and what the law expects; None where no risk is known."""
+    """Draw measured risks with intervals and the fitted law; return None without any risk."""
     if all(own.value is None for own in curve.estimates):
         return None
     shown, last = clean(name, 60), curve.estimates[-1]
@@ -37,7 +37,7 @@ def draw_learning(
         y=PixelScale.around(heights, BOTTOM, TOP),
     )
     drawing.left_axis(scale.axis(last.named_scoring))
-    # as many of the sizes as have room for their numbers, the largest first
+    # As many sizes are labelled as there is room for, the largest first.
     ticks: list[float] = []
     for value in sorted({float(round(value)) for value in sizes}, reverse=True):
         if not ticks or abs(drawing.x(ticks[-1]) - drawing.x(value)) >= CLOSEST:
@@ -62,7 +62,7 @@ def draw_learning(
 
 
 def _promise(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> str:
-    """What to expect of more rows, or why that is not said."""
+    """Return the expected risk with more rows, or why it is not given."""
     if not expected:
         return f"The curve is not extrapolated: {clean(curve.lacking or '', 300)}"
     last, n_rows = expected[-1], curve.estimates[-1].n_rows
@@ -118,7 +118,7 @@ def _keys(curve: LearningCurve, carried_on: bool) -> tuple[Key, ...]:
 def draw_over_time(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
 ) -> Figure | None:
-    """A step for each stretch of time; None where the rows have no times, or no losses."""
+    """Draw a step for each time period; return None if rows have no times or no losses."""
     course, scale = learner.over_time, learner.risk.scale
     if course is None:
         return None
@@ -166,14 +166,14 @@ def draw_over_time(
 
 
 def _band(course: RiskOverTime) -> list[tuple[float, float]]:
-    """The ends of the band; none without a band."""
+    """Return the limits of the band, or none without a band."""
     if course.low is None or course.high is None:
         return []
     return list(zip(course.low.tolist(), course.high.tolist(), strict=True))
 
 
 def _texts(times: np.ndarray) -> list[str]:
-    """Dates as they are written, or numbers."""
+    """Format dates as written, or numbers."""
     if times.dtype.kind == "M":
         return [str(text) for text in dates_text(times)]
     return [f"{float(time):.6g}" for time in times]

@@ -1,4 +1,4 @@
-"""The figures of a comparison over data sets: critical differences, the heat table, effects."""
+"""The figures of a comparison over data sets: critical differences, heat table, effects."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
 
 
 def draw_ranks(many: ManyComparison) -> Figure | None:
-    """A row per method with its average rank, then a row per group that stays together.
+    """Draw a row per method with its average rank, then a row per group of similar methods.
 
-    The last row is as long as the critical difference, cut where the scale ends. None where the
-    data sets are too few.
+    The last row shows the critical difference, cut at the end of the scale. The result is None if
+    there are too few data sets.
     """
     if not many.is_ranked:
         return None
@@ -81,12 +81,12 @@ def draw_ranks(many: ManyComparison) -> Figure | None:
 
 
 def draw_values(many: ManyComparison) -> Figure:
-    """Draw a row per data set; within each the best is framed, and a stronger shade is worse."""
+    """Draw a row per data set; the best value has a frame, and a darker shade is worse."""
     order = [many.methods.index(name) for name, _ in many.ordered[:MOST_ACROSS]]
     rows = range(min(len(many.data_sets), MOST_DRAWN))
     top, high = 20, 24
     bottom = top + high * len(rows)
-    # Many names would overlap: every other one stands a line lower.
+    # Many names would overlap, so that every other one is placed a line lower.
     lines = 1 + (len(order) > 3)
     drawing = Drawing(
         title=f"{clean(many.quantity, 60)} by data set and method",
@@ -136,7 +136,7 @@ def _row(
 ) -> None:
     values = many.values[i]
     there = [v for v in values if v is not None]
-    # From 0, the best of the data set, to `N_SHADES`, its worst.
+    # Shades go from 0, the best value of the data set, to `N_SHADES`, its worst.
     worst, best = max(there, default=0.0), min(there, default=0.0)
     if many.terms.better != "lower":
         worst, best = best, worst
@@ -161,7 +161,7 @@ def _row(
 
 
 def draw_effects(many: ManyComparison) -> Figure:
-    """The difference of each pair with its interval, beside the region of no matter."""
+    """Draw the difference of each pair with its interval, and the region of equivalence."""
     pairs = many.pairs[:MOST_PAIRS]
     ends = [end for p in pairs for end in Reported(p.difference, p.interval, "").ends]
     ends += [-many.terms.rope, many.terms.rope]

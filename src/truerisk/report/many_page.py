@@ -56,7 +56,7 @@ PAIRS_CAPTION = (
 
 
 def draw_many(many: ManyComparison) -> Page:
-    """The page of a comparison."""
+    """Return the page of a comparison."""
     n, k = len(many.data_sets), len(many.methods)
     name = clean(many.name, 80)
     took = f"{many.n_compared} of {len(many.data_sets)} data sets compared"
@@ -113,7 +113,7 @@ def _sections(many: ManyComparison) -> Iterator[Section]:
 
 
 def _knows_splits(many: ManyComparison) -> bool:
-    """Whether single splits were looked at."""
+    """Return True if results of single splits were used."""
     return any(pair.hierarchical is not None for pair in many.pairs)
 
 
@@ -121,7 +121,7 @@ def _knows_splits(many: ManyComparison) -> bool:
 
 
 def _methods(many: ManyComparison) -> Iterator[str]:
-    """The methods paragraph, sentence by sentence."""
+    """Yield the sentences of the methods paragraph."""
     k, n = len(many.methods), len(many.data_sets)
     names = first_few([clean(name, 40) for name in many.methods], 12)
     yield (
@@ -178,7 +178,7 @@ def _tests(many: ManyComparison) -> str:
 
 
 def _references(many: ManyComparison) -> list[str]:
-    """What the paragraph rests on."""
+    """Return the references of the paragraph."""
     if not many.is_ranked:
         return []
     own = [PAIRS] if many.terms.pairwise == "wilcoxon" else []
@@ -186,7 +186,7 @@ def _references(many: ManyComparison) -> list[str]:
 
 
 def _repeat(many: ManyComparison) -> Repeat:
-    """The call; the values themselves are on the page."""
+    """Return the call; the values themselves are on the page."""
     given = [
         f"better={clean(many.terms.better, 20)!r}",
         f"rope={many.terms.rope:.15g}",

@@ -1,4 +1,4 @@
-"""What was done, as a paragraph to paste into a paper, and how to do it again."""
+"""The methods paragraph for a paper, and the information needed to reproduce the result."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ REFERENCES = {
 
 @frozen
 class Repeat:
-    """What makes the same numbers again."""
+    """The call, facts and versions that reproduce the numbers."""
 
     call: str
     facts: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]) -> Repeat:
-        """The call, what it depends on, and the versions that made it."""
+        """Collect the call, the facts that it depends on, and the versions used."""
         every = {**facts, **{clean(name, 40): version for name, version in versions.items()}}
         return cls(call, tuple((name, clean(value, 400)) for name, value in every.items() if value))
 
 
 def described(document: Assessment) -> str:
-    """The methods paragraph."""
+    """Return the methods paragraph."""
     what = document.scale.short(document.named_scoring)
     sentences = [_compared(document), _nested(document), _risk_sentence(document)]
     if document.choice is not None:
@@ -63,7 +63,7 @@ def described(document: Assessment) -> str:
 
 
 def _learned(document: Assessment) -> list[str]:
-    """How learning curves were measured, and what that of the best learner says."""
+    """Describe how learning curves were measured, and the best learner's expected risk."""
     if all(learner.learning_curve is None for learner in document.learners.values()):
         return []
     text = "Learning curves were measured on nested subsamples of the training rows, tuned anew on "
@@ -126,21 +126,21 @@ def _risk_sentence(document: Assessment) -> str:
 
 
 def honest_rank(document: Assessment, word: str) -> RiskEstimate | Measured | None:
-    """The honest "auc" or "average-precision" of the best learner, if the page has it."""
+    """Return the honest "auc" or "average-precision" of the best learner, if the page has it."""
     if word not in document.named_ranks:
         return None if document.validation is None else document.validation.measure(word)
     return document.of_ranks(word)
 
 
 def computed(versions: Mapping[str, str]) -> str:
-    """By which versions."""
+    """Return a phrase with the versions used."""
     version = clean(versions.get("truerisk", "of unknown version"), 40)
     learn = clean(versions.get("sklearn", ""), 40)
     return f"Computed with truerisk {version}{f' and scikit-learn {learn}' if learn else ''}"
 
 
 def references(document: Assessment) -> list[str]:
-    """What the paragraph rests on."""
+    """Return the references of the paragraph."""
     cited = [REFERENCES["nested"], REFERENCES["cv"]]
     if document.rule == "1-se":
         cited.append(REFERENCES["1-se"])
@@ -155,13 +155,13 @@ def references(document: Assessment) -> list[str]:
 
 
 def reference_of(interval: str) -> str:
-    """Where an interval was published, by its name, grouped or not; nothing for unknown ones."""
+    """Return the publication of an interval, by its name (grouped or not), or ""."""
     word = interval.removesuffix("-grouped")
     return as_form(word).reference if word in names() else REFERENCES.get(word, "")
 
 
 def _forms(document: Assessment) -> list[IntervalForm[Any]]:
-    """The intervals by word that the page gives, in the order of their registry."""
+    """Return the intervals that the page reports, in the order of their registry."""
     estimates: list[RiskEstimate | Measured] = [*document.risks.values()]
     estimates += [document.choice] if document.choice else []
     area = honest_rank(document, "auc")
@@ -171,7 +171,7 @@ def _forms(document: Assessment) -> list[IntervalForm[Any]]:
 
 
 def repeat(document: Assessment) -> Repeat:
-    """The command or call, the seed, the fingerprints and the versions."""
+    """Return the command or call, the seed, the fingerprints and the versions."""
     risk, learners = document.best_learner.risk, document.ranked_learners.values()
     call = "\n".join(clean(line, 1000) for line in document.command.splitlines())
     facts = {
@@ -191,7 +191,7 @@ def _call(document: Assessment) -> str:
     interval = f" interval={document.interval!r}," if document.interval else ""
     curves = [clean(name, 60) for name, each in learners.items() if each.learning_curve is not None]
     level, given = document.confidence_level, dict(document.given)
-    further = given.pop("scores", None)  # of a document of version 1
+    further = given.pop("scores", None)  # This key exists in documents of version 1.
     scoring = f"[{document.scoring!r}, *{further}]" if further else repr(document.scoring)
     scoring = given.pop("scoring", scoring)
     lines = [
@@ -206,7 +206,7 @@ def _call(document: Assessment) -> str:
 
 
 def arguments(typed: Mapping[str, str]) -> list[str]:
-    """As they stand in a call; what no call has is left out."""
+    """Format the arguments as they appear in a function call, omitting those without a name."""
     return [f"{name}={text}" for name, text in typed.items() if name.isidentifier()]
 
 
@@ -220,14 +220,14 @@ def _method(word: str) -> str:
 
 
 def value_and_interval(estimate: WithInterval | Measured) -> str:
-    """A risk in a sentence, with its interval and the word of that."""
+    """Format a risk with its interval and the interval's name for a sentence."""
     interval = estimate.interval
     word = "" if interval is None else f", {clean(interval.method, 40)}"
     return f"{number(estimate.value)} ({level_and_ends(interval)}{word})"
 
 
 def level_and_ends(interval: Interval | None) -> str:
-    """An interval in a sentence, or that there is none."""
+    """Format an interval for a sentence, or say that there is none."""
     if interval is None:
         return "no interval"
     level = percent(interval.confidence_level)

@@ -1,4 +1,4 @@
-"""The page of a result, whatever it is; its picture in a notebook, in the colours of that."""
+"""The page of any result, and its picture in a notebook, in the notebook's colours."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RECORDS: dict[type[Record], Callable[[Any], Page]] = {
 
 
 def page_of(record: Any) -> Page:
-    """The page of a result: its own, or what it prints, its figure and its blocks."""
+    """Return the page of a result: its own, or one with its text, figure and tables."""
     for cls, drawn in RECORDS.items():
         if isinstance(record, cls):
             return drawn(record)
@@ -64,12 +64,12 @@ def page_of(record: Any) -> Page:
 
 
 def draw_record(record: Any) -> str:
-    """The same as HTML."""
+    """Return the page as HTML."""
     return page_of(record).rendered()
 
 
 def read_any(content: Any) -> Record:
-    """The result whose `to_dict` made these plain values, if it has a page of its own."""
+    """Restore a result from `to_dict` values, if its type has a page of its own."""
     schema = schema_of(content)
     for cls in RECORDS:
         if cls.schema.partition("/")[0] == schema:
@@ -101,7 +101,7 @@ NOTEBOOK = (
 
 
 def file_of(figure: Figure) -> str:
-    """The figure as an SVG file: its title above, its keys below, in light colours."""
+    """Return the figure as an SVG file: title above, legend below, in light colours."""
     rules = MARKS.read_text(encoding="utf-8")
     rules = re.sub(r"var\((--\w+)\)", lambda name: COLOURS[name[1]], rules)
     text: str = template_of("figure.svg").render(f=figure, rules=Markup(rules), width=WIDTH)
@@ -109,7 +109,7 @@ def file_of(figure: Figure) -> str:
 
 
 def picture(result: Any) -> str:
-    """The drawings of a result with their keys; nothing where it has none."""
+    """Return the drawings of a result with their legends as HTML; "" if there are none."""
     figures = figures_of(result)
     if not figures:
         return ""
@@ -124,6 +124,6 @@ def picture(result: Any) -> str:
 
 
 def _word(drawing: Drawing) -> str:
-    """A name of its own, as a notebook shows many drawings."""
+    """Return a unique name for a drawing, since a notebook shows many of them."""
     bare = drawing.svg("").encode("utf-8", "replace")
     return f"truerisk-{hashlib.sha256(bare).hexdigest()[:10]}"

@@ -1,4 +1,4 @@
-"""The panels of an experiment as figures: lines, counts, boxes, bars and maps of shades."""
+"""The panels of an experiment as figures: lines, counts, boxes, bars and heat maps."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from truerisk.report.svg import (
 if TYPE_CHECKING:  # pages of other results are drawn without the experiments
     from truerisk.experiments.figures import Panel, Report, Series
 
-CELLS = 40  # of a count of points, along each axis
-REACH = 2.0  # standard errors that a band shows to either side
+CELLS = 40  # number of cells along each axis of a plot of point counts
+REACH = 2.0  # number of standard errors on each side of a band
 LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 12, 30, 300
-NAMES = 150  # where rows begin that have names
+NAMES = 150  # left margin of rows that have names
 ROW = 30
 STYLE = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
 COLOURS = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
@@ -40,7 +40,7 @@ AROUND = f"Bands and whiskers: {REACH:g} standard errors to either side."
 
 @frozen(eq=False)
 class Line:
-    """A line or points of any other result, with the fields of a `Series` of an experiment."""
+    """A line, or points, with the fields of an experiment's `Series`."""
 
     label: str
     x: np.ndarray
@@ -53,7 +53,7 @@ class Line:
 
 @frozen(eq=False)
 class Lines:
-    """Lines over one pair of axes, with the fields of a `Panel` of an experiment."""
+    """Lines on one pair of axes, with the fields of an experiment's `Panel`."""
 
     title: str
     x_label: str
@@ -71,7 +71,7 @@ def is_report(result: Any) -> bool:
 
 
 def draw_panels(report: Report) -> tuple[Figure, ...]:
-    """A figure for each panel, in the order of the report."""
+    """Draw a figure for each panel, in the order of the report."""
     return tuple(
         _figure(panel, f"{one.name}-{i}" if len(one.panels) > 1 else one.name, report.title)
         for one in report.figures
@@ -82,7 +82,7 @@ def draw_panels(report: Report) -> tuple[Figure, ...]:
 def draw_series(
     title: str, labels: tuple[str, str], *series: Line, limits: tuple[float, float] | None = None
 ) -> Figure:
-    """Lines of any other result; `labels` are those of x and y."""
+    """Draw lines of any result; `labels` are those of x and y."""
     lines = Lines(title, *labels, series, limits=limits)
     return _figure(cast("Panel", lines), labels[1], title)
 
@@ -102,7 +102,7 @@ def _figure(panel: Panel, name: str, title: str) -> Figure:
 
 
 def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
-    """The numbers of a series, a line each; of a box those of its five strokes."""
+    """Yield table rows with the numbers of a series, or with the five numbers of a box."""
     x, y = one.x, one.y
     if panel.kind == "boxes":
         y = np.array(five_numbers(one.y.tolist()))
@@ -114,13 +114,13 @@ def _rows(panel: Panel, one: Series) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _looks(every: Sequence[Series]) -> list[tuple[Series, str, str, str]]:
-    """Each series with its colour, the shape of its points and the look of its line, if any."""
+    """Return each series with its colour, marker shape and line style."""
     found, free = [], 0
     for one in every:
         match = STYLE.fullmatch(one.style)
         assert match is not None, one.style
         colour, marker, dash = match.groups()
-        if colour is None:  # the next of the cycle, dashed where colours begin again
+        if colour is None:  # The next colour of the cycle is used, with dashes once colours repeat.
             look, free = series(free), free + 1
             dash = "--" if free > N_SERIES and dash == "-" else dash
         else:
@@ -156,7 +156,7 @@ def _of_lines(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     y = _scale(ends, BOTTOM, TOP)
     if panel.limits is not None:
         y = PixelScale(*panel.limits, BOTTOM, TOP)
-    places = np.arange(1, len(panel.names) + 1)  # all are named, also where no point lies
+    places = np.arange(1, len(panel.names) + 1)  # All names are shown, also those without a point.
     every_x = np.concatenate([places, *(one.x for one in panel.series)])
     drawing = _axes(panel, y, _scale(every_x, LEFT, RIGHT, margin=0.02))
     keys = []
@@ -175,13 +175,13 @@ def _of_lines(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     return drawing, tuple(keys)
 
 
-MANY = 200  # points that are dots rather than marks
+MANY = 200  # number of points from which small dots replace markers
 
 
 def _pieces(
     x: np.ndarray, y: np.ndarray, low: float, high: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The parts of a line between two heights, cut where it crosses them."""
+    """Yield the parts of a line between two heights, cut at its crossings."""
     for level in (low, high):
         at = np.flatnonzero((y[1:] - level) * (y[:-1] - level) < 0)
         share = (level - y[at]) / (y[at + 1] - y[at])
@@ -208,7 +208,7 @@ def _of_counts(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     return drawing, (Key(f"h{FAINTEST}", f"up to {few}", "cell"), most, MEANS)
 
 
-FAINTEST = 2  # a shade that one point still shows, on a dark page, too
+FAINTEST = 2  # faintest shade in which a single point is visible, also on a dark page
 MEANS = Key("honest", "means", "line")
 
 
@@ -230,7 +230,7 @@ def _of_boxes(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
 
 
 def _of_bars(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    """Bars of several side by side; series of points stand where they say."""
+    """Draw bars of several series side by side, and series of points at their positions."""
     looks = _looks(panel.series)
     bars = [(one, colour) for one, colour, shape, _ in looks if not shape]
     first = bars[0][0].x
@@ -257,9 +257,9 @@ def _of_bars(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
 
 
 def _of_shades(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
-    """A row for each series and a column for each name; the least of a column is framed.
+    """Draw a row per series and a column per name; the minimum of a column has a frame.
 
-    The darkest are larger than the least by the share `FULL` of it, or by more.
+    The darkest cells exceed the minimum by the share `FULL` of it, or by more.
     """
     n = len(panel.names)
     x = PixelScale(0, n, NAMES, RIGHT)

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves, what each threshold does; how reliable probabilities are."""
+"""ROC and precision-recall curves, the effect of each threshold, and calibration plots."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from truerisk.results.calibration import Calibration
 from truerisk.results.operating_points import OperatingPoint, Sweep
 from truerisk.results.roc import PrecisionRecall, RocCurve
 
-N_SHOWN = 13  # thresholds in the table
+N_SHOWN = 13  # number of thresholds in the table
 POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with its interval"
 
 
@@ -34,8 +34,8 @@ POOLED = "{} of all predictions pooled; scoring='{}' gives the honest one, with 
 class Rates:
     """A ROC curve ready to be drawn, with the `calls` at `MOST_POINTS` thresholds for a slider.
 
-    The lines go through all thresholds, up to `MOST_CORNERS` of them. `areas` says what is honest
-    of "auc" and "average-precision", where the page has it.
+    The lines use all thresholds, up to `MOST_CORNERS` of them. `areas` are the honest texts for
+    "auc" and "average-precision", if the page has them.
     """
 
     roc: RocCurve
@@ -43,7 +43,7 @@ class Rates:
 
     @cached_property
     def sweep(self) -> Sweep:
-        """Counts at all thresholds: shares times rows, which are whole but for rounding."""
+        """Counts at all thresholds: rates times rows, rounded to integers up to rounding error."""
         roc = self.roc
         counts = (np.asarray(roc.tpr) * roc.n_positive, np.asarray(roc.fpr) * roc.n_negative)
         whole = (np.where(np.abs(c - np.round(c)) < 1e-6, np.round(c), c) for c in counts)
@@ -51,13 +51,13 @@ class Rates:
 
     @cached_property
     def calls(self) -> tuple[OperatingPoint, ...]:
-        """From nothing called positive to everything."""
+        """Operating points, from no row called positive to all."""
         shown = thinned(len(self.sweep.thresholds), MOST_POINTS)
         return tuple(self.sweep.point(i, "on the page") for i in shown)
 
     @cached_property
     def start(self) -> int:
-        """Where the slider stands first: the fewest wrong calls, of equal ones the first."""
+        """Initial position of the slider: the first one with the fewest errors."""
         wrong = [c.n_positive - c.true_positives + c.false_positives for c in self.calls]
         return wrong.index(min(wrong))
 
@@ -70,7 +70,7 @@ class Rates:
         return self.roc.n_positive / (self.roc.n_positive + self.roc.n_negative)
 
     def data(self) -> dict[str, Any]:
-        """What the script needs to move the numbers."""
+        """Return the data that the script needs to update the numbers."""
         tp = [call.true_positives for call in self.calls]
         fp = [call.false_positives for call in self.calls]
         return {
@@ -87,7 +87,7 @@ class Rates:
         }
 
     def numbers(self, at: int) -> dict[str, str]:
-        """What the page shows at one threshold, for costs of 1 and the share in these rows."""
+        """Return the page's numbers at one threshold, for costs of 1 and these rows' shares."""
         call = self.calls[at]
         missed = call.n_positive - call.true_positives
         spared = call.n_negative - call.false_positives
@@ -110,9 +110,9 @@ class Rates:
 
     @cached_property
     def points(self) -> dict[str, list[tuple[float, float]]]:
-        """The points of the ROC curve and of the precision-recall curve, one for each threshold.
+        """Points of the ROC and precision-recall curves, one per threshold.
 
-        Where no row is called positive, the precision of the first threshold with one is drawn.
+        If no row is called positive, the precision of the first threshold with one is drawn.
         """
         first = next(c.precision for c in self.calls if c.precision is not None)
         precision = [first if c.precision is None else c.precision for c in self.calls]
@@ -124,7 +124,7 @@ class Rates:
         }
 
     def draw_roc(self) -> Figure:
-        """True against false positive rate."""
+        """Draw the true positive rate over the false positive rate."""
         roc = self.roc
         area = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
         drawing = roc_drawing(f"{area}.", roc.fpr, roc.tpr)
@@ -138,7 +138,7 @@ class Rates:
         )
 
     def draw_precision_recall(self) -> Figure:
-        """Precision against recall."""
+        """Draw precision over recall."""
         honest = self.areas.get("average-precision")
         average = PrecisionRecall.of(self.sweep, "").average_precision
         pooled = POOLED.format(number(average), "average-precision")
@@ -158,7 +158,7 @@ class Rates:
         )
 
     def above_the_slider(self) -> tuple[Figure, Figure]:
-        """Both figures with the point of the threshold that the slider of the page is on."""
+        """Return both figures with a point at the threshold of the page's slider."""
         figures = self.draw_roc(), self.draw_precision_recall()
         first, second = (replace(f, here=self.points[f.name][self.start]) for f in figures)
         return first, second
@@ -183,7 +183,10 @@ def roc_drawing(about: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
 def precision_drawing(
     about: str, recall: np.ndarray, precision: np.ndarray, prevalence: float
 ) -> Drawing:
-    """Precision in steps: it holds back to the recall before, so that the area is the average."""
+    """Draw precision in steps that extend to the previous recall.
+
+    The area under them is then the average precision.
+    """
     axes = "precision", "recall (sensitivity)"
     drawing = of_shares("Precision-recall curve", about, *axes)
     drawing.level(prevalence, "baseline")
@@ -197,17 +200,17 @@ SHARE = Key("baseline", "share of positives", "line")
 
 
 def threshold_text(threshold: float) -> str:
-    """Enough digits to tell thresholds apart."""
+    """Format a threshold with enough digits to distinguish it from others."""
     return f"{threshold:.6g}" if isfinite(threshold) else "∞ (nothing is called positive)"
 
 
 def count_text(value: float) -> str:
-    """A whole count, or one decimal for weighted rows."""
+    """Format a count as an integer, or with one decimal for weighted rows."""
     return str(int(value)) if float(value).is_integer() else f"{value:.1f}"
 
 
 def draw_calibration(bins: Calibration) -> Figure:
-    """Observed shares with their intervals over mean probabilities, beside the diagonal."""
+    """Draw observed shares with their intervals over mean probabilities, and the diagonal."""
     about = f"Brier score {number(bins.brier)}; {len(bins.counts)} bins of about equally many rows."
     drawing = of_shares("Calibration", about, "share observed", "probability given")
     drawing.slope(0, 0, 1, 1, "baseline")

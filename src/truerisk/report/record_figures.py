@@ -1,4 +1,4 @@
-"""The figure that stands for a result: on its page, in a notebook, and on axes of matplotlib."""
+"""The main figure of a result: on its page, in a notebook, and on matplotlib axes."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def figures_of(result: Any) -> tuple[Figure, ...]:
-    """The figures that stand for a result, one for most; none where it has none."""
+    """Return the figures of a result: one for most results, none for some."""
     if is_report(result):
         return draw_panels(result)
     return known(figure_of(result))
 
 
 def figure_of(result: Any) -> Figure | None:
-    """The figure that stands for a result; None where it has none."""
+    """Return the main figure of a result, or None."""
     makers = (FIGURES[cls] for cls in type(result).__mro__ if cls in FIGURES)
     return next((maker(result) for maker in makers), None)
 
 
 def _draw_curve(curve: RiskCurve) -> Figure | None:
-    """A risk curve with its band and the chosen setting; None where there is no curve."""
+    """Draw a risk curve with its band and the chosen setting; return None without a curve."""
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
     noun = curve.common.scale.noun.capitalize()
@@ -76,9 +76,9 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
 def draw_estimates(
     estimates: Mapping[str, RiskEstimate | Comparison], beside: Mapping[str, float] | None = None
 ) -> Figure | None:
-    """A row for each value with its interval, and upright lines `beside` them by name.
+    """Draw a row for each value with its interval, and named vertical lines `beside` them.
 
-    None where none has a value. Differences stand beside none at all.
+    The result is None if no estimate has a value. For differences a line at 0 is added.
     """
     first = next(iter(estimates.values()))
     beside = dict(beside or {})
@@ -111,11 +111,12 @@ def draw_estimates(
 
 
 def _draw_permuted(test: PermutationTest) -> Figure:
-    """Risks, or scores, of permuted labels as bars, and the observed one as an upright line."""
+    """Draw risks (or scores) of permuted labels as bars, and the observed one as a line."""
     scale = test.scale
     null, observed = test.null, test.observed
     bounds = None
-    if np.ptp(null) <= 1e-9 * np.abs(null).max():  # numbers apart by rounding stand in one bar
+    # Numbers that differ only by rounding belong to one bar.
+    if np.ptp(null) <= 1e-9 * np.abs(null).max():
         middle = float(np.median(null))
         half = 0.5 * max(1.0, abs(middle))
         bounds = middle - half, middle + half
@@ -151,14 +152,14 @@ def _draw_permuted(test: PermutationTest) -> Figure:
 
 
 def _draw_smooth(smooth: SmoothCalibration | None) -> Figure | None:
-    """The calibration curve with the rows below; None where there is none."""
+    """Draw the calibration curve with the rows below; return None if there is no curve."""
     if smooth is None or smooth.curve is None:
         return None
     return draw_calibration_curve(smooth.curve, smooth)
 
 
 def draw_tested(posterior: ErrorPosterior) -> Figure:
-    """The density of an error after a test."""
+    """Draw the density of an error after a test."""
     low, high = posterior.quantile(TAIL), posterior.quantile(1 - TAIL)
     grid = np.linspace(low, high, POINTS).clip(1e-12, 1 - 1e-12)
     density = posterior.pdf(grid)
@@ -166,7 +167,7 @@ def draw_tested(posterior: ErrorPosterior) -> Figure:
 
 
 def draw_rule(found: RulePosterior) -> Figure | None:
-    """The density of the error of a rule; None where no posterior is stated, or it is a point."""
+    """Draw the density of a rule's error; return None without a posterior, or if it is a point."""
     law = found.law
     if law is None or law.is_sure:
         return None
@@ -177,7 +178,7 @@ def draw_rule(found: RulePosterior) -> Figure | None:
 
 
 def _density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> Figure:
-    """With upright lines at its mean and at the bound."""
+    """Draw a density with vertical lines at its mean and at the bound."""
     of = {f"mean {risk(mean)}": mean, f"{100 * LEVEL:g} % bound {risk(bound)}": bound}
     marks = (
         Line(name, np.full(2, at), np.array([0.0, np.interp(at, x, density)]), style)
@@ -214,9 +215,9 @@ def _quantiles(part: RiskMixture) -> list[float]:
 
 
 def draw_sharing(plan: SamplePlan) -> Figure | None:
-    """Expected error and bound along the rows that tune; of a width alone the posterior to expect.
+    """Draw expected error and bound over the number of tuning rows, or the expected posterior.
 
-    None where nothing can be tested.
+    The posterior is drawn for plans of a width only. The result is None if nothing can be tested.
     """
     if plan.n_test and plan.n_errors is not None and len(plan.splits) < 2:
         return draw_tested(ErrorPosterior(plan.n_errors, plan.n_test, plan.prior))

@@ -25,7 +25,7 @@ PULLED = (
 
 
 def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -> Figure | None:
-    """One loss in every level; None where no level has a value."""
+    """Draw one loss in every level; return None if no level has a value."""
     lines, loss = (risks.whole, *risks.levels)[:most], clean(risks.named_scoring, 60)
     values = [end for line in lines for end in line.ends]
     if not values:
@@ -77,7 +77,7 @@ def _level(drawing: Drawing, level: SubgroupRisk, i: int) -> None:
 
 
 def draw_instability(moves: PredictionStability) -> Figure:
-    """The range of further models' predictions over those given."""
+    """Draw the range of other models' predictions over the given ones."""
     ends = (0.0, 1.0)
     if moves.event is None:
         ends = float(moves.low.min()), float(moves.high.max())
@@ -118,7 +118,7 @@ def draw_instability(moves: PredictionStability) -> Figure:
 
 
 def draw_features(chosen: FeatureStability) -> Figure:
-    """How often the features were selected."""
+    """Draw how often each feature was selected."""
     shares = [(clean(chosen.names[f], 60), float(chosen.shares[f])) for f in chosen.order]
     shown = shares[:MOST]
     about = "; ".join(f"{name}: {share:.0%}" for name, share in shown)
@@ -143,7 +143,7 @@ def draw_features(chosen: FeatureStability) -> Figure:
 
 
 def checklist_tables(items: Sequence[Item], caption: str) -> Iterator[tuple[FigureTable, str]]:
-    """Those of each guideline, under a caption that takes its name and how many they are."""
+    """Yield the tables of each guideline, with a caption of its name and number of items."""
     for guideline in dict.fromkeys(item.guideline for item in items):
         mine = [item for item in items if item.guideline == guideline]
         cells = [[item.number, item.asks, item.answer or ""] for item in mine]

@@ -1,7 +1,8 @@
-"""Drawings in SVG from few kinds of marks; colours are classes, so one drawing serves every theme.
+"""SVG drawings from a few kinds of marks; colours are classes, so that they fit every theme.
 
-A drawing is 480 units wide: on a narrow phone its letters are still 10 pixels high, and two stand
-side by side on a wide screen. Marks carry no style of their own, as the page's policy forbids it.
+A drawing is 480 units wide: on a narrow phone its letters are still 10 pixels high, and two
+drawings fit side by side on a wide screen. Marks have no style of their own, which the page's
+policy forbids.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from truerisk.results.interval import Interval
 
 @frozen
 class PixelScale:
-    """Values from `low` to `high` on pixels from `start` to `end`; logarithmic where asked."""
+    """Map from values between `low` and `high` to pixels; logarithmic if requested."""
 
     low: float
     high: float
@@ -37,7 +38,7 @@ class PixelScale:
         margin: float = 0.06,
         floor_at: float | None = None,
     ) -> PixelScale:
-        """A scale that shows all values with some air, not below `floor_at`."""
+        """Return a scale that shows all values with a margin, not below `floor_at`."""
         low, high = min(values), max(values)
         if log:
             air = margin * (log10(high) - log10(low)) or 0.5
@@ -49,7 +50,7 @@ class PixelScale:
         return cls(low, high, start, end)
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
+        """Return the pixel of a value."""
         low, high = self.low, self.high
         if self.log:
             low, high, value = log10(low), log10(high), log10(value)
@@ -57,7 +58,7 @@ class PixelScale:
         return round(self.start + share * (self.end - self.start), 1)
 
     def ticks(self, about: int = 5) -> list[float]:
-        """Round values inside the scale."""
+        """Return round values inside the scale."""
         if self.log:
             powers = range(ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9) + 1)
             step = max(1, ceil(len(powers) / max(about, 1)))
@@ -67,7 +68,7 @@ class PixelScale:
 
 
 def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten between low and high, about so many.
+    """Return about this many multiples of 1, 2 or 5 times a power of ten between low and high.
 
     >>> round_ticks(0.02, 0.41)
     [0.1, 0.2, 0.3, 0.4]
@@ -83,7 +84,7 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """A tick as it is written: no more digits than it needs.
+    """Format a tick with no more digits than it needs.
 
     >>> [tick_text(v) for v in (0.1, 1e-05, 20.0, 1e6, 0.0)]
     ['0.1', '1e-5', '20', '1e6', '0']
@@ -103,12 +104,12 @@ SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 
 
 def series(number: int) -> str:
-    """The class of the n-th colour."""
+    """Return the CSS class of the n-th colour."""
     return f"s{number % N_SERIES}"
 
 
 def shape(number: int) -> str:
-    """The shape of the points of the n-th series; others where the colours begin again."""
+    """Return the marker shape of the n-th series, which differs when colours repeat."""
     return SHAPES[(number + number // N_SERIES) % len(SHAPES)]
 
 
@@ -118,7 +119,7 @@ def _place(value: float) -> str:
 
 @frozen
 class Mark:
-    """A shape at values of both scales; `label` is shown where the reader points at it."""
+    """A shape at values of both scales; `label` is its tooltip."""
 
     kind: str
     xs: Sequence[float]
@@ -131,7 +132,7 @@ class Mark:
 
 @frozen
 class Axis:
-    """What is measured, and its ticks, where they are not left to the scale, with their names."""
+    """The label of an axis, with its ticks and their names unless the scale determines them."""
 
     label: str
     ticks: Sequence[float] | None
@@ -140,10 +141,10 @@ class Axis:
 
 @dataclass
 class Drawing:
-    """Marks on a pair of scales; `x` and `y` map values to places.
+    """Marks on a pair of scales; `x` and `y` map values to pixels.
 
-    What is drawn at values are marks, which any renderer can draw; what has its place in pixels is
-    written as SVG at once.
+    Marks at values can be drawn by any renderer. Marks at pixel positions are written as SVG
+    directly.
     """
 
     title: str
@@ -159,33 +160,33 @@ class Drawing:
     # ------------------------------------------------------------ marks at values
 
     def line(self, xs: Iterable[float], ys: Iterable[float], look: str) -> None:
-        """A line through the points."""
+        """Add a line through the points."""
         if xs := tuple(xs):
             self.marks.append(Mark("line", xs, tuple(ys), look))
 
     def band(
         self, xs: Iterable[float], lows: Iterable[float], highs: Iterable[float], look: str
     ) -> None:
-        """The area between two lines."""
+        """Add the area between two lines."""
         there, back = tuple(xs), tuple(lows)[::-1]
         self.marks.append(Mark("band", there + there[::-1], (*highs, *back), look))
 
     def point(
         self, x: float, y: float, look: str, tip: str = "", *, shape: str = "dot", size: float = 4
     ) -> None:
-        """A point."""
+        """Add a point."""
         self.marks.append(Mark("point", (x,), (y,), look, tip, shape, size))
 
     def bar(self, x0: float, x1: float, y0: float, y1: float, look: str, tip: str = "") -> None:
-        """A rectangle between two values on each scale."""
+        """Add a rectangle between two values on each scale."""
         self.marks.append(Mark("bar", (x0, x1), (y0, y1), look, tip))
 
     def box(self, five: Sequence[float], y: float, half: float, look: str, tip: str = "") -> None:
-        """A lying box plot: whisker, quartile, median, quartile, whisker; `half` in pixels."""
+        """Add a horizontal box plot of five numbers; `half` is half its height in pixels."""
         self.marks.append(Mark("box", five, (y,) * 5, look, tip, size=half))
 
     def span(self, x0: float, x1: float, y: float, look: str) -> None:
-        """An interval with its ends, lying at y."""
+        """Add a horizontal interval with its ends at y."""
         self.marks.append(Mark("span", (x0, x1), (y, y), look))
 
     def estimate(
@@ -199,49 +200,49 @@ class Drawing:
         shape: str = "dot",
         size: float = 4,
     ) -> None:
-        """A value at y, on its interval where there is one."""
+        """Add a value at y, on its interval if there is one."""
         if interval is not None:
             self.span(interval.low, interval.high, y, "s0")
         self.point(value, y, look, tip, shape=shape, size=size)
 
     def upright(self, x: float, look: str) -> None:
-        """A vertical line over the whole height."""
+        """Add a vertical line over the whole height."""
         self.marks.append(Mark("upright", (x, x), (self.y.low, self.y.high), look))
 
     def level(self, y: float, look: str) -> None:
-        """A horizontal line over the whole width."""
+        """Add a horizontal line over the whole width."""
         self.marks.append(Mark("level", (self.x.low, self.x.high), (y, y), look))
 
     def slope(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
-        """A straight line between two points."""
+        """Add a straight line between two points."""
         self.marks.append(Mark("slope", (x0, x1), (y0, y1), look))
 
     def note(self, y: float, text: str) -> None:
-        """A text in the row at y, where it has no value."""
+        """Add a text in the row at y, in place of a value."""
         self.marks.append(Mark("note", (self.x.low,), (y,), "tick", text))
 
     def cell(self, column: int, row: int, shade: int, tip: str) -> None:
-        """A cell of a heat grid, one wide and one high; shades go from 0 to `N_SHADES`."""
+        """Add a cell of a heat map with unit size; shades go from 0 to `N_SHADES`."""
         self.marks.append(Mark("cell", *_square(column, row), f"h{shade}", tip))
 
     def frame(self, column: int, row: int) -> None:
-        """A frame around a cell."""
+        """Add a frame around a cell."""
         self.marks.append(Mark("frame", *_square(column, row), ""))
 
     def inscription(self, column: int, row: int, shade: int, text: str, look: str = "tick") -> None:
-        """What is written into a cell, to be read on its shade."""
+        """Add a text in a cell, in a colour that is legible on its shade."""
         look += " on-dark" if shade > N_SHADES / 2 + 1 else " on-light"
         self.marks.append(Mark("inscription", (column + 0.5,), (row + 0.5,), look, text))
 
     # ------------------------------------------------------------ marks in pixels
 
     def text(self, x: float, y: float, text: str, look: str = "", *, anchor: str = "start") -> None:
-        """A text."""
+        """Add a text."""
         mark = '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>'
         self.marks.append(_filled(mark, look, x, y, anchor, text))
 
     def stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
-        """A straight line between two places."""
+        """Add a straight line between two pixel positions."""
         self.marks.append(_stroke(x0, y0, x1, y1, look))
 
     # ------------------------------------------------------------ axes
@@ -249,7 +250,7 @@ class Drawing:
     def bottom_axis(
         self, label: str, ticks: Sequence[float] | None = None, names: Sequence[str] | None = None
     ) -> None:
-        """Ticks with light lines upwards, and what is measured."""
+        """Add ticks with light vertical lines, and the label."""
         base = max(self.y.start, self.y.end)
         shown = self.x.ticks(6) if ticks is None else ticks
         self.bottom = Axis(label, ticks, names)
@@ -261,7 +262,7 @@ class Drawing:
         self.text((self.x.start + self.x.end) / 2, base + 34, label, "label", anchor="middle")
 
     def bottom_names(self, names: Mapping[float, str], label: str = "", n_lines: int = 1) -> None:
-        """Names below columns, in turn on so many lines; without the lines of `bottom_axis`."""
+        """Add names below columns, alternating between lines, without the grid lines."""
         base = max(self.y.start, self.y.end)
         self.bottom = Axis(label, list(names), list(names.values()))
         for i, (place, name) in enumerate(names.items()):
@@ -270,7 +271,7 @@ class Drawing:
             self.text((self.x.start + self.x.end) / 2, base + 34, label, "label", anchor="middle")
 
     def left_axis(self, label: str, ticks: Sequence[float] | None = None) -> None:
-        """Ticks with light lines to the right; what is measured stands above."""
+        """Add ticks with light horizontal lines, and the label above."""
         self.left = Axis(label, ticks)
         for value in self.y.ticks(5) if ticks is None else ticks:
             self.stroke(self.x.start, self.y(value), self.x.end, self.y(value), "grid")
@@ -279,15 +280,15 @@ class Drawing:
         self.text(4, top - 10, label, "label")
 
     def row(self, y: float, name: str, letters: int = 16, look: str = "name") -> None:
-        """The name of the row at y, left of it, cut to so many letters where there is no room."""
+        """Add the name of the row at y on its left, cut to this number of letters."""
         self.names[y] = name
         place = self.x.start - 10, self.y(y) + 4
         self.text(*place, columns_of(name, letters), look, anchor="end")
 
     def svg(self, name: str, here: tuple[float, float] | None = None) -> Markup:
-        """The drawing as an image with a name and a description; `name` is unique on the page.
+        """Return the drawing as an image with title and description; `name` is unique on the page.
 
-        A point `here` can be moved.
+        A point `here` can be moved by the page.
         """
         point = Markup("")
         if here is not None:
@@ -300,7 +301,7 @@ class Drawing:
         ).format(w=WIDTH, h=self.height, name=name, content=self.content(name), point=point)
 
     def content(self, name: str) -> Markup:
-        """Its name, its description and its marks, inside an image that they name."""
+        """Return title, description and marks for an image that refers to them."""
         marks = [_written(m, self.x, self.y) if isinstance(m, Mark) else m for m in self.marks]
         return Markup(
             '<title id="{name}-title">{title}</title><desc id="{name}-about">{about}</desc>{marks}'
@@ -312,7 +313,7 @@ SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def of_shares(title: str, about: str, left: str, bottom: str) -> Drawing:
-    """A drawing with both axes, of shares from 0 to 1."""
+    """Return a drawing whose axes both go from 0 to 1."""
     drawing = Drawing(title, about, 380, SHARE_X, SHARE_Y)
     drawing.left_axis(left, SHARES)
     drawing.bottom_axis(bottom, SHARES)
@@ -320,13 +321,13 @@ def of_shares(title: str, about: str, left: str, bottom: str) -> Drawing:
 
 
 def of_rows(title: str, about: str, x: PixelScale, n: int, high: int, top: int) -> Drawing:
-    """A drawing of n rows, the first below `top`, each so many pixels high."""
+    """Return a drawing of n rows of this height in pixels, the first one below `top`."""
     bottom = top + high * n
     return Drawing(title, about, bottom + 42, x, PixelScale(0, n, top, bottom))
 
 
 def _written(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
-    """A mark in SVG."""
+    """Return a mark as SVG."""
     places = [(x(a), y(b)) for a, b in zip(mark.xs, mark.ys, strict=True)]
     (x0, y0), (x1, y1) = places[0], places[-1]
     match mark.kind:
@@ -387,23 +388,23 @@ def _stroke(x0: float, y0: float, x1: float, y1: float, look: str) -> Markup:
 
 
 def _title(text: str) -> Markup:
-    """What a mark says where the reader points at it."""
+    """Return the tooltip of a mark."""
     return Markup("<title>{}</title>").format(text) if text else Markup("")
 
 
 def _filled(text: str, *values: object) -> Markup:
-    """A text with its values: numbers with one decimal at most, all others escaped."""
+    """Fill a template with values: numbers with at most one decimal, others escaped."""
     shown = (_place(v) if isinstance(v, int | float) else v for v in values)
     return Markup(text).format(*shown)
 
 
 def columns_of(text: str, width: int) -> str:
-    """A text cut to so many letters, for a place of fixed width."""
+    """Cut a text to this number of letters."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _shape(shape: str, x: float, y: float, r: float) -> str:
-    """The outline of a point."""
+    """Return the outline of a point."""
     if shape == "dot":
         a, d = f"{_place(r)} {_place(r)}", _place(2 * r)
         return f"M{_place(x - r)} {_place(y)}a{a} 0 1 0 {d} 0a{a} 0 1 0 -{d} 0Z"

@@ -16,12 +16,12 @@ from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
 TOP, BOTTOM, LEFT = 30, 336, 52
-N_SHOWN = 21  # rows of a table under a figure
-BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
+N_SHOWN = 21  # number of rows of a table under a figure
+BARS = -0.28, -0.03  # vertical range of the bars of probabilities, below the curve
 
 
 def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figure | None:
-    """True against false positive rate of held-out answers."""
+    """Draw the ROC curve of held-out predictions."""
     roc = discrimination.roc
     if roc is None:
         return None
@@ -50,7 +50,7 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
 def draw_calibration_curve(
     curve: CalibrationCurve, smooth: SmoothCalibration | None = None
 ) -> Figure:
-    """What came, smoothed, over what was given; of all that was found the rows below."""
+    """Draw the smoothed outcome over predictions, with bars of rows below if known."""
     words = OF_EVENT if curve.of_event else OF_NUMBERS
     event = "the event"
     if smooth is not None and smooth.event is not None:
@@ -106,7 +106,7 @@ OTHERWISE = {
 
 @frozen
 class Words:
-    """What a calibration curve is of."""
+    """Texts of a calibration curve."""
 
     title: str
     smoothed: str
@@ -148,7 +148,7 @@ OF_NUMBERS = Words(
 
 
 def _range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
-    """Of the axes: all probabilities; of numbers what was given, and what came."""
+    """Return the range of the axes: [0, 1] for probabilities, else that of all values."""
     if curve.of_event:
         return 0.0, 1.0
     predicted = curve.predicted if smooth is None else smooth.edges
@@ -160,7 +160,7 @@ def _range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[f
 def _bars(
     drawing: Drawing, smooth: SmoothCalibration, words: Words, ends: tuple[float, float]
 ) -> None:
-    """Counts of rows with the event upwards, of others downwards, from one line."""
+    """Draw counts of rows with the event upwards, and of others downwards, from a baseline."""
     span, counts, edges = ends[1] - ends[0], smooth.counts, smooth.edges
     low, high = (ends[0] + share * span for share in BARS)
     middle, most = (low + high) / 2, counts.max(initial=0)
@@ -175,7 +175,7 @@ def _bars(
 
 
 def draw_benefit(benefit: NetBenefit) -> Figure:
-    """Net benefit over thresholds, beside treating everybody and nobody."""
+    """Draw the net benefit over thresholds, and that of treating everybody and nobody."""
     high, event = benefit.honest if benefit.high is None else benefit.high, clean(benefit.event, 60)
     top = float(max(high.max(), benefit.treat_all.max()))
     floor = -0.12 * max(top, 1e-9)
@@ -234,7 +234,7 @@ def draw_benefit(benefit: NetBenefit) -> Figure:
 def _drawing(
     title: str, about: str, height: int, below: float, low: float = 0.0, high: float = 1.0
 ) -> Drawing:
-    """Both axes from low to high, with some air, and a share of that below."""
+    """Return a drawing with both axes from low to high, with margins."""
     span = high - low
     return Drawing(
         title=title,
@@ -246,7 +246,7 @@ def _drawing(
 
 
 def _line(drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, look: str) -> None:
-    """The pieces of a line above the floor."""
+    """Draw the pieces of a line above the floor."""
     above = ys >= floor
     for piece in np.split(np.arange(len(ys)), np.flatnonzero(np.diff(above)) + 1):
         if above[piece[0]]:
@@ -256,7 +256,7 @@ def _line(drawing: Drawing, xs: np.ndarray, ys: np.ndarray, floor: float, look: 
 def _band(
     drawing: Drawing, xs: np.ndarray, ends: Sequence[np.ndarray], floor: float, look: str
 ) -> None:
-    """The part of a band above the floor; it falls to the right, and is cut where it leaves."""
+    """Draw the part of a band above the floor; it decreases, and is cut where it leaves."""
     above = np.flatnonzero(ends[1] >= floor)
     if len(above):
         some = slice(above[0], above[-1] + 1)

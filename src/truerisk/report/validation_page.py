@@ -1,4 +1,4 @@
-"""The page of a validation: its headline, its sentences, its papers, and how to make it again."""
+"""The page of a validation: headline, sentences, references, and how to reproduce it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truerisk.validation.validation import Validation
 
 
 def draw_validation(document: Validation) -> Page:
-    """The page of a validation, of this process or read from a file."""
+    """Return the page of a validation, live or read from a file."""
     parts, checklist = tuple(parts_of(document)), document.checklist
     facts = [clean(document.risk.method, 80)]
     if document.rows["n_events"] is not None:
@@ -72,7 +72,7 @@ STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Spr
 
 
 def verdict(document: Validation) -> list[str]:
-    """What was found, in sentences."""
+    """Return the findings as sentences."""
     texts, calibration = [], document.calibration
     if document.finished:
         n_rows = document.rows["n_rows"]
@@ -86,7 +86,8 @@ def verdict(document: Validation) -> list[str]:
         if one.interval is not None:
             ends = f"{percent(one.interval.confidence_level)} interval {one.interval}"
             ends = f" ({ends})"
-        if one.of_final_model is not None:  # around which the interval is, and not the honest value
+        # The interval is around this value, not around the honest one.
+        if one.of_final_model is not None:
             judged = one.of_final_model
             ends = f" on held-out rows; that of the final model is about {number(judged)}{ends}"
         own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
@@ -125,11 +126,11 @@ SIDES = {
         "; above 0 answers are too small.",
     ),
 }
-"""What a value on either side says: of the slope of 1, of the intercept of 0."""
+"""Meaning of a value on either side of 1 (slope) or 0 (intercept)."""
 
 
 def validated_by(document: Validation) -> list[str]:
-    """The papers behind it."""
+    """Return the references of the validation."""
     papers = [STEYERBERG]
     papers += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
     papers += [VICKERS] if document.net_benefit is not None else []
@@ -137,7 +138,7 @@ def validated_by(document: Validation) -> list[str]:
 
 
 def validated_again(document: Validation) -> Repeat:
-    """The call, and what it depends on."""
+    """Return the call, and the facts that it depends on."""
     typed = {"replicates": str(document.n_samples), **document.given}
     if document.finished:
         del typed["replicates"]

@@ -1,4 +1,4 @@
-"""The parts of a validation as a page shows them: alone, or beside an assessment."""
+"""The parts of a validation on a page of its own, or on that of an assessment."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from truerisk.validation.validation import PARTS, Validation
 
 @frozen
 class PagePart:
-    """A part of the validation on the page: figures, tables with their captions, sentences.
+    """A part of the validation on the page: figures, tables with captions, sentences.
 
-    `further` figures and `folded` tables are shown when they are asked for.
+    `further` figures and `folded` tables are collapsed until the reader opens them.
     """
 
     name: str
@@ -41,9 +41,9 @@ class PagePart:
     further: tuple[Figure, ...] = ()
 
     def inside(self, name: str) -> PagePart:
-        """The same below a heading of that name, on a page with headings and figures of its own.
+        """Return the part for a page that has other sections and figures, below this heading.
 
-        A ROC curve stands on such a page already.
+        Such a page already has a ROC curve.
         """
         every = [replace(each, name=f"{name}-{each.name}") for each in self.section.figures]
         n_first = 0 if self.name == "discrimination" else len(self.figures)
@@ -62,7 +62,7 @@ class PagePart:
 
 
 def rows_text(validation: Validation) -> str:
-    """What was validated on."""
+    """Describe the rows of the validation."""
     rows = validation.rows
     event = "" if rows["n_events"] is None else f", event {clean(str(rows['event']), 60)}"
     return f"{rows['n_rows']} rows{event}"
@@ -74,7 +74,7 @@ OF_NUMBERS = "Whether predictions are right on average, large and small ones ali
 
 
 def parts_of(document: Validation) -> Iterator[PagePart]:
-    """Those that there are, then why others are missing."""
+    """Yield the parts that exist, and then why others are missing."""
     ranks, calibration = document.discrimination, document.calibration
     if ranks is not None:
         yield PagePart(
@@ -119,10 +119,10 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
 
 
 def _review(document: Validation) -> Iterator[PagePart]:
-    """Subgroups, stability, checklists."""
+    """Yield subgroups, stability and checklists."""
     subgroups, stability = document.subgroups, document.stability
     if subgroups is not None and subgroups.risks:
-        # Of all losses a reader looks at discrimination first; the others are folded.
+        # Discrimination comes first, and the other losses are collapsed.
         order = sorted(enumerate(subgroups.risks), key=lambda each: each[1].scoring not in AREAS)
         forests = known(*(draw_forest(each, i) for i, each in order))
         yield PagePart(
@@ -179,7 +179,10 @@ OF_ALL = "of all rows as one test set of the finished model, with the interval"
 
 
 def _table(measures: Mapping[str, Measured], document: Validation) -> tuple[FigureTable, str]:
-    """A line for each measure, with its caption; a finished model has no rows of its own here."""
+    """Return a table with one row per measure, and its caption.
+
+    A finished model has no training rows here.
+    """
     head = ("measure", "held out", "interval", *HEAD[N_HONEST:-1], "samples")
     rows = [
         [*one.cells[:2], str(one.interval or "–"), *one.cells[N_HONEST:]]

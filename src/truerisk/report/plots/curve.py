@@ -1,4 +1,4 @@
-"""Curves: risks over candidates, rows or time; paths of coefficients, densities, studies."""
+"""Plots of curves: risks over settings, rows or time; coefficient paths, densities, studies."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.learning_curve import FURTHEST, LearningCurve
 from truerisk.results.results import RiskCurve
 
-MOST_NAMED = 12  # settings in grid order that are written on the axis
-POINTS = 48  # of the law of a learning curve
+MOST_NAMED = 12  # maximum number of settings in grid order that label the axis
+POINTS = 48  # number of points of a learning curve's law
 
 
 def draw_curve(
@@ -33,12 +33,12 @@ def draw_curve(
 ) -> Any:
     """Draw the curve and return its axes.
 
-    `x` names the parameter on the axis; by default the one parameter that varies, if its values
-    are numbers (on a logarithmic axis where they span more than two decades), else the candidates
-    in grid order. Alone it has a band of a standard error. `others` are drawn along, of the same
-    candidates, each with a ring at the one that it chooses, which the legend names. Curves in
-    another loss than the first, such as an AIC, have their scale on the right; the heights of the
-    two do not compare.
+    `x` names the parameter on the axis. By default it is the only parameter that varies, if its
+    values are numbers (on a logarithmic axis if they span more than two decades), else the
+    candidates in grid order. A single curve has a band of one standard error. `others` are curves
+    of the same candidates that are drawn too, each with a ring at the one that it chooses, which
+    the legend names. Curves in another loss than the first, such as an AIC, use the scale on the
+    right; the heights on both scales cannot be compared.
     """
     named = dict(others) if isinstance(others, Mapping) else {c.common.method: c for c in others}
     curves = {label or curve.common.method: curve, **named}
@@ -48,7 +48,7 @@ def draw_curve(
     side, n_drawn = ax, 0
     for loss in losses:
         side = ax if loss == losses[0] else ax.twinx()
-        for _ in range(n_drawn):  # the colours go on
+        for _ in range(n_drawn):  # This continues the colour cycle.
             side.plot([], [])[0].remove()
         beside = "" if side is ax else " (right)"
         chosen = {
@@ -69,7 +69,7 @@ def draw_curve(
 
 
 def _check_alike(first: RiskCurve, curves: Mapping[str, RiskCurve]) -> None:
-    """All have the candidates of the first, and there are two losses at most."""
+    """Raise if curves have different candidates, or more than two losses."""
     for label, curve in curves.items():
         if [dict(c) for c in curve.candidates] != [dict(c) for c in first.candidates]:
             raise BadData(
@@ -93,8 +93,8 @@ def draw_learning_curve(
 ) -> Any:
     """Draw the curve and return its axes.
 
-    `to` is the number of training rows up to which the law is carried on, by default twice the
-    largest that was measured; that part is dashed. A score is drawn as a score.
+    `to` is the number of training rows up to which the law is extrapolated, by default twice the
+    largest measured size; that part is dashed. Scores are drawn as scores.
     """
     last = float(curve.sizes[-1])
     end = 2 * last if to is None else float(to)
@@ -113,9 +113,9 @@ def draw_learning_curve(
 
 
 def draw_over_time(course: Any, *, ax: Any = None, label: str | None = None) -> Any:
-    """Draw the mean losses, or scores, of the stretches over their times, and return the axes.
+    """Draw the mean losses, or scores, of the periods over time, and return the axes.
 
-    The line, dashed, is the trend where there is a test for it.
+    The dashed line is the trend, if it was tested.
     """
     ax = axes_of(ax)
     middles = course.starts + (course.ends - course.starts) / 2
@@ -147,10 +147,10 @@ def draw_path(
 ) -> Any:
     """Draw the coefficients of a fitted LogisticPath and return the axes.
 
-    A vertical line marks the λ at which the model answers; the `n_named` largest coefficients
-    there are named, by `names`, the columns of the frame, or x0, x1, ... Coefficients are in the
-    units of X. Several classes have a panel each and give an array of axes; `ax` is then a
-    sequence of as many. Parts that did not converge are dotted.
+    A vertical line marks the λ that the model uses for predictions. The `n_named` largest
+    coefficients there are labelled with `names`, the columns of the frame, or x0, x1, ...
+    Coefficients are in the units of X. Several classes have one panel each and return an array of
+    axes; `ax` is then a sequence of the same length. Parts that did not converge are dotted.
     """
     classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
     paths = model.coef_path_.reshape(len(model.lambdas_), len(classes), -1)
@@ -207,7 +207,7 @@ QUANTITIES: Mapping[str, tuple[str | None, str]] = {
 
 
 def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
-    """One line per problem, learner and method, with ± 1 standard error; returns the axes."""
+    """Draw one line per problem, learner and method, with ± 1 standard error; return the axes."""
     check_known("there is no", what, QUANTITIES)
     error, label = QUANTITIES[what]
     lines = _lines(results.cells, what, error)
@@ -232,7 +232,7 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
 
 
 def _lines(cells: Any, what: str, error: str | None) -> dict[str, list[tuple[float, float, float]]]:
-    """(size, value, error) by the words that tell lines apart; what all share is left out."""
+    """Return (size, value, error) by line name; names omit what all lines share."""
     parts = ("problem", "learner", "method")
     told = [part for part in parts if len({cell[part] for cell in cells}) > 1] or ["method"]
     lines: dict[str, list[tuple[float, float, float]]] = {}
@@ -258,8 +258,8 @@ def draw_posterior(
 ) -> Any:
     """Draw the density, its mean and its one-sided bound at `level`, and return the axes.
 
-    `others` are drawn along by name. The mass beyond the bound is shaded; what the posterior is of
-    stands in the title where it is not one rule.
+    `others` are drawn too, by name. The probability beyond the bound is shaded. The title says what
+    the posterior is about if that is not a single rule.
     """
     ax = axes_of(ax)
     every = {label or _counts(posterior): posterior, **(others or {})}
@@ -281,9 +281,9 @@ def draw_posterior(
 
 
 def _grid(posteriors: Any) -> np.ndarray:
-    """Errors at which the densities are drawn: all but 1e-4 of the mass at either end.
+    """Return the errors at which densities are drawn, except 1e-4 of the probability per tail.
 
-    An end of a density that is infinite there is left out.
+    An end at which a density is infinite is excluded.
     """
     low = min(posterior.quantile(TAIL) for posterior in posteriors)
     high = max(posterior.quantile(1 - TAIL) for posterior in posteriors)

@@ -14,7 +14,8 @@ from truerisk.data.rows import n_rows
 from truerisk.plan.plan import Plan
 from truerisk.report.plots.marks import axes_of
 
-KINDS = (  # label, colour, marker, size; told apart in grey as well
+# The entries are label, colour, marker and size. They can be distinguished in grey as well.
+KINDS = (
     ("training", "C0", "o", 12.0),
     ("buffer", "0.6", "x", 16.0),
     ("tested", "C3", "s", 20.0),
@@ -65,7 +66,7 @@ def draw_fold_map(
     if data.places is None:
         raise BadData(f"{mention('block')} holds labels, and a map needs coordinates.")
     places = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
-    plan = method.plan(data, Streams(random_state))  # as an estimate would draw it
+    plan = method.plan(data, Streams(random_state))  # This is the plan that an estimate would draw.
     ax = axes_of(ax, (5.0, 5.0))
     if fold is None:
         _draw_all(ax, plan, places)
@@ -83,7 +84,7 @@ def draw_fold_map(
 
 
 def _draw_one(ax: Any, plan: Plan, places: np.ndarray, fold: int) -> None:
-    """Training rows, rows in neither part, tested rows."""
+    """Draw training rows, rows in neither part, and tested rows."""
     kind = np.ones(len(places), dtype=int)
     kind[plan.train_rows(int(plan.fit[fold]))[0]] = 0
     kind[plan.test_rows(fold)[0]] = 2
@@ -96,7 +97,7 @@ def _draw_one(ax: Any, plan: Plan, places: np.ndarray, fold: int) -> None:
 
 
 def _draw_all(ax: Any, plan: Plan, places: np.ndarray) -> None:
-    """Each test set in a colour and a marker of its own."""
+    """Draw each test set in its own colour and marker."""
     for fold in range(plan.n_questions):
         mine = places[plan.test_rows(fold)[0]]
         label = f"fold {fold} ({len(mine)})" if plan.n_questions <= 10 else None
@@ -108,5 +109,5 @@ def _draw_all(ax: Any, plan: Plan, places: np.ndarray) -> None:
 
 
 def _legend(ax: Any) -> None:
-    """Beside the map, where it hides no place."""
+    """Place the legend next to the map, so that it hides no point."""
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

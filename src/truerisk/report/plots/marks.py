@@ -1,4 +1,4 @@
-"""Drawings of the page on axes of matplotlib: marks, scales and keys, on given axes or new ones."""
+"""Drawings of the page on matplotlib axes: marks, scales and legends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truerisk.report.svg import Drawing, Mark, tick_text
 
 WIDE = (6.4, 4.0)  # inches
 SQUARE = (4.8, 4.8)
-UNITS = 75  # units of a drawing in an inch
+UNITS = 75  # number of drawing units per inch
 SHAPES = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
 GREYS = {
     "baseline": "0.55",
@@ -26,7 +26,7 @@ GREYS = {
     "ring": "0.2",
     "ink": "0.1",
 }
-MOST_LETTERS = 64  # of names in a line below the axis
+MOST_LETTERS = 64  # maximum number of letters of names in a line below the axis
 SHADES = {f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.55, 0.8, 0.9, 1.0))}
 DASHES = {"baseline": ":", "way": ":", "honest": "--", "beyond": "--", "s1": "--", "s2": "-."}
 DASHES |= {"solid": "-", "dotted": ":", "mixed": "-."}
@@ -43,8 +43,8 @@ def on_axes(
 ) -> Any:
     """Draw the marks with a legend of these keys, and return the axes.
 
-    The first series has the next colour of the axes, so figures can be drawn over each other. The
-    legend of axes `beside` these moves here.
+    The first series gets the next colour of the axes, so that figures can be overlaid. The legend
+    of axes `beside` these is moved here.
     """
     ax = axes_of(ax, (6.4, 0.6 + drawing.height / UNITS))
     before = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else None
@@ -71,12 +71,12 @@ def on_axes(
     legend = ax.get_legend()
     texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())]
     for text in [*texts, *(ax.get_yticklabels() if drawing.names else ())]:
-        text.set_parse_math(False)  # a dollar in a name begins no formula
+        text.set_parse_math(False)  # A dollar sign in a name does not start a formula.
     return ax
 
 
 def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
-    """A colour of the cycle for every series, and the fixed ones."""
+    """Return a cycle colour for every series, and the fixed colours."""
     colours = dict(GREYS)
     for series in sorted({match[0] for look in looks if (match := re.search(r"\bs\d", look))}):
         (line,) = ax.plot([], [])
@@ -86,7 +86,7 @@ def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
 
 
 def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
-    """What matplotlib needs to know of a look."""
+    """Return the matplotlib options of a style."""
     words = look.split()
     colour = next((colours[word] for word in reversed(words) if word in colours), "0.85")
     style: dict[str, Any] = {"color": colour}
@@ -98,7 +98,7 @@ def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
 
 
 def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
-    """One mark that is no point."""
+    """Draw a mark other than a point."""
     (x0, x1), (y0, y1) = (mark.xs[0], mark.xs[-1]), (mark.ys[0], mark.ys[-1])
     match mark.kind:
         case "band":
@@ -136,7 +136,7 @@ def _draw(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
 
 
 def _name_axes(ax: Any, drawing: Drawing) -> None:
-    """Limits, ticks and labels."""
+    """Set limits, ticks and labels."""
     x, y = drawing.x, drawing.y
     ax.set(xscale="log" if x.log else "linear", xlim=(x.low, x.high))
     ax.set_ylim(*((y.low, y.high) if y.start > y.end else (y.high, y.low)))
@@ -161,7 +161,7 @@ def _add_keys(
     is_full: bool,
     is_below: bool,
 ) -> None:
-    """A legend of these keys and of those that were `before`; points of full axes have no line."""
+    """Add a legend of these keys and earlier ones; points of full axes have no line."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
@@ -186,7 +186,7 @@ def _add_keys(
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
     }
     if handles:
-        # Under the label of the axis, whatever the size, as a title may stand above.
+        # The legend is below the axis label at any figure size, since a title may be above.
         down = ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
         below["bbox_transform"] = ax.transAxes + down
@@ -195,14 +195,14 @@ def _add_keys(
 
 
 def axes_of(ax: Any, size: tuple[float, float] = WIDE) -> Any:
-    """The given axes, or those of a new figure of this size."""
+    """Return the given axes, or those of a new figure of this size."""
     if ax is not None and not hasattr(ax, "get_figure"):
         raise BadArgument(f"{mention('ax', ax)}: give axes of matplotlib, or leave it out.")
     return pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
-    """The given axes, as many as there are panels, or those of a new figure, three in a row."""
+    """Return the given axes, one per panel, or those of a new figure with three per row."""
     if ax is None:
         columns = min(n_panels, 3)
         rows, options = -(-n_panels // columns), {"layout": "constrained", "squeeze": False}
@@ -218,7 +218,7 @@ def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
 
 
 def pyplot() -> Any:
-    """The module of matplotlib, which is imported when something is drawn."""
+    """Import matplotlib when something is drawn, and return the module."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -1,4 +1,4 @@
-"""Pictures of the page on axes of matplotlib, with all that a page leaves out."""
+"""Figures of the page on matplotlib axes, without the page's limits on their size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNTUNED = "no learner was tuned: there is no setting whose stability could be dr
 
 
 def _drawn(maker: Callable[..., Figure | None], lacking: str = "", **whole: Any) -> Any:
-    """A maker of figures as one of axes; `lacking` is said where there is no figure."""
+    """Turn a figure maker into a function that draws on axes; `lacking` is its error message."""
 
     def draw(record: Any, *, ax: Any = None, **options: Any) -> Any:
         figure = maker(record, **whole, **options)
@@ -46,7 +46,7 @@ draw_forest = _drawn(review_figures.draw_forest, "no subgroup has a value to dra
 
 
 def draw_picture(record: Any, *, ax: Any = None) -> Any:
-    """Draw the figures that stand for a result, and return the axes: an array of several."""
+    """Draw the figures of a result, and return the axes (an array if there are several)."""
     figures = figures_of(record)
     if not figures:
         why = f" {record.conclusion[0]}" if isinstance(record, ManyComparison) else ""
@@ -70,7 +70,7 @@ def draw_estimate(
 ) -> Any:
     """Draw the value and its interval, a row for each of `others`, and return the axes.
 
-    `beside` are values by name, such as the truth of a known problem: upright lines.
+    `beside` are values by name, such as the truth of a known problem, drawn as vertical lines.
     """
     word = estimate.test if isinstance(estimate, Comparison) else estimate.method
     figure = draw_estimates({label or word: estimate, **(others or {})}, beside)
@@ -80,7 +80,7 @@ def draw_estimate(
 
 
 def draw_features(chosen: FeatureStability, *, ax: Any = None) -> Any:
-    """Draw how often the features were selected, and return the axes."""
+    """Draw how often each feature was selected, and return the axes."""
     ax = on_axes(review_figures.draw_features(chosen).drawing, (), ax)
     if chosen.index is not None:
         ax.set_title(f"stability {number(chosen.index)} {chosen.interval}", fontsize="medium")
@@ -113,15 +113,16 @@ def draw_roc(
 ) -> Any:
     """Draw the ROC curve, and `others` by name, and return the axes.
 
-    Rows of equal score pass together, so a tie is a slope. The diagonal ranks nothing. Operating
-    `points` are marked on the first curve with their threshold.
+    Rows with equal scores cross a threshold together, so that a tie is a slope. The diagonal stands
+    for random ranking. Operating `points` are marked on the first curve with their threshold.
     """
     figures = {}
     for name, each in {label or curve.method: curve, **(others or {})}.items():
         ends = "" if each.interval is None else f" {each.interval}"
         figures[f"{clean(name, 40)}: AUC {each.auc:.3f}{ends}"] = Rates(each).draw_roc()
     ax = _overlaid(figures, ax)
-    for below, point in enumerate(points, start=1):  # each label lower, where points lie near
+    # Each label is placed lower, because points may be close together.
+    for below, point in enumerate(points, start=1):
         place = (1 - point.specificity, point.sensitivity)
         ax.plot(*place, "o", color="C0", markersize=5)
         away = {"xytext": (8, -16 * below), "textcoords": "offset points"}
@@ -145,7 +146,7 @@ def draw_precision_recall(
 
 
 def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
-    """Figures of one kind over each other: each has its line, named here, and all one diagonal."""
+    """Overlay figures of one kind, each with its named line and a common diagonal."""
     for text, figure in figures.items():
         line, diagonal, *_ = figure.keys
         ax = on_axes(figure.drawing, (replace(line, text=text), diagonal), ax)
@@ -153,9 +154,9 @@ def _overlaid(figures: Mapping[str, Figure], ax: Any) -> Any:
 
 
 def draw_instability(moves: PredictionStability, *, ax: Any = None) -> Any:
-    """Predictions of further models over those given, with the 95 % range; returns the axes.
+    """Draw the other models' predictions over the given ones with 95 % ranges; return axes.
 
-    Where the plot is narrow around the diagonal, predictions hardly depend on the training rows.
+    If the points are close to the diagonal, predictions hardly depend on the training rows.
     """
     ax = axes_of(ax, SQUARE)
     if moves.others is not None:
@@ -179,7 +180,7 @@ def draw_instability(moves: PredictionStability, *, ax: Any = None) -> Any:
 
 
 def _smoothed(values: np.ndarray) -> np.ndarray:
-    """Running means over a twentieth of the rows, so that a line can be seen."""
+    """Return running means over a twentieth of the rows, which make a line visible."""
     half = max(1, len(values) // 40)
     sums = np.concatenate([[0.0], np.cumsum(values)])
     at = np.arange(len(values))
