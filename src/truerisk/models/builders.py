@@ -1,4 +1,4 @@
-"""One learner per word: the estimator and a small grid fit for the size of the data."""
+"""One learner per name: the estimator, and a small grid that fits the size of the data."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ TaskWord = Literal["classification", "regression", "survival"]
 Levels = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
-_SEED = 0  # trees break ties at random: the same data must give the same tree
+_SEED = 0  # Trees break ties at random, and the same data must give the same tree.
 _MANY_ITERATIONS = 5_000
 
 
 @frozen
 class Size:
-    """What a grid depends on; `n_classes` is 0 where there are none.
+    """The properties of the data on which a grid depends; `n_classes` is 0 without classes.
 
-    A training set has one of so many `parts` of the rows at least: half of them in 2-fold
-    cross-validation, a sixth where five forecasts follow each other.
-
-    `indicators` says whether columns of text become indicators, which sum to 1 for each of them;
-    `n_levels` is how many columns of levels come last where they do not.
+    A training set has at least one of `parts` equal parts of the rows: half of them in 2-fold
+    cross-validation, a sixth if five forecasts follow each other. `indicators` says whether text
+    columns are converted to indicators, which sum to 1 for each of them. Otherwise `n_levels` is
+    the number of categorical columns, which come last.
     """
 
     n_rows: int
@@ -37,12 +36,12 @@ class Size:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Positions of the columns of levels, as the learner sees them."""
+        """Positions of the categorical columns in the learner's input."""
         return tuple(range(self.n_features - self.n_levels, self.n_features))
 
     @property
     def smallest_fold(self) -> int:
-        """Rows that a training set has at least."""
+        """Minimum number of rows of a training set."""
         return max(1, self.n_rows // self.parts)
 
 
@@ -67,7 +66,8 @@ def _knn(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
-    most = max(1, size.n_rows // size.parts**2)  # more neighbours than training rows is an error
+    # More neighbours than training rows would be an error.
+    most = max(1, size.n_rows // size.parts**2)
     return model, {"n_neighbors": _up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), most)}
 
 
@@ -77,11 +77,12 @@ def _lda(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from truerisk.models.discriminant_analysis import LinearDiscriminant
 
     shrinkages = [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
-    if size.n_features > size.n_rows:  # scikit-learn's own would make a p × p matrix to shrink
+    # scikit-learn's class would form a p × p matrix to shrink it.
+    if size.n_features > size.n_rows:
         return LinearDiscriminant(solver="auto", divisor="n"), {"shrinkage": shrinkages}
-    # of a scatter that has no inverse least squares answer with rounding noise, which moves labels
+    # With a singular scatter, least squares returns rounding noise, which changes labels.
     inverts = size.smallest_fold - size.n_classes >= size.n_features and not size.indicators
-    # the default is not to shrink, which 0 says in a number
+    # The default is no shrinkage, which 0 says in a number.
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.0 if inverts else None)
     return model, {"shrinkage": [*[0.0] * inverts, *shrinkages]}
 
@@ -89,8 +90,9 @@ def _lda(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 def _logistic(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     from sklearn.linear_model import LogisticRegression
 
-    # ridge penalty by default; naming it is deprecated from scikit-learn 1.8 on. With a smaller tol
-    # rounding grows over more steps: at C = 100 two orders of the same rows end visibly apart
+    # The default is a ridge penalty; naming it is deprecated from scikit-learn 1.8 on. With a
+    # smaller tol, rounding errors accumulate over more steps: at C = 100 two orders of the same
+    # rows give visibly different results.
     model = LogisticRegression(max_iter=_MANY_ITERATIONS)
     return model, {"C": [0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0]}
 
@@ -100,7 +102,7 @@ def _svm(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
     widths = [float(f"{factor / size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
     costs = [0.1, 1.0, 10.0]
-    usual = widths[-1]  # "scale", the default, is 1/p of standardised columns
+    usual = widths[-1]  # The default "scale" is 1/p for standardised columns.
     if task == "classification":
         return SVC(kernel="rbf", gamma=usual), {"C": costs, "gamma": widths}
     return _standardised_target(SVR(kernel="rbf", gamma=usual)), {
@@ -122,7 +124,8 @@ def _forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
     kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
     p = size.n_features
-    usual = max(1, int(p**0.5)) if task == "classification" else p  # "sqrt" and 1.0, the defaults
+    # These are the defaults "sqrt" and 1.0.
+    usual = max(1, int(p**0.5)) if task == "classification" else p
     tried = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3, p)})
     model = kind(n_estimators=100, max_features=usual, random_state=_SEED)
     return model, {"max_features": tried}
@@ -143,15 +146,17 @@ def _lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
 def _cox(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     package = imported("cox", "sksurv.linear_model", "survival")
-    # nearly none by default: with no penalty indicators, which sum to 1, have no one solution
+    # The default penalty is small: without a penalty, indicators, which sum to 1, have no unique
+    # solution.
     model = package.CoxPHSurvivalAnalysis(alpha=0.1)
     return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
 def _cox_lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     package = imported("cox-lasso", "sksurv.linear_model", "survival")
-    # a path of the rows' own, from the penalty that leaves one feature down to a share of it: one
-    # penalty alone can leave none, which is refused, or end in overflow; with a curve of survival
+    # The path depends on the rows, from the penalty that leaves one feature down to a share of it:
+    # a single penalty can leave no feature, which is refused, or overflow. A survival curve is
+    # fitted, too.
     usual = {"l1_ratio": 1.0, "n_alphas": 10, "alpha_min_ratio": 0.05}
     model = package.CoxnetSurvivalAnalysis(**usual, fit_baseline_model=True)
     few = [0.02] * (4 * size.n_features <= size.smallest_fold)
@@ -161,15 +166,16 @@ def _cox_lasso(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 def _survival_forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     package = imported("survival-forest", "sksurv.ensemble", "survival")
     p = size.n_features
-    # not all features, as `forest` tries, too: a fit costs as many times what it costs with one
+    # Unlike `forest`, it does not try all features: a fit takes as many times longer as it tries
+    # more features.
     tried = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3)})
-    usual = max(1, int(p**0.5))  # "sqrt", the default
+    usual = max(1, int(p**0.5))  # This is the default "sqrt".
     model = package.RandomSurvivalForest(n_estimators=100, max_features=usual, random_state=_SEED)
     return model, {"max_features": tried}
 
 
 def imported(word: str, module: str, extra: str) -> Any:
-    """The module that a learner needs, or the line that installs it."""
+    """Return the module that a learner needs, or raise with the command that installs it."""
     try:
         return import_module(module)
     except ImportError:
@@ -179,7 +185,7 @@ def imported(word: str, module: str, extra: str) -> Any:
 
 
 def _standardised_target(model: Any) -> Any:
-    """The model with y at mean 0 and variance 1, for learners whose settings have y's unit."""
+    """Return the model with standardised y, for learners whose settings have y's unit."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.preprocessing import StandardScaler
 
@@ -187,23 +193,21 @@ def _standardised_target(model: Any) -> Any:
 
 
 def _up_to(values: Sequence[int], most: int) -> list[int]:
-    """The values that do not exceed `most`, always the first."""
+    """Return the values that do not exceed `most`, but always the first one."""
     return [value for value in values if value <= max(most, values[0])]
 
 
-# ---------------------------------------------------------------- gradient boosting
-#
-# Boosters take text as levels and leave gaps as they are, so neither is filled or spread out before
-# them. The numbers of trees of a grid are read off one fit, so they cost what the largest of them
-# costs. The packages use one thread each: fits run side by side by an executor, and threads of
-# several fits that wait for each other cost many times what they spare.
+# Boosters handle text as categories and accept missing values, so that neither is encoded or
+# imputed before them. The numbers of trees in a grid are read from one fit, so that the grid takes
+# as long as its largest number. The packages use one thread each: an executor runs fits in
+# parallel, and threads of several fits that wait for each other cost far more time than they save.
 
 TREES = [25, 50, 100, 200]
 LEAVES = [7, 31]
 DEPTHS = [3, 6]
-RATE = 0.1  # half of it needs twice the trees, and ends much at the same place
-LEAST_LEAF = 20  # rows, as the packages have it …
-LEAVES_OF_FOLD = 8  # … where a fold has so many times as many
+RATE = 0.1  # Half of this rate needs twice the trees, with a similar result.
+LEAST_LEAF = 20  # Minimum number of rows of a leaf, as in the packages …
+LEAVES_OF_FOLD = 8  # … if a fold has at least this many times as many rows.
 
 
 def _boosting(task: TaskWord, size: Size) -> tuple[Any, Grid]:
@@ -211,7 +215,7 @@ def _boosting(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
     classes = task == "classification"
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-    # a part of the rows that ends the fit would be drawn from the few that a fold has
+    # An early-stopping set would be taken from the few rows of a fold.
     model = kind(
         learning_rate=RATE,
         min_samples_leaf=_least_leaf(size),
@@ -254,7 +258,8 @@ def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     classes = task == "classification"
     kind = levelled.LevelledCatBoostClassifier if classes else levelled.LevelledCatBoostRegressor
     levels = {"cat_features": list(size.levels)} if size.levels else {}
-    # what it chooses for 200 trees: for fewer it chooses otherwise, and the fits would differ
+    # These are its choices for 200 trees. It chooses differently for fewer, and the fits would
+    # differ.
     steps = 10 if size.n_classes == 2 else 1
     given = {"learning_rate": RATE, "leaf_estimation_iterations": steps, "thread_count": 1}
     quiet = {"verbose": 0, "allow_writing_files": False}
@@ -263,7 +268,7 @@ def _catboost(task: TaskWord, size: Size) -> tuple[Any, Grid]:
 
 
 def _least_leaf(size: Size) -> int:
-    """Rows of a leaf at least: fewer than usual where a fold would make no split."""
+    """Return the minimum number of rows of a leaf, reduced if a fold would allow no split."""
     return max(1, min(LEAST_LEAF, size.smallest_fold // LEAVES_OF_FOLD))
 
 

@@ -73,7 +73,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.array_api_support = False  # the division is NumPy's
+        tags.array_api_support = False  # The division uses NumPy.
         return tags
 
     def fit(self, X: Any, y: Any) -> LinearDiscriminant:
@@ -124,7 +124,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     @contextmanager
     def _as_in(self, solver: str, shrinkage: Any) -> Iterator[None]:
-        """Show scikit-learn's methods these parameters inside the block."""
+        """Set these parameters for scikit-learn's methods inside the block."""
         given = self.solver, self.shrinkage
         nothing = solver == "svd" and given[0] == "auto"
         self.solver, self.shrinkage = solver, None if nothing else shrinkage
@@ -134,14 +134,14 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
             self.solver, self.shrinkage = given
 
     def _fit_wide(self, X: Any, y: Any) -> None:
-        """Fit a shrunk covariance of more columns than rows by an SVD of the rows.
+        """Fit a shrunk covariance with more columns than rows by an SVD of the rows.
 
-        The covariance is C = (1 − s) R'R + a I with a = s tr(R'R)/p, where R holds the rows less
-        their class means, times the root of the class prior over the class size. By the singular
-        values σ and vectors V of R, C⁻¹m = V (V'm / ((1 − s) σ² + a)) + (m − V V'm) / a.
+        The covariance is C = (1 − s) R'R + a I with a = s tr(R'R)/p, where R holds the rows minus
+        their class means, times the square root of the class prior over the class size. With the
+        singular values σ and vectors V of R, C⁻¹m = V (V'm / ((1 − s) σ² + a)) + (m − V V'm) / a.
         """
         with self._as_in("svd", None), np.errstate(divide="ignore", invalid="ignore"):
-            super().fit(X, y)  # which checks X and y, and gives classes, priors and means
+            super().fit(X, y)  # This checks X and y, and computes classes, priors and means.
         for name in {"scalings_", "xbar_", "explained_variance_ratio_"} & vars(self).keys():
             delattr(self, name)
         rows = np.asarray(X)
@@ -156,7 +156,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         shrunk = (1 - share) * singular**2 + added
         if added > 0:
             coef = (inside / shrunk) @ across + (self.means_ - inside @ across) / added
-        else:  # the least-norm solution of a covariance without full rank
+        else:  # This is the minimum-norm solution for a singular covariance.
             kept = shrunk > EPS * max(rows.shape) * shrunk.max(initial=0.0)
             coef = (inside[:, kept] / shrunk[kept]) @ across[kept]
         intercept = np.log(self.priors_) - np.einsum("kj,kj->k", self.means_, coef) / 2
@@ -250,14 +250,14 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
 
 @cache
 def divides_by_n() -> bool:
-    """Whether the installed scikit-learn divides the scatter of a class by n_c, not n_c − 1."""
+    """Return True if scikit-learn divides the scatter of a class by n_c, not n_c − 1."""
     model = QuadraticDiscriminantAnalysis().fit([[0.0], [2.0], [0.0], [2.0]], [0, 0, 1, 1])
-    return bool(model.scalings_[0][0] < 1.5)  # 1 by n, 2 by n − 1
+    return bool(model.scalings_[0][0] < 1.5)  # The scaling is 1 with n, and 2 with n − 1.
 
 
 @cache
 def pools_by_n(solver: str) -> bool:
-    """Whether the installed scikit-learn divides the pooled scatter by n, not n − K."""
+    """Return True if scikit-learn divides the pooled scatter by n, not n − K."""
     model = LinearDiscriminantAnalysis(solver=solver)
     model.fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
-    return bool(model.coef_[0, 0] > 3)  # 4 by n, 2 by n − K
+    return bool(model.coef_[0, 0] > 3)  # The coefficient is 4 with n, and 2 with n − K.

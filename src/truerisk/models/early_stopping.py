@@ -1,4 +1,4 @@
-"""EarlyStopping: boosting that ends where rows set aside from the training rows say so."""
+"""EarlyStopping: boosting that stops when rows set aside from the training rows no longer gain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Part = list[Any]
 
 
 def stopped(model: Any, fitted: Part, aside: Part, rounds: int) -> tuple[Any, int]:
-    """The model fitted on one part until the other no longer gains, and its number of trees."""
+    """Fit the model on one part until the other no longer gains.
+
+    Return it and its number of trees.
+    """
     for places, way in WAYS:
         if is_a(model, *places):
             return model, way(model, fitted, aside, rounds)
@@ -64,7 +67,8 @@ def _lightgbm(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
     if weights is not None:
         more |= {"sample_weight": weights, "eval_sample_weight": [aside[2]]}
     with warnings.catch_warnings():
-        # 4.7 announces eval_X and eval_y in the place of eval_set, but numbers no labels of eval_y
+        # LightGBM 4.7 announces eval_X and eval_y as replacements of eval_set, but does not encode
+        # labels of eval_y.
         warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
         model.fit(X, y, callbacks=[early_stopping(rounds, verbose=False)], **more)
     return int(model.best_iteration_)
@@ -72,7 +76,7 @@ def _lightgbm(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
 
 def _catboost(model: Any, fitted: Part, aside: Part, rounds: int) -> int:
     pool = known_class("catboost.core:Pool")
-    assert pool is not None  # where the model is, the package is
+    assert pool is not None  # The package is imported, because the model is of its class.
     X, y, weights = fitted
     levels = model.get_params().get("cat_features")
     ends = pool(aside[0], aside[1], weight=aside[2], cat_features=levels)
@@ -96,7 +100,7 @@ WAYS: tuple[tuple[tuple[str, ...], Callable[[Any, Part, Part, int], int]], ...] 
 
 
 class Around(MetaEstimatorMixin, BaseEstimator):
-    """A model that fits `estimator` in its own way; the fitted one is mostly its `estimator_`."""
+    """A model that fits `estimator` in its own way; the fitted one is usually `estimator_`."""
 
     @property
     def n_features_in_(self) -> int:
@@ -111,7 +115,7 @@ class Around(MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self._first().feature_names_in_)
 
     def _first(self) -> Any:
-        """The fitted part that has seen the columns as they were given."""
+        """Return the fitted part that has seen the columns as they were given."""
         return self.estimator_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -134,7 +138,7 @@ class Around(MetaEstimatorMixin, BaseEstimator):
 
 
 def learner_has(name: str) -> Any:
-    """Whether the learner inside, fitted or not, has the method."""
+    """Return a check whether the inner learner, fitted or not, has the method."""
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
@@ -180,7 +184,7 @@ class EarlyStopping(Around):
     (20, True)
     """
 
-    copies_as_groups = True  # copies of a row in a bootstrap sample stay on one side
+    copies_as_groups = True  # Copies of a row in a bootstrap sample stay together.
 
     def __init__(
         self,
@@ -291,9 +295,10 @@ class EarlyStopping(Around):
 def _set_aside(
     fraction: float, n_rows: int, labels: Any, groups: Any, random: np.random.RandomState
 ) -> np.ndarray:
-    """Which rows are set aside: of every class its share of rows or of groups, never all.
+    """Return a mask of rows to set aside: for each class its share of rows or groups.
 
-    A group with the last rows of a class stays, whatever class is its commonest.
+    At least one is left of each class. A group with the last rows of a class is not set aside,
+    whatever its most common class is.
     """
     unit = np.arange(n_rows)
     if groups is not None:
@@ -312,7 +317,8 @@ def _set_aside(
         n_taken = min(int(fraction * len(members) + random.uniform()), len(members) - 1)
         drawn.append(members[:n_taken])
     units = _removable(np.concatenate(drawn), times)
-    if not len(units):  # of the commonest class one, so that there is something to stop by
+    # One is taken from the most common class, so that early stopping has a test set.
+    if not len(units):
         common = stratum == np.bincount(stratum).argmax()
         others = np.flatnonzero(~common)
         order = np.concatenate([random.permutation(np.flatnonzero(common)), others])
@@ -328,7 +334,7 @@ def _set_aside(
 
 
 def _times(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
-    """How many rows of each class a row or group has; all are of one where there are no classes."""
+    """Return the number of rows of each class in each row or group; one column without classes."""
     if labels is None:
         return np.bincount(unit)[:, None]
     classes, codes = np.unique(labels, return_inverse=True)
@@ -338,7 +344,7 @@ def _times(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
 
 
 def _removable(units: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Those that can go, one after the other, while a row of every class is left."""
+    """Return the units that can be removed in turn while a row of every class is left."""
     counts, removable = times.sum(axis=0), []
     for unit in units:
         if (counts > times[unit]).all():

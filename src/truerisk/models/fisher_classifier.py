@@ -97,7 +97,8 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         root = np.sqrt(weights)[:, None]
         slopes = np.linalg.lstsq(root * (X - x_mean), root * (targets - t_mean), rcond=None)[0]
         if self.threshold == "balanced":
-            # means of the class means of X and of the codes, of the classes that have any weight
+            # These are means of the class means of X and of the codes, over classes with a positive
+            # weight.
             present = [k for k in np.unique(codes) if weights[codes == k].any()]
             x = [np.average(X[codes == k], 0, weights[codes == k]) for k in present]
             t = [targets[codes == k][0] for k in present]
@@ -121,13 +122,13 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
 
 
 def class_codes(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """−1 and +1 for each row: a column per class, for two classes that of the second alone."""
+    """Return codes −1 and +1 for each row, one column per class (or only the second of two)."""
     first = 1 if n_classes == 2 else 0
     return np.where(codes[:, None] == np.arange(first, n_classes), 1.0, -1.0)
 
 
 def _weights(given: Any, n_rows: int) -> np.ndarray:
-    """One weight per row, 1 where none are given."""
+    """Return one weight per row, which is 1 by default."""
     if given is None:
         return np.ones(n_rows)
     weights: np.ndarray = check_array(given, ensure_2d=False, dtype=np.float64)

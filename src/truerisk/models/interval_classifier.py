@@ -1,4 +1,4 @@
-"""IntervalClassifier: least training errors on the line with at most k intervals."""
+"""IntervalClassifier: minimum training error on the line with at most k intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-NEVER = 2**60  # more errors than any data hold
+NEVER = 2**60  # This exceeds the number of errors in any data.
 
 
 class IntervalClassifier(ClassifierMixin, BaseEstimator):
@@ -76,9 +76,9 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # one feature of a problem says little
+        tags.classifier_tags.poor_score = True  # A single feature of a problem predicts poorly.
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False  # as scikit-learn's IsotonicRegression says it
+        tags.input_tags.two_d_array = False  # scikit-learn's IsotonicRegression has the same tag.
         return tags
 
     def fit(self, X: Any, y: Any) -> IntervalClassifier:
@@ -144,15 +144,16 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
 
 
 def boundaries_between(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Midpoints of left < right, such that left <= boundary < right whatever the rounding."""
-    middle = left / 2 + right / 2  # halved first: the sum of two large numbers is infinite
+    """Return midpoints of left < right such that left <= boundary < right despite rounding."""
+    # The numbers are halved first, because the sum of two large ones may overflow.
+    middle = left / 2 + right / 2
     inside = (left <= middle) & (middle < right)
     return np.where(inside, middle, left)
 
 
 def _column(X: Any) -> Any:
-    """X, or the column that a one-dimensional X stands for."""
-    if hasattr(X, "tocoo"):  # sparse: refused where X is validated
+    """Return X, or the column for a one-dimensional X."""
+    if hasattr(X, "tocoo"):  # A sparse X is refused during validation.
         return X
     if not hasattr(X, "ndim"):
         X = np.asarray(X)
@@ -160,11 +161,11 @@ def _column(X: Any) -> Any:
 
 
 def _least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """The groups after which an interval ends, and the label of the first interval.
+    """Return the groups after which an interval ends, and the label of the first interval.
 
-    From right to left: `ahead[a, r − 1]` are the least errors from a group on that has label a and
-    lies in the first of exactly r intervals; `stays[g]` says whether group g + 1 then goes on with
-    the label of group g, which it does where nothing is lost by it.
+    The recursion goes from right to left: `ahead[a, r − 1]` is the minimum number of errors from a
+    group on that has label a and is in the first of exactly r intervals. `stays[g]` says whether
+    group g + 1 then has the same label as group g, which is preferred if it costs nothing.
     """
     n, most = len(counts), min(k, len(counts))
     wrong = counts[:, ::-1]
@@ -180,12 +181,12 @@ def _least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
     fewest = int(least.argmin())
     firsts = np.flatnonzero(ahead[:, fewest] == least[fewest])
     ways = [(_ends(stays, int(a), fewest), -int(a)) for a in firsts]
-    ends, negated = max(ways)  # later ends first, then the lower label
+    ends, negated = max(ways)  # Later ends are preferred, and then the lower label.
     return np.array(ends, dtype=np.intp), -negated
 
 
 def _ends(stays: np.ndarray, label: int, changes: int) -> list[int]:
-    """The groups after which the label changes, starting with `label`."""
+    """Return the groups after which the label changes, starting with `label`."""
     ends = []
     for g in range(len(stays) - 1):
         if not stays[g, label, changes]:

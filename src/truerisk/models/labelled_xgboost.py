@@ -1,4 +1,4 @@
-"""XGBoost's classifier for labels of any kind; importing this module imports xgboost."""
+"""XGBoost's classifier for arbitrary labels; importing this module imports xgboost."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from xgboost import XGBClassifier
 
 
 class LabelledXGBClassifier(XGBClassifier):
-    """XGBClassifier, which takes the numbers 0, 1, … for classes only, on any labels.
+    """XGBClassifier for arbitrary labels, instead of the class numbers 0, 1, … only.
 
-    The labels of the training rows are numbered in their order, so a class that they lack is no
-    error either. All else, parameters and answers, is XGBoost's own.
+    The labels of the training rows are numbered in sorted order, so that a class that is absent
+    from them is no error either. Everything else, parameters and predictions, is that of XGBoost.
     """
 
     labels_: np.ndarray
@@ -43,12 +43,13 @@ class LabelledXGBClassifier(XGBClassifier):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels in order, as the columns of probabilities have them."""
-        held: np.ndarray = vars(self).get("labels_", super().classes_)  # in fit: XGBoost's numbers
+        """The labels in the order of the columns of probabilities."""
+        # During fit these are XGBoost's numbers.
+        held: np.ndarray = vars(self).get("labels_", super().classes_)
         return held
 
     def predict(self, X: Any, **params: Any) -> np.ndarray:
-        """The label of each row; `params` are those of XGBClassifier.
+        """Return the label of each row; `params` are those of XGBClassifier.
 
         Parameters
         ----------
@@ -64,7 +65,7 @@ class LabelledXGBClassifier(XGBClassifier):
         return codes if params.get("output_margin") else self.labels_[codes]
 
     def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
-        """The probability of each class; `params` are those of XGBClassifier.
+        """Return the probability of each class; `params` are those of XGBClassifier.
 
         Parameters
         ----------
@@ -77,12 +78,15 @@ class LabelledXGBClassifier(XGBClassifier):
         array, shape (n_samples, n_classes)
         """
         shares = np.asarray(super().predict_proba(X, **params))
-        # of a single class XGBoost speaks as of two
+        # XGBoost treats a single class as two.
         return shares if len(self.labels_) > 1 else np.ones((len(shares), 1), shares.dtype)
 
 
 def _codes(labels: np.ndarray, y: Any) -> np.ndarray:
-    """The numbers of these labels; one that no training row has is an error, as with XGBoost."""
+    """Return the numbers of these labels.
+
+    Raise for labels without a training row, as XGBoost does.
+    """
     given = np.asarray(y)
     strange = np.setdiff1d(given, labels)
     if len(strange):

@@ -1,4 +1,4 @@
-"""LightGBM with its columns of levels named as a parameter; importing it imports lightgbm."""
+"""LightGBM with its categorical columns as a parameter; importing it imports lightgbm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ LEVELS = "categorical_feature"
 
 
 class _Levelled:
-    """LightGBM takes `categorical_feature` in ``fit`` only, where a pipeline does not give it."""
+    """LightGBM with `categorical_feature`, which it accepts only in ``fit``, as a parameter.
+
+    A pipeline does not pass it to ``fit``.
+    """
 
     def fit(self, X: Any, y: Any, **params: Any) -> Any:
         """Fit with the columns of levels that the parameter names.
@@ -32,15 +35,18 @@ class _Levelled:
         return super().fit(X, y, **params)  # type: ignore[misc]
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        """What its core is given, which would warn of a parameter that belongs to ``fit``."""
+        """Return the parameters of LightGBM's core, without the one that belongs to ``fit``.
+
+        The core would warn of it.
+        """
         given: dict[str, Any] = super()._process_params(stage)  # type: ignore[misc]
         given.pop(LEVELS, None)
         return given
 
 
 class LevelledLGBMClassifier(_Levelled, LGBMClassifier):
-    """LGBMClassifier with a parameter `categorical_feature`: positions of columns of levels."""
+    """LGBMClassifier with a parameter `categorical_feature`: positions of categorical columns."""
 
 
 class LevelledLGBMRegressor(_Levelled, LGBMRegressor):
-    """LGBMRegressor with a parameter `categorical_feature`: positions of columns of levels."""
+    """LGBMRegressor with a parameter `categorical_feature`: positions of categorical columns."""

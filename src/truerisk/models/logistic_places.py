@@ -1,4 +1,4 @@
-"""Solutions of LogisticPath at the places that a list of `at` names, all from one path."""
+"""Solutions of LogisticPath at the positions of a list of `at`, all from one path."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from truerisk.kernels.logistic import Solutions, logistic_path
 SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
 """The parameters of LogisticPath that its path depends on."""
 
-SAME = 1e-9  # λ's of this relative difference are one
+SAME = 1e-9  # Values of λ with a smaller relative difference are considered equal.
 RATIO, RATIO_FEW_ROWS = 1e-4, 1e-2
 
 
 @frozen(eq=False)
 class PathPlaces:
-    """The path, and for each `at` asked: its λ, coefficients (f, p), intercepts (f,), converged.
+    """The path, and for each `at`: its λ, coefficients (f, p), intercepts (f,), convergence.
 
-    `warning` says where `max_iter` was not enough.
+    `warning` says where `max_iter` was insufficient.
     """
 
     path: Solutions
@@ -44,9 +44,9 @@ def paths_of(
 ) -> PathPlaces:
     """Fit the path of a setting (the parameters of LogisticPath) and look up every `at`.
 
-    `rows`, where given, are those of X in the fit, and `codes` and `weights` are theirs. A λ that
-    is not on the path starts from the larger neighbour on it and leads nowhere, so the answer for
-    one `at` does not depend on what else is asked.
+    `rows`, if given, are the rows of X in the fit, to which `codes` and `weights` belong. A λ that
+    is not on the path starts from its larger neighbour on it and is not a start for others, so that
+    the result for one `at` does not depend on the other ones.
     """
     check_setting(setting)
     n_rows = np.count_nonzero(weights)
@@ -86,7 +86,7 @@ def paths_of(
 
 
 def place_of(at: float, lambdas: np.ndarray) -> int | None:
-    """The place that `at` names among descending λ's; None for a λ that is not among them.
+    """Return the position of `at` among descending λ's; None for a λ that is not among them.
 
     >>> place_of(-1, np.array([2.0, 1.0])), place_of(2.0, np.array([2.0, 1.0]))
     (1, 0)
@@ -104,7 +104,7 @@ def place_of(at: float, lambdas: np.ndarray) -> int | None:
 
 
 def row_weights(given: Any, X: Any) -> np.ndarray:
-    """One weight per row, checked."""
+    """Return one validated weight per row."""
     n = X.shape[0]
     if given is None:
         return np.ones(n)
@@ -121,7 +121,7 @@ def row_weights(given: Any, X: Any) -> np.ndarray:
 
 
 def check_setting(setting: Mapping[str, Any]) -> None:
-    """Raise a ValueError that names the parameter that cannot be used."""
+    """Raise a ValueError that names an invalid parameter."""
     bounds = {"l1_ratio": (0.0, 1.0), "tol": (0.0, 1.0), "least_ratio": (0.0, 1.0)}
     for name, (low, high) in bounds.items():
         value = setting[name]
@@ -148,7 +148,7 @@ def check_setting(setting: Mapping[str, Any]) -> None:
 
 
 def _is_lambda(at: Any) -> bool:
-    if type(at) is int:  # a grid has many; asking for abstract numbers takes long
+    if type(at) is int:  # A grid has many integers, and checks of abstract types are slow.
         return False
     if not isinstance(at, Real) or isinstance(at, Integral):
         return False
@@ -158,15 +158,16 @@ def _is_lambda(at: Any) -> bool:
 
 
 def _places(ats: Sequence[Any], lambdas: np.ndarray, n_main: int) -> np.ndarray:
-    """Where the solutions for every `at` stand: beside the path, or on it."""
+    """Return the positions of the solutions for every `at`, on the path or next to it."""
     plain = [at for at in ats if type(at) is int and -n_main <= at < n_main]
-    if len(plain) == len(ats):  # places alone, as in most grids, are looked up together
+    # If all are positions, as in most grids, they are looked up together.
+    if len(plain) == len(ats):
         return np.array(plain) % n_main
     return np.array([_place(at, lambdas, n_main) for at in ats])
 
 
 def _together(places: np.ndarray) -> np.ndarray | slice:
-    """Several places that follow each other are read where they are, not copied."""
+    """Return a slice for several consecutive positions, which avoids a copy."""
     first, n = int(places[0]), len(places)
     if n > 1 and np.array_equal(places, np.arange(first, first + n)):
         return slice(first, first + n)
@@ -174,7 +175,7 @@ def _together(places: np.ndarray) -> np.ndarray | slice:
 
 
 def _place(at: float | None, lambdas: np.ndarray, n_main: int) -> int:
-    """Where the solution for `at` stands: beside the path, or on it."""
+    """Return the position of the solution for `at`, on the path or next to it."""
     if at is None:
         return n_main - 1
     if _is_lambda(at):
@@ -182,7 +183,7 @@ def _place(at: float | None, lambdas: np.ndarray, n_main: int) -> int:
         if len(beside):
             return n_main + int(beside[0])
     place = place_of(at, lambdas[:n_main])
-    assert place is not None  # every λ is on the path or beside it
+    assert place is not None  # Every λ is on the path or next to it.
     return place
 
 

@@ -96,18 +96,18 @@ class MultipleImputation(Around):
 
     @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The mean probabilities of the classes."""
+        """Return the mean probabilities of the classes."""
         return self._mean("predict_proba", X)
 
     @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
-        """The mean decision values."""
+        """Return the mean decision values."""
         return self._mean("decision_function", X)
 
     def _mean(self, method: str, X: Any) -> np.ndarray:
-        """Of what the learners answer, each on rows that its own imputer has filled in."""
+        """Return the mean of the learners' predictions, each for rows from its own imputer."""
         check_is_fitted(self)
-        # The copy draws, so that the same rows asked again are filled in by the same numbers.
+        # A copy of the imputer draws, so that the same rows always get the same imputed values.
         pairs = zip(self.imputers_, self.estimators_, strict=True)
         answers = [
             getattr(model, method)(deepcopy(imputer).transform(X)) for imputer, model in pairs
@@ -127,7 +127,7 @@ class MultipleImputation(Around):
 
 
 def _seeded(imputer: Any, seed: int) -> Any:
-    """A copy of the imputer, or of the usual one, that draws by this seed."""
+    """Return a copy of the imputer (or of the default one) with this seed."""
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer
 

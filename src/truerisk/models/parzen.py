@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 WORDS = ("lissack-fu", "maximum-likelihood")
 N_TRIED = 48
 GOLDEN = (5**0.5 - 1) / 2
-NARROWER = 1e-4  # a width is known to this share of itself
+NARROWER = 1e-4  # relative precision of a width
 MOST_ROUNDS = 20
 
 Criterion = Callable[[np.ndarray], float]
@@ -53,7 +53,7 @@ class DistanceSums:
 
     @classmethod
     def left_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> DistanceSums:
-        """The training rows themselves: the kernel matrix minus its diagonal."""
+        """Return the sums for the training rows themselves: the kernel matrix without diagonal."""
         squared = cdist(rows, rows, "sqeuclidean")
         np.fill_diagonal(squared, np.inf)
         return cls(squared, sizes, kernel, rows.shape[1])
@@ -70,11 +70,11 @@ class DistanceSums:
         return np.minimum.reduceat(self.squared, starts, axis=1)
 
     def log_sums(self, widths: np.ndarray) -> np.ndarray:
-        """Log h^−d Σ K for each row and class; −inf where no row of the class is in reach."""
+        """Return log h^−d Σ K for each row and class; −inf if no row of the class is in reach."""
         return np.column_stack([self._log_sum(c, float(width)) for c, width in enumerate(widths)])
 
     def log_posteriors(self, widths: np.ndarray, priors: np.ndarray | None) -> np.ndarray:
-        """Leave-one-out log probabilities; with priors None the shares of the rows left."""
+        """Return leave-one-out log probabilities; without priors from shares of other rows."""
         sums = self.log_sums(widths)
         left = self.sizes - (self.code[:, None] == np.arange(len(self.sizes)))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -89,19 +89,20 @@ class DistanceSums:
         return log_posteriors
 
     def log_densities(self, widths: np.ndarray) -> np.ndarray:
-        """Leave-one-out log density of each row under its own class, up to a constant.
+        """Return the leave-one-out log density of each row in its class, up to a constant.
 
-        A row that is alone in its class has none and counts 0.
+        A row that is alone in its class has none and counts as 0.
         """
         left = self.sizes[self.code] - 1
         sums = self.log_sums(widths)[np.arange(len(self.code)), self.code]
         return np.where(left > 0, sums - np.log(np.maximum(left, 1)), 0.0)
 
     def _log_sum(self, c: int, width: float) -> np.ndarray:
-        if self._latest.get(c, (None, None))[0] != width:  # one width may move while others stay
+        if self._latest.get(c, (None, None))[0] != width:  # Often only one width changes.
             first = int(self.sizes[:c].sum())
             logs = self.kernel(self.squared[:, first : first + self.sizes[c]] / width**2)
-            largest = self.kernel(self.nearest[:, c] / width**2)  # kernels fall with the distance
+            # Kernels decrease with the distance.
+            largest = self.kernel(self.nearest[:, c] / width**2)
             largest = np.where(np.isneginf(largest), 0.0, largest)
             logs -= largest[:, None]
             with np.errstate(divide="ignore"):
@@ -113,7 +114,7 @@ class DistanceSums:
 def chosen_widths(
     word: str, rows: DistanceSums, priors: np.ndarray | None, per_class: bool
 ) -> np.ndarray:
-    """The width of each class that maximises the criterion behind the word."""
+    """Return the width of each class that maximises the criterion of this name."""
     if word not in WORDS:
         raise ValueError(f"width={word!r} is unknown; use a number, {' or '.join(WORDS)}.")
     n_classes = len(rows.sizes)
@@ -134,7 +135,7 @@ def chosen_widths(
 
 
 def _posterior_criterion(rows: DistanceSums, priors: np.ndarray | None) -> Criterion:
-    """The sum of the log posterior probabilities of the true classes, each row left out."""
+    """Return the sum of the leave-one-out log posterior probabilities of the true classes."""
     judged = np.flatnonzero(rows.sizes[rows.code] > 1)
     if priors is not None:
         judged = judged[priors[rows.code[judged]] > 0]
@@ -150,7 +151,7 @@ def _common(criterion: Criterion, n_classes: int) -> Callable[[float], float]:
 
 
 def _one_by_one(criterion: Criterion, widths: np.ndarray, tried: np.ndarray) -> np.ndarray:
-    """Each width in turn at its best given the others, until none moves."""
+    """Optimise each width in turn, given the others, until none changes."""
     for _ in range(MOST_ROUNDS):
         before = widths.copy()
         for c in range(len(widths)):
@@ -167,15 +168,16 @@ def _one_by_one(criterion: Criterion, widths: np.ndarray, tried: np.ndarray) -> 
 
 
 def _tried(squared: np.ndarray) -> np.ndarray:
-    """Widths from the largest to the smallest that are worth trying."""
+    """Return widths worth trying, from the largest to the smallest."""
     distances = np.sqrt(squared[(squared > 0) & np.isfinite(squared)])
     if not len(distances):
-        return np.ones(1)  # one row, or copies of one: every width says the same
+        # There is one row, or copies of one, so that every width gives the same result.
+        return np.ones(1)
     return np.geomspace(4 * distances.max(), distances.min() / 4, N_TRIED)
 
 
 def _best(criterion: Callable[[float], float], tried: np.ndarray) -> float:
-    """The width with the largest criterion: the best one tried, refined by golden section."""
+    """Return the width with the largest criterion: the best one, refined by golden section."""
     values = [criterion(float(width)) for width in tried]
     at = int(np.argmax(values))
     low, high = np.log(tried[min(at + 1, len(tried) - 1)]), np.log(tried[max(at - 1, 0)])
@@ -199,7 +201,7 @@ def _best(criterion: Callable[[float], float], tried: np.ndarray) -> float:
 
 
 Kernel = Literal["gaussian", "exponential", "epanechnikov", "uniform"]
-CELLS_AT_ONCE = 2**22  # distances held in memory while predicting
+CELLS_AT_ONCE = 2**22  # maximum number of distances in memory during prediction
 
 
 class ParzenClassifier(ClassifierMixin, BaseEstimator):
@@ -303,7 +305,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        by_class = np.argsort(codes.ravel(), kind="stable")  # each class one run of columns
+        by_class = np.argsort(codes.ravel(), kind="stable")  # Each class has contiguous columns.
         self._rows, self._order = X[by_class], by_class
         self._sizes = np.bincount(codes.ravel())
         self.priors_ = self._given_priors()
@@ -339,7 +341,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
     def _posterior(self, X: np.ndarray) -> np.ndarray:
         squared = cdist(X, self._rows, "sqeuclidean")
         rows = DistanceSums(squared, self._sizes, self.kernel, X.shape[1])
-        with np.errstate(divide="ignore"):  # a prior of 0 is a logarithm of −inf
+        with np.errstate(divide="ignore"):  # The logarithm of a prior of 0 is −inf.
             joint = rows.log_sums(self.width_) + np.log(self.priors_ / self._sizes)
             unreached = np.isneginf(joint).all(axis=1)
             joint[unreached] = np.log(self.priors_)

@@ -1,4 +1,4 @@
-"""What happens to the columns before a learner sees them, fitted inside the folds."""
+"""Preprocessing of the columns before a learner, fitted inside the folds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any, Literal
 import numpy as np
 
 MOST_LEVELS = 20
-"""A text column becomes at most so many indicators; rarer levels share one."""
+"""Maximum number of indicators of a text column; rarer categories share one."""
 
 MOST_CODES = 254
-"""Where a learner takes levels as such, rarer ones share a code: histograms have 255 bins."""
+"""Maximum number of categories for learners with native support, as histograms have 255 bins.
 
-UNSEEN, GAP = -1, -2  # codes where a gap must be a level of its own
+Rarer categories share a code.
+"""
+
+UNSEEN, GAP = -1, -2  # codes for learners that treat a missing value as a category
 
 
 def prepare(
@@ -50,15 +53,17 @@ def prepare(
 def prepare_levels(
     numeric: Sequence[int], text: Sequence[int], levels: Literal["codes", "objects"]
 ) -> Any:
-    """A transformer for learners that take levels and gaps as such: numbers first, then levels.
+    """Return a transformer for learners with native categories and missing values.
 
-    Numbers stay as they are, gaps as NaN. Text becomes the code of its level among those of the
-    training rows. As "codes", a gap and a level never seen in training are NaN; as "objects" all
-    codes are int objects, and these two have codes of their own.
+    It puts numbers first, then categories. Numbers are unchanged, with NaN for missing values. Text
+    becomes the code of its category among those of the training rows. As "codes", missing values
+    and unseen categories are NaN. As "objects", all codes are int objects, and these two have codes
+    of their own.
     """
     from sklearn.preprocessing import StandardScaler
 
-    # neither moved nor scaled: cells of any frame become plain numbers, with NaN for gaps
+    # Without centring and scaling it converts cells of any frame to plain numbers, with NaN for
+    # missing values.
     plain = StandardScaler(with_mean=False, with_std=False)
     if not text:
         return plain
@@ -88,7 +93,7 @@ def _numbers(*, scale: bool, missing: bool) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # a column without a value in the training rows becomes 0, so that no column disappears
+    # A column without a value in the training rows becomes 0, so that no column disappears.
     impute = [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
     steps = [*impute, *([StandardScaler()] if scale else [])]
     if not steps:

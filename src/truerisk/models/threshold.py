@@ -1,4 +1,4 @@
-"""ThresholdClassifier: a scoring classifier with the threshold that a cost or a rate asks for."""
+"""ThresholdClassifier: a scoring classifier with a threshold tuned for a cost or a rate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from truerisk.models.early_stopping import Around
 from truerisk.results.operating_points import RATES, Sweep, check_cost, check_rate
 
 RESPONSES = ("predict_proba", "decision_function")
-WEIGHT = "sample_weight"  # what the name of a weight of the rows ends with
+WEIGHT = "sample_weight"  # suffix of the names of row weights
 
 
 class ThresholdClassifier(ClassifierMixin, Around):
@@ -164,15 +164,15 @@ class ThresholdClassifier(ClassifierMixin, Around):
         """
         check_is_fitted(self)
         scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
-        if np.isinf(self.threshold_):  # no row is positive, however far
+        if np.isinf(self.threshold_):  # No row is positive, whatever its score.
             beyond = scores / (1 + np.abs(scores)) - 1
-        else:  # a row at the threshold itself is positive, and so above 0 if that is classes_[1]
+        else:  # A row at the threshold itself is positive, and so above 0 if that is classes_[1].
             least = self.threshold_
             beyond = scores - (np.nextafter(least, -np.inf) if self._positive_code else least)
         return beyond if self._positive_code else -beyond
 
     def _demanded(self) -> dict[str, float]:
-        """The demanded rate, if any; a cost beside it is refused."""
+        """Return the demanded rate, if any; raise if a cost is given as well."""
         demanded = {name: getattr(self, name) for name in RATES if getattr(self, name) is not None}
         if demanded:
             check_rate(demanded)
@@ -183,13 +183,13 @@ class ThresholdClassifier(ClassifierMixin, Around):
         return demanded
 
     def _scores_of(self, answers: np.ndarray) -> np.ndarray:
-        """Higher means rather the positive class."""
+        """Return scores that are higher for the positive class."""
         if answers.ndim == 2:
             return answers[:, self._positive_code]
         return answers if self._positive_code == 1 else -answers
 
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """What the classifier inside is given, under the names that it has for it."""
+        """Return the fit parameters of the inner classifier, under its names for them."""
         if not get_config()["enable_metadata_routing"] or not fit_params:
             return fit_params
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)
@@ -222,7 +222,7 @@ def _cost(cost: Any) -> tuple[float, float]:
 
 
 def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
-    """The two classes in order, and which of them is positive."""
+    """Return the two classes in order, and the code of the positive one."""
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind != "binary":
         raise ValueError(
@@ -239,7 +239,7 @@ def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
 
 
 def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
-    """The weights of the rows; either class must have some."""
+    """Return the weights of the rows; raise unless both classes have a positive weight."""
     if sample_weight is None:
         return None
     weights: np.ndarray = check_array(sample_weight, ensure_2d=False, dtype=np.float64)
@@ -265,7 +265,7 @@ def _response(estimator: Any, response_method: str) -> str:
 
 
 def _folds(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
-    """The splitter; a number of folds is stratified and shuffled, and keeps given groups whole."""
+    """Return the splitter; a number of folds is stratified, shuffled, and keeps groups whole."""
     if not isinstance(cv, int | np.integer):
         return check_cv(cv, y, classifier=True)
     if np.unique(y, return_counts=True)[1].min() < 2:

@@ -1,10 +1,10 @@
-"""The table of a study: its problems are the data sets, its learners or its methods compete.
+"""Tables for comparisons of a study's learners or methods, with its problems as data sets.
 
-Data sets of a comparison are a sample of problems; sizes of one problem are none, so one size is
-compared, and of learners that of one method, of methods that of one learner.
+The data sets of a comparison are a sample of problems. Sizes of one problem are not such a sample,
+so that one size is compared, with one method for learners and one learner for methods.
 
 Cells of one problem have the same replicates. The value of a cell is the mean over the replicates
-that every competitor has found there which has found any; one that has found none is missing.
+for which all competitors with any result have a result. A competitor without any result is missing.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ QUANTITIES = {
     "seconds": "seconds per estimate",
 }
 OF_SCORES = {"truth": "truth_is_score", "value": "value_is_score"}
-"""Quantities that may be scores, and what says so: a criterion reports in a loss of its own."""
+"""Quantities that may be scores, and the keys that say so: a criterion uses its own loss."""
 Replications = Mapping[int, Mapping[str, Any]]  # replicate -> row
 
 
 @frozen
 class Replicates:
-    """A row for every replicate that was found, and the cells that were asked for."""
+    """A row for every available replicate, and the requested cells."""
 
     name: str
     rows: Sequence[Mapping[str, Any]]
@@ -66,7 +66,7 @@ def compare_study(
 
 
 def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: str) -> bool:
-    """Return True if larger numbers are better in these cells; refuse losses beside scores."""
+    """Return True if larger numbers are better in these cells; raise if losses are mixed in."""
     keys = {place_of(cell) for cell in cells}
     found = {bool(row.get(named)) for row in results.rows if place_of(row) in keys}
     if len(found) > 1:
@@ -79,7 +79,7 @@ def _are_scores(results: Replicates, cells: Sequence[Mapping[str, Any]], named: 
 
 
 def _competitors(results: Replicates, of: str | None) -> str:
-    """Learners or methods, whatever the study has several of."""
+    """Return "learner" or "method", whichever the study has several of."""
     if of is not None:
         if of not in ("learner", "method"):
             raise UnknownName(
@@ -101,7 +101,7 @@ def _names(results: Replicates, part: str) -> list[Any]:
 def _cells_compared(
     results: Replicates, competitors: str, where: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """The cells that were asked for, of one size, and of one learner or method."""
+    """Return the requested cells, for one size and one learner or method."""
     cells = list(results.designs)
     for part in ("size", "learner", "method"):
         names, choice = _names(results, part), where[part]
@@ -125,7 +125,7 @@ def _cells_compared(
 def _scores(
     results: Replicates, cells: Sequence[Mapping[str, Any]], competitors: str, by: str
 ) -> Scores:
-    # A replicate without a value or a truth compares nothing.
+    # A replicate without a value or a truth is useless for the comparison.
     needed = ("value", "truth") if by == "rmse" else (by,)
     by_cell: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in results.rows:
@@ -157,7 +157,7 @@ def _scores(
 
 
 def place_of(cell: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what tells the cells of a study apart: problem, size, learner and method."""
+    """Return the identity of a study's cell: problem, size, learner and method."""
     return tuple(cell[part] for part in ("problem", "size", "learner", "method"))
 
 

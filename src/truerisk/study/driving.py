@@ -1,6 +1,6 @@
-"""A run of a study: batches go to the scheduler, fates that come back to the store.
+"""A run of a study, which passes batches to the scheduler and stores the results.
 
-One run per store at a time.
+There is one run per store at a time.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from truerisk.study.schema import Fate
 from truerisk.study.store import Cell, Store
 from truerisk.study.tasks import Order, Work
 
-COMMIT_EVERY = 0.2  # seconds; results that came in between share a transaction
+COMMIT_EVERY = 0.2  # Seconds. Results that arrive in between share a transaction.
 COMMIT_SIZE = 1_000
-COMMIT_PAUSE = 20.0  # between transactions, times what the last one took: 5 % for the disk …
-COMMIT_LATEST = 1.0  # … but no result waits for more seconds than these
+# Pause between transactions, in units of the last one's duration: 5 % of the time for the disk …
+COMMIT_PAUSE = 20.0
+COMMIT_LATEST = 1.0  # … but no result waits for more seconds than this.
 HEARTBEAT = 10.0
 
 
@@ -40,10 +41,10 @@ def drive(
     arrays: Sequence[np.ndarray] = (),
     rules: Rules = USUAL,
 ) -> None:
-    """Do all that the cells want and the store does not hold.
+    """Run all tasks of the cells whose results the store does not have.
 
-    Returns when every task has ended: done, failed or quarantined. StudyIncomplete says that it
-    stopped before; what was found until then is stored, also on KeyboardInterrupt.
+    It returns when every task has ended: done, failed or quarantined. StudyIncomplete says that it
+    stopped before that. Results up to then are stored, also after KeyboardInterrupt.
     """
     queue, disk = Queue(rules), _Disk(store, rules.unit)
     for cell in cells:
@@ -73,7 +74,8 @@ def drive(
         except BaseException:
             for fates in run.rescued():
                 disk.fates += fates
-            with suppress(TrueRiskError):  # the disk is full: the error on its way says so
+            # The disk is full, which the error that is being raised reports.
+            with suppress(TrueRiskError):
                 disk.store()
                 store.end()
             raise
@@ -82,8 +84,11 @@ def drive(
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One thread for this process, once for all tasks: looking for the BLAS takes milliseconds."""
-    import_module("scipy.linalg")  # libraries that are loaded later would not hear of it
+    """Limit this process to one thread, once for all tasks.
+
+    Finding the BLAS takes milliseconds.
+    """
+    import_module("scipy.linalg")  # Libraries that are loaded later would not be limited.
     import_module("sklearn.utils.extmath")
     with one_thread():
         yield
@@ -91,20 +96,20 @@ def _alone() -> Iterator[None]:
 
 
 class _Disk:
-    """Fates on their way to the store: on the disk first, then acknowledged."""
+    """Task outcomes on their way to the store: first written, then acknowledged."""
 
     def __init__(self, store: Store, unit: str) -> None:
         self.total = self.ended = 0
         self.fates: list[Fate] = []
         self._store, self._unit = store, unit
         self._stored_at = time.monotonic()
-        self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
+        self._storing = 0.0  # seconds of the last transaction, mostly spent waiting for the disk
 
     def tell(self) -> None:
         tell(self.ended, self.total, self._unit)
 
     def store_when_due(self, running: int) -> None:
-        """Suspects at once: this process may be the next to end."""
+        """Store suspected tasks immediately, because this process may end next."""
         since = time.monotonic() - self._stored_at
         pause = max(COMMIT_EVERY, min(COMMIT_PAUSE * self._storing, COMMIT_LATEST))
         due = self.fates and (since > pause or len(self.fates) >= COMMIT_SIZE)

@@ -1,11 +1,12 @@
-"""A store that keeps single fits, so that an assessment or a search which was cut off goes on.
+"""A store of single fits, so that an interrupted assessment or search can be resumed.
 
-A cell is what determines the answers of a fit but its number: learner, settings, data, plan, what
-is asked, seed. The number is that of the fit in its plan. No method and no engine knows the store.
+A cell holds everything that determines the predictions of a fit, except its number: learner,
+settings, data, plan, request and seed. The number is that of the fit in its plan. Neither methods
+nor engines know the store.
 
-Learners and data are written as plain values, so that what they determine has a key (`values.py`).
-What a class or a function does is known by its place and the version of its package; of one without
-a version the source is hashed. What cannot be written down is refused by name.
+Learners and data are written as plain values, so that they have a key (`values.py`). The behaviour
+of a class or function is identified by its import path and the version of its package, or by a hash
+of its source if there is no version. What cannot be written as plain values is refused by name.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from truerisk.study.store import Store
 from truerisk.study.values import canonical, digest_of, key_of, pack
 from truerisk.study.versions import ASSESSMENT, begin
 
-COMMIT_EVERY = 1.0  # seconds; fits that end in between share a transaction
+COMMIT_EVERY = 1.0  # Seconds. Fits that end in between share a transaction.
 COMMIT_SIZE = 1_000
-COMMIT_PAUSE = 20.0  # times what the last transaction took
+COMMIT_PAUSE = 20.0  # multiple of the last transaction's duration
 COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
 """Packages whose versions the store compares."""
 
@@ -53,10 +54,10 @@ def keeping(
     mixed_versions: bool = False,
     kind: str = ASSESSMENT,
 ) -> Iterator[Keeping]:
-    """Keep fits of these learners in a file, which is made where it is not there.
+    """Store fits of these learners in a file, which is created if needed.
 
-    A learner or a scorer that has no key is refused before. What was found is stored at the end,
-    whatever ends it but SIGKILL.
+    A learner or a scorer without a key is refused first. Results are stored at the end, however it
+    ends, except after SIGKILL.
     """
     for scorer in scorers:
         content_of(scorer, "loss")
@@ -74,7 +75,7 @@ def keeping(
 
 
 class Keeping:
-    """What engines leave here is on the disk about a second later; `Keeper` in core/contracts."""
+    """A store of fits that writes to disk within about a second; `Keeper` in core/contracts."""
 
     def __init__(self, store: Store, learners: Mapping[int, tuple[Family, Any, list[Any]]]) -> None:
         self.store = store
@@ -88,7 +89,7 @@ class Keeping:
         self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
 
     def part(self, family: Family, of: Family, candidates: slice) -> None:
-        """Some settings of a learner that is known, asked for by themselves."""
+        """Register some settings of a known learner that are requested separately."""
         _, estimator, settings = self._learners[id(of)]
         self._learners[id(family)] = family, estimator, settings[candidates]
 
@@ -102,7 +103,7 @@ class Keeping:
         request: Request,
         seed: int,
     ) -> _Shelf:
-        """The place for the fits of these candidates."""
+        """Return the storage for the fits of these candidates."""
         _, estimator, settings = self._learners[id(family)]
         content = {
             "fits": engine,
@@ -119,18 +120,18 @@ class Keeping:
         return _Shelf(self, content, plan.n_fits, len(candidates))
 
     def flush_when_due(self) -> None:
-        """Put on the disk what waits for it, if there is enough or the last time is long ago."""
+        """Write the waiting fits if there are enough, or if the last write is long ago."""
         pause = max(COMMIT_EVERY, COMMIT_PAUSE * self._storing)
         due = time.monotonic() - self._stored_at > pause
         if due or len(self.waiting) >= COMMIT_SIZE:
             self.flush()
 
     def flush(self) -> None:
-        """Put on the disk what waits for it."""
+        """Write the waiting fits to disk."""
         if not self.waiting:
             return
         started = time.monotonic()
-        # A shelf gets its cell in the store with the first fit that is put on it.
+        # A cell is created in the store together with its first fit.
         new = {shelf.key: shelf for shelf, *_ in self.waiting if shelf.key not in self.cells}
         for n_fits in {shelf.n_fits for shelf in new.values()}:
             contents = [shelf.content for shelf in new.values() if shelf.n_fits == n_fits]
@@ -145,14 +146,14 @@ class Keeping:
         self._storing = self._stored_at - started
 
     def _key_of(self, data: Data) -> str:
-        """Hashed once, however many fits see the rows."""
+        """Return the key of the data, which is hashed once for all fits."""
         if id(data) not in self._data:
             self._data[id(data)] = data, key_of(data_content(data))
         return self._data[id(data)][1]
 
 
 class _Shelf:
-    """Fits that differ by their number alone; `Shelf` in core/contracts."""
+    """Storage for fits that differ only by their number; `Shelf` in core/contracts."""
 
     def __init__(
         self, keeping: Keeping, content: Mapping[str, Any], n_fits: int, n_candidates: int
@@ -178,14 +179,17 @@ class _Shelf:
 
 
 def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
-    """The estimator, and every setting among which one is chosen."""
+    """Return the estimator and all candidate settings as plain values."""
     where = f"learner {clean(name, 40)!r}"
     estimator = content_of(family.estimator, where)
     return estimator, [content_of(dict(given), where) for given in family.candidates]
 
 
 def data_content(data: Data) -> dict[str, Any]:
-    """Everything that a fit is given, as hashes; how rows lie in memory decides last bits, too."""
+    """Return everything that a fit receives, as hashes, including memory order.
+
+    The memory order affects the last bits of results.
+    """
     y = next(iter(data.targets(data.y)), data.y)  # in the form that fits are given
     parts = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
     tables = {name: None if table is None else _table(table) for name, table in parts.items()}
@@ -197,7 +201,7 @@ def data_content(data: Data) -> dict[str, Any]:
 
 
 def _table(table: Any) -> dict[str, Any]:
-    """What tells tables apart: kind, types, names and cells."""
+    """Return what distinguishes tables: kind, types, names and cells."""
     content: dict[str, Any] = {"kind": _place(type(table)), "shape": list(np.shape(table))}
     if isinstance(table, np.ndarray) and not table.dtype.hasobject:
         return content | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
@@ -210,14 +214,14 @@ def _table(table: Any) -> dict[str, Any]:
 
 
 def _type(of_column: Any) -> list[str]:
-    """A column's type; the order of categories can matter to a learner."""
+    """Return a column's type; learners may depend on the order of categories."""
     categories = getattr(of_column, "categories", None)
     listed = categories if categories is not None and np.iterable(categories) else ()
     return [repr(of_column), *map(repr, listed)]
 
 
 def content_of(value: Any, where: str) -> Any:
-    """A parameter as plain values; `where` names it in the refusal of what has none.
+    """Convert a parameter to plain values; `where` names it in the error if that is impossible.
 
     >>> content_of({"k": (1, 2.5), "missing": float("nan")}, "learner 'a'")
     {'dict': [['k', {'tuple': [1, 2.5]}], ['missing', {'float': 'nan'}]]}
@@ -235,22 +239,23 @@ def content_of(value: Any, where: str) -> Any:
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
         return _code(value, where)
     if hasattr(value, "get_params"):
-        # An estimator is its class and parameters, as for `clone`.
+        # An estimator is determined by its class and parameters, as for `clone`.
         from sklearn.base import BaseEstimator
 
         copying = getattr(type(value), "__sklearn_clone__", None)
         if copying not in (None, BaseEstimator.__sklearn_clone__):
-            raise _refusal(value, where)  # a frozen model is more than its parameters
+            raise _refusal(value, where)  # A frozen model has state beyond its parameters.
         content = {
             "class": _code(type(value), where),
             "params": _named(value.get_params(deep=False), where),
         }
-        # `set_output` and `set_fit_request` leave these behind, and `clone` copies them.
+        # `set_output` and `set_fit_request` set these attributes, which `clone` copies.
         for name in ("_sklearn_output_config", "_metadata_request"):
             if hasattr(value, name):
                 content[name] = repr(getattr(value, name))
         return content
-    if is_from(value, "sklearn") and hasattr(value, "__dict__"):  # a splitter, a scorer
+    # This is a splitter or a scorer, for example.
+    if is_from(value, "sklearn") and hasattr(value, "__dict__"):
         return {"object": _place(type(value)), "holds": _named(vars(value), where)}
     raise _refusal(value, where)
 
@@ -280,7 +285,7 @@ def _inside(where: str, name: Any) -> str:
 
 
 def _code(value: Any, where: str) -> Any:
-    """A class or a function that others find at the same place, and which edition of it."""
+    """Return an importable class or function by its path, with its version or hash."""
     importable: Any = sys.modules.get(_module(value))
     for name in _name(value).split("."):
         importable = getattr(importable, name, None)
@@ -294,7 +299,7 @@ def _code(value: Any, where: str) -> Any:
 
 
 def _edition(value: Any, where: str) -> list[str] | None:
-    """Version of the package and hash of the source; None where the store compares versions."""
+    """Return package version and source hash; None if the store compares versions itself."""
     package = _module(value).partition(".")[0]
     if package in COMPARED:
         return None
@@ -317,7 +322,7 @@ def _place(value: Any) -> str:
 
 
 def _module(value: Any) -> str:
-    """Where it says that it is from; the functions of older NumPy do not say."""
+    """Return the module of an object; functions of older NumPy do not have one."""
     named = getattr(value, "__module__", None)
     return "numpy" if named is None and isinstance(value, np.ufunc) else str(named)
 

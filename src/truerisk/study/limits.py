@@ -1,8 +1,8 @@
-"""What a worker does with a batch; with limits on time and memory, in a child that can be ended.
+"""Execution of a batch in a worker; with limits on time and memory in a child process.
 
-One child serves many tasks; after one that broke a limit the next gets a new child. The two speak
-through pipes that only they write to; the order and its arrays lie in a parcel, which the child
-maps.
+One child serves many tasks. After a task that exceeded a limit, the next one gets a new child. The
+two communicate through pipes that only they write to. The order and its arrays are in a file that
+the child maps.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from truerisk.study.schema import Fate
 from truerisk.study.tasks import Batch, Limits, Order, failed, run_task
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-STARTING = 120.0  # seconds that a child may take to start and to import
-SIZE = 8  # bytes that say how long an answer is
+STARTING = 120.0  # seconds that a child may take to start and import
+SIZE = 8  # number of bytes that encode the length of a reply
 CODE = "from truerisk.study.limits import main; main()"
 MEGABYTE = 2**20
-GRACE = 30.0  # a child whose worker was killed ends itself so long after its limit
+GRACE = 30.0  # Seconds after its limit at which a child whose worker was killed ends itself.
 
-_own = threading.local()  # the child of this worker (of this thread, where workers are threads)
+_own = threading.local()  # The child of this worker, or of this thread if workers are threads.
 
 
 def run_batch(order: Order, batch: Batch) -> list[Fate]:
-    """In a worker: the fate of every task of the batch, in its order."""
-    for name in THREADS:  # libraries that a task is the first to load
+    """Run all tasks of a batch in a worker, and return their outcomes in order."""
+    for name in THREADS:  # This limits libraries that a task loads first.
         os.environ.setdefault(name, "1")
     if order.limits:
         return run_here(order, batch)
@@ -50,11 +50,11 @@ def run_batch(order: Order, batch: Batch) -> list[Fate]:
 
 
 def run_here(order: Order, batch: Batch) -> list[Fate]:
-    """The same where threads are limited already, or will be in another process."""
+    """Run a batch where threads are already limited, or will be in another process."""
     if order.limits:
         if order.limits.megabytes is not None and not sys.platform.startswith("linux"):
             raise Refusal(f"a limit on memory needs Linux: leave {mention('limit_megabytes')} out.")
-        # A task that breaks a limit ends its child, and has failed; the others are not disturbed.
+        # A task that exceeds a limit ends its child and has failed. The others are not affected.
         return [_child(order).run(batch, number) for number in batch.numbers]
     arrays = order.frozen()
     return [run_task(order.work, batch, number, arrays) for number in batch.numbers]
@@ -69,7 +69,7 @@ def end_child() -> None:
 
 
 def _child(order: Order) -> _Child:
-    """The child that knows this order; a new one where there is none, or it has ended."""
+    """Return the child that knows this order, or a new one if there is none or it has ended."""
     child: _Child | None = getattr(_own, "child", None)
     if child is None or child.ended or child.order.number != order.number:
         end_child()
@@ -98,10 +98,10 @@ class _Child:
                 raise RuntimeError("the process for limited tasks ended as it started.")
         finally:
             if own is not None:
-                own.remove()  # the child has mapped it
+                own.remove()  # The child has mapped the file.
 
     def run(self, batch: Batch, number: int) -> Fate:
-        """One task; a child that does not answer in time is ended."""
+        """Run one task; a child that does not reply in time is ended."""
         started = time.perf_counter()
         seconds = self.order.limits.seconds
         self._send(batch, number)
@@ -122,20 +122,20 @@ class _Child:
         return fate
 
     def _send(self, *parts: Any) -> None:
-        with suppress(BrokenPipeError):  # it has ended: the answer that does not come says so
+        with suppress(BrokenPipeError):  # The child has ended, which the missing reply will show.
             self._tasks.send(parts)
 
     def _receive(self, seconds: float | None) -> Any:
-        """What it answers, or None where it has ended; TimeoutError after `seconds`."""
+        """Return the reply, or None if the child has ended; raise TimeoutError after `seconds`."""
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
             size = int.from_bytes(self._bytes(SIZE, deadline), "big")
             return pickle.loads(self._bytes(size, deadline))
-        except EOFError:  # between two answers, or amid one
+        except EOFError:  # The child ended between two replies, or during one.
             return None
 
     def _bytes(self, n: int, deadline: float | None) -> bytes:
-        """The next n bytes: each wait for some of them ends at the deadline."""
+        """Return the next n bytes; each wait for some of them ends at the deadline."""
         read = bytearray()
         while len(read) < n:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -148,10 +148,10 @@ class _Child:
         return bytes(read)
 
     def __del__(self) -> None:
-        self.close()  # with the thread that it served
+        self.close()  # The child ends with the thread that it served.
 
     def close(self) -> None:
-        """End it; again is no error."""
+        """End the child; repeated calls are allowed."""
         self._process.kill()
         self._process.wait()
         self._tasks.close()
@@ -165,10 +165,10 @@ def main() -> None:
     """Take tasks from stdin until it is closed; what a task prints goes to stderr."""
     tasks, answers = Connection(os.dup(0), writable=False), os.dup(1)
     os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The driver handles Ctrl-C.
     end_with_parent(os.getppid())
-    with suppress(EOFError, BrokenPipeError):  # the parent has closed its ends
-        sys.path[:], parcel = tasks.recv()  # what the parent could import, the order may need
+    with suppress(EOFError, BrokenPipeError):  # The parent has closed its ends of the pipes.
+        sys.path[:], parcel = tasks.recv()  # The order may need what the parent could import.
         (order,) = opened(parcel).parts
         _send_back(answers, "ready")
         while True:
@@ -178,7 +178,7 @@ def main() -> None:
 
 
 def _send_back(answers: int, answer: Any) -> None:
-    """The answer after its size: so the parent reads byte by byte, within its limit."""
+    """Send the reply after its size, so that the parent can read it within its limit."""
     content = pickle.dumps(answer)
     left = len(content).to_bytes(SIZE, "big") + content
     while left:
@@ -201,7 +201,7 @@ def _limited(order: Order, batch: Batch, number: int) -> Fate:
 
 @contextmanager
 def _address_space(more: int) -> Iterator[None]:
-    """At most so many bytes more than this process has now; Linux, as `limits.py` makes sure."""
+    """Limit the memory of this process to this many more bytes; requires Linux."""
     import resource
 
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])

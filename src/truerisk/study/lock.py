@@ -1,7 +1,7 @@
-"""One writer per store: a lock file that says who holds it, and that a crash gives free.
+"""One writer per store: a lock file that names its holder and is released after a crash.
 
-The lock itself is the kernel's (a record lock, gone with its process, also after SIGKILL). The
-file tells others who it is: process, machine, since when.
+The lock itself is that of the kernel (a record lock, released with its process, also after
+SIGKILL). The file tells others who holds it: process, machine, and since when.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from truerisk.core.errors import StoreLocked
 fcntl: Any
 try:
     import fcntl
-except ImportError:  # not a Unix: whoever left the file has the lock
+except ImportError:  # Without Unix locks, the creator of the file has the lock.
     fcntl = None
 
 
-_held: set[Path] = set()  # a process does not exclude itself by record locks
+_held: set[Path] = set()  # Record locks do not exclude their own process.
 
 
 class Lock:
@@ -35,38 +35,40 @@ class Lock:
         self._file: IO[str] | None = None
 
     def take(self) -> Lock:
-        """Take the lock, or say who has it."""
+        """Acquire the lock, or raise with the name of its holder."""
         own = self.path.resolve()
         if own in _held:
             raise StoreLocked(f"{self.store} is in use by this very process.")
         file = self._locked_file()
         holder = _read(file)
         if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
-            file.close()  # the kernel's lock may not reach over a network file system
+            file.close()  # The kernel's lock may not work on a network file system.
             raise self._refusal(holder)
         self._file = file
         _held.add(own)
         try:
             _write(file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()})
-        except OSError as error:  # a full disk: the lock goes, or the next try would meet it
+        # The disk is full. The lock is released, since the next attempt would meet it.
+        except OSError as error:
             self.free()
             raise StoreLocked(f"{self.path} cannot be written: {error.strerror}.") from None
         return self
 
     def free(self) -> None:
-        """Give the lock back; the file goes, too."""
+        """Release the lock and remove its file."""
         if self._file is not None:
-            if fcntl is None:  # Windows removes no file that is open
+            if fcntl is None:  # Windows does not remove open files.
                 self._file.close()
             self.path.unlink(missing_ok=True)
-            with suppress(OSError):  # a full disk: closing tries to write once more
+            with suppress(OSError):  # On a full disk, closing tries to write once more.
                 self._file.close()
             self._file = None
             _held.discard(self.path.resolve())
 
     def holder(self) -> dict[str, Any] | None:
-        """Who writes to the store now: process, machine and time; None if no one does."""
-        if self.path.resolve() in _held:  # opening the file here would give our own lock free
+        """Return the current writer of the store (process, machine, time), or None."""
+        # Opening and closing the file here would release our own lock.
+        if self.path.resolve() in _held:
             return {"pid": os.getpid(), "host": socket.gethostname()}
         try:
             file = self.path.open("r+", encoding="utf-8")
@@ -78,7 +80,7 @@ class Lock:
             return holder if holder and (fcntl is None or elsewhere or not _locked(file)) else None
 
     def _locked_file(self) -> IO[str]:
-        """The lock file, made if need be, with the lock on it."""
+        """Return the locked lock file, which is created if needed."""
         while True:
             try:
                 file = self.path.open("a+", encoding="utf-8")
@@ -90,7 +92,7 @@ class Lock:
                 raise self._refusal(holder)
             if _is(self.path, file):
                 return file
-            file.close()  # it was given back and removed between opening and locking
+            file.close()  # It was released and removed between opening and locking.
 
     def _refusal(self, holder: dict[str, Any]) -> StoreLocked:
         return StoreLocked(

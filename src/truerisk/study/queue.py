@@ -1,8 +1,8 @@
-"""What to do next: cells take turns, batches last long enough to be worth sending, suspects last.
+"""The order of tasks: cells alternate, batches are worth their overhead, suspects come last.
 
-A worker that ends takes all batches in flight with it, guilty or not. Theirs go to the end of the
-queue; those that are hit a second time are tried task by task and alone, when nothing else is left,
-until the task that ends its worker is found and quarantined.
+A worker that ends loses all batches in flight, whether or not they caused it. These go to the end
+of the queue. Those that are lost a second time are run task by task and alone, when nothing else is
+left, until the task that ends its worker is found and quarantined.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from truerisk.study.schema import Fate, State
 from truerisk.study.store import Cell
 from truerisk.study.tasks import Batch, Limits, failed, worded
 
-WORTH_SENDING = 0.2  # seconds; sending costs milliseconds
+WORTH_SENDING = 0.2  # Minimum seconds of a batch; sending costs milliseconds.
 LARGEST = 2_000
-SLACK = 120.0  # seconds beyond its tasks' limits after which a batch counts as lost
+SLACK = 120.0  # Seconds beyond its tasks' limits after which a batch counts as lost.
 
 
 @frozen
 class Rules:
-    """How a run behaves.
+    """Options of a run.
 
-    `attempts` is how often a task may end its worker before it is quarantined, `patience` how many
-    seconds the run waits where there are no workers.
+    `attempts` is the number of times that a task may end its worker before it is quarantined, and
+    `patience` the seconds that the run waits if there are no workers.
     """
 
     attempts: int = 3
@@ -45,7 +45,7 @@ USUAL = Rules()
 
 @dataclass(eq=False)
 class _Lane:
-    """The tasks of one cell that were not yet given out."""
+    """The tasks of one cell that are still waiting."""
 
     cell: Cell
     numbers: np.ndarray
@@ -64,7 +64,7 @@ class _Lane:
 
 
 class Queue(Batches):
-    """Tasks that wait; their fates are the results of batches."""
+    """Waiting tasks, whose outcomes are the results of batches."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.patience = rules, rules.patience
@@ -77,7 +77,7 @@ class Queue(Batches):
         self._answered = False
 
     def add(self, cell: Cell, ended: np.ndarray, suspects: Mapping[int, int]) -> None:
-        """The tasks of a cell that have not ended; suspects of an earlier run stay suspects."""
+        """Add a cell's unfinished tasks; suspects of an earlier run remain suspects."""
         open_ = np.ones(cell.wanted, dtype=bool)
         open_[ended] = False
         open_[list(suspects)] = False
@@ -106,9 +106,9 @@ class Queue(Batches):
         return self._alone.popleft() if self._alone else None
 
     def timed(self, fates: Sequence[Fate]) -> None:
-        """How long tasks took, which decides how many the next batches hold."""
+        """Record the times of tasks, which determine the size of the next batches."""
         for fate in fates:
-            if fate.seconds:  # of those whose worker died nobody knows
+            if fate.seconds:  # The time is unknown if the worker died.
                 lane = self._of[fate.cell]
                 lane.seconds += fate.seconds
                 lane.timed += 1
@@ -118,7 +118,7 @@ class Queue(Batches):
         (self._alone if alone else self._again).append(batch)
 
     def failed(self, batch: Batch, error: BaseException, *, alone: bool) -> list[Fate] | None:
-        """An executor that has answered failed with a task, which is found by itself."""
+        """Return the outcomes if an executor failed with a task, which is then isolated."""
         if isinstance(error, StudyIncomplete | CancelledError):
             self.give_back(batch, alone=alone)
             raise error if isinstance(error, StudyIncomplete) else self.stopped(error)
@@ -135,19 +135,20 @@ class Queue(Batches):
     def blame(
         self, batch: Batch, error: BaseException | None = None, *, deaths: int = 1, alone: bool
     ) -> list[Fate]:
-        """The fates of those that are thereby suspect or worse."""
+        """Return the outcomes of tasks that become suspected or quarantined."""
         if alone and len(batch.numbers) == 1:
             return [self._tried_alone(batch, deaths)]
         if not alone and not self._hit(batch):
             self._again.extend(_halves(batch))
-        else:  # one by one: a batch is a fraction of a second, new workers take seconds
+        # Tasks run one by one: a batch takes a fraction of a second, but new workers take seconds.
+        else:
             self._alone.extend(
                 Batch(batch.cell, batch.content, (number,)) for number in batch.numbers
             )
         return [_suspect(batch, number, 0) for number in batch.numbers]
 
     def longest(self, batch: Batch, ahead: int) -> float | None:
-        """Those ahead may have waited for one another."""
+        """Return the time limit of a batch; those ahead of it may have waited for one another."""
         seconds = self.rules.limits.seconds
         return None if seconds is None else (1 + ahead) * len(batch.numbers) * seconds + SLACK
 

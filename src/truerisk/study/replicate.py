@@ -1,8 +1,8 @@
-"""One replicate of a study: draw a data set, estimate the risk, look up the truth.
+"""One replicate of a study: draw a data set, estimate the risk, and compute the truth.
 
-Everything random comes from the problem, the size and the seed of the cell and the number of the
-replicate. Cells that differ in learner or method alone get the same data sets, folds and seeds of
-fits, so that they are compared in pairs.
+All randomness is determined by the problem, the size and the seed of the cell and the number of the
+replicate. Cells that differ only in learner or method get the same data sets, folds and seeds of
+fits, so that comparisons are paired.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from truerisk.results.results import RiskCurve
 from truerisk.study.spec import known_learners, known_problems, options_of
 from truerisk.study.values import key_of, seed_of
 
-NOTES = 3  # how many warnings of a replicate are kept
-KNOWN = 50_000  # truths that a process keeps for other methods of the same data and learner
+NOTES = 3  # maximum number of stored warnings of a replicate
+# number of truths that a process caches for other methods with the same data and learner
+KNOWN = 50_000
 
 Truth = tuple[float | None, float | None, tuple[str, ...]]
 _OF_TRUTH = ("problem", "size", "learner", "scoring", "n_test", "seed")
@@ -41,7 +42,7 @@ _truths: dict[str, Truth] = {}
 
 @frozen(eq=False)
 class Drawn:
-    """Rows to learn from, and rows that only the truth is measured on (None without any)."""
+    """Training rows, and rows for measuring the truth (None if there are none)."""
 
     X: np.ndarray
     y: np.ndarray
@@ -56,7 +57,7 @@ class Drawn:
 def replicate(
     content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] = ()
 ) -> dict[str, Any]:
-    """What is kept of replicate `number` of a cell."""
+    """Return the stored results of replicate `number` of a cell."""
     drawn = draw(content, number, arrays)
     family = family_of(content, drawn)
     options = {
@@ -104,7 +105,7 @@ def replicate(
 
 
 def _seed(what: str, content: Mapping[str, Any], number: int) -> int:
-    """It does not depend on learner and method, nor on the name that a user gave the problem."""
+    """Return a seed that is independent of learner, method and the problem's given name."""
     problem = {name: value for name, value in content["problem"].items() if name != "name"}
     return seed_of(what, problem, content["size"], content["seed"], number)
 
@@ -113,9 +114,10 @@ def _seed(what: str, content: Mapping[str, Any], number: int) -> int:
 
 
 def draw(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] = ()) -> Drawn:
-    """The data set of a replicate; it depends on problem, size, study seed and number alone."""
+    """Return the data set of a replicate, which depends on problem, size, seed and number only."""
     seed = _seed("data", content, number)
-    if arrays:  # rows of a table without replacement; the truth is measured on all others
+    # Rows of a table are drawn without replacement. The truth is measured on all others.
+    if arrays:
         X, y = arrays
         rows = np.random.default_rng(seed).permutation(len(y))
         mine, rest = np.split(rows, [content["size"]])
@@ -127,7 +129,7 @@ def draw(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] =
 
 
 def generator(problem: Mapping[str, Any]) -> Any:
-    """What draws rows: `generator(n_rows, random_state=seed)` gives X and y."""
+    """Return the function that draws rows: `generator(n, random_state=seed)` returns X and y."""
     if "import" in problem:
         return _imported(problem["import"])
     source = known_problems().load(problem["word"])
@@ -139,7 +141,7 @@ def generator(problem: Mapping[str, Any]) -> Any:
 
 
 def _numbers_of(source: Any) -> set[str]:
-    """The options of a generator that are numbers."""
+    """Return the numeric options of a generator."""
     if not is_dataclass(source) or isinstance(source, type):
         return set()
     return {
@@ -149,7 +151,7 @@ def _numbers_of(source: Any) -> set[str]:
 
 @cache
 def _imported(where: str) -> Any:
-    """What a factory `package.module:name` makes; called once per process."""
+    """Return the result of a factory `package.module:name`, called once per process."""
     module, _, name = where.partition(":")
     try:
         return getattr(import_module(module), name)()
@@ -161,7 +163,7 @@ def _imported(where: str) -> Any:
 
 
 def method_of(content: Mapping[str, Any]) -> tuple[Method, str | None]:
-    """The method of a cell, and the word of the interval that it is to give (None: its own)."""
+    """Return the method of a cell, and the name of the requested interval (None: its own)."""
     written = content["method"]
     if isinstance(written, str):
         return as_method(written), None
@@ -174,7 +176,7 @@ def method_of(content: Mapping[str, Any]) -> tuple[Method, str | None]:
 
 
 def family_of(content: Mapping[str, Any], drawn: Drawn) -> Family:
-    """The learner with its candidates, for data of that size."""
+    """Return the learner with its candidates, for data of that size."""
     written = content["learner"]
     if "import" in written:
         made = _imported(written["import"])
@@ -196,10 +198,10 @@ def family_of(content: Mapping[str, Any], drawn: Drawn) -> Family:
 
 
 def _chosen(computed: Computed, curve: RiskCurve, drawn: Drawn, options: Mapping[str, Any]) -> int:
-    """The candidate whose fit on all rows the estimate speaks of.
+    """Return the candidate whose fit on all rows the estimate is about.
 
-    The method's own choice; where it chose anew in every outer split, that of its inner method on
-    all rows.
+    It is the method's own choice. If the method chose in every outer split, it is the choice of its
+    inner method on all rows.
     """
     inner = getattr(computed.method, "inner", None)
     family = computed.problem.family
@@ -209,7 +211,7 @@ def _chosen(computed: Computed, curve: RiskCurve, drawn: Drawn, options: Mapping
 
 
 def _truth(family: Family, chosen: int, drawn: Drawn, options: Mapping[str, Any]) -> Truth:
-    """The risk on fresh rows of the chosen candidate, fitted on all rows, its error, warnings."""
+    """Return the risk on fresh rows of the chosen candidate, its standard error, and warnings."""
     if drawn.fresh_rows is None or drawn.fresh_labels is None:
         return None, None, ()
     single = Family(family.estimator, (family.candidates[chosen],))

@@ -1,9 +1,9 @@
-"""What a study found: one row per replicate, and per cell bias, RMSE, coverage and cost.
+"""Results of a study: one row per replicate, and bias, RMSE, coverage and cost per cell.
 
-Of estimate v of a risk or score t the bias is the mean of v − t, the RMSE the root of the mean of
-(v − t)². Which t is a matter of the method's target: for "Err_XY" the true risk of the rule of that
-very replicate, for "Err" its mean over the replicates. For other targets there is no t. Besides
-that of the target, coverage is told of both.
+For an estimate v of a risk or score t, the bias is the mean of v − t and the RMSE the square root
+of the mean of (v − t)². The method's target determines t: for "Err_XY" it is the true risk of the
+rule of that replicate, for "Err" its mean over the replicates. Other targets have no t. Coverage is
+reported for the target, and also for both of these.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ROWS_OF_TABLES = "rows of tables"
 
 
 def rows_of(store: Store) -> Iterator[dict[str, Any]]:
-    """Every result of a study, cell by cell, as one flat row; arrays stay arrays."""
+    """Yield every result of a study, cell by cell, as one flat row that may contain arrays."""
     refuse_fits(store)
     for cell in store.cells():
         head = _head(cell)
@@ -56,7 +56,7 @@ def rows_of(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _head(cell: Cell) -> dict[str, Any]:
-    """What tells cells apart, in words."""
+    """Return the identity of a cell in words."""
     content = cell.content
     if "problem" not in content:
         return {"experiment": content.get("experiment"), "seed": content.get("seed")}
@@ -69,13 +69,13 @@ def _head(cell: Cell) -> dict[str, Any]:
 
 
 def name_of_method(content: Mapping[str, Any]) -> str:
-    """How the method of a cell is called in results: its word, or the name that was given."""
+    """Return the name of a cell's method in results: its word, or the name that was given."""
     method = content["method"]
     return str(method if isinstance(method, str) else method["name"])
 
 
 class CellSummary(TypedDict):
-    """Means over the replicates of a cell, and how far they lie from the truth."""
+    """Means over the replicates of a cell, and their distance from the truth."""
 
     problem: str
     size: Count
@@ -102,8 +102,9 @@ class CellSummary(TypedDict):
 class StudyResults(Record):
     """The results of a study; `cells` has one entry per problem, size, learner and method.
 
-    `designs` say the same of what was asked for, found or not: `wanted` replicates, and how two of
-    them correlate as they share rows (`correlation`, 0 of a generator).
+    `designs` lists the requested cells, whether or not they have results, with the number of
+    `wanted` replicates and the correlation of two of them due to shared rows (`correlation`, 0 for
+    a generator).
     """
 
     schema: ClassVar[str] = "truerisk.study-results/2"
@@ -114,14 +115,14 @@ class StudyResults(Record):
     designs: tuple[Mapping[str, Any], ...] = field(default=(), metadata=UNWRITTEN)
 
     def to_frame(self) -> Any:
-        """One row per replicate (pandas, or polars where only that is installed)."""
+        """Return one row per replicate (pandas, or polars if only that is installed)."""
         return frame_of_rows(self.rows)
 
     def summary(self) -> Any:
-        """One row per cell: bias, RMSE, coverage and cost, with standard errors."""
+        """Return one row per cell: bias, RMSE, coverage and cost, with standard errors."""
         return frame_of_rows(self.cells)
 
-    # What is drawn comes first, as nobody draws a study without naming it.
+    # The quantity is the first argument, because a plot of a study needs to name it.
     def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
         """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
         return load_from_above("study")(self, what=what, ax=ax)
@@ -170,11 +171,11 @@ class StudyResults(Record):
         return [Block(" ".join([f"{self.name}.", *self._lacking()]), head, rows)]
 
     def _lacking(self) -> Iterator[str]:
-        """Which cells lack replicates, and which replicates an interval."""
+        """Yield sentences on cells that lack replicates, and on replicates without interval."""
         replicates = {place_of(cell): cell["replicates"] for cell in self.cells}
         for design in self.designs:
             if "problem" not in design:
-                continue  # an experiment of the documents
+                continue  # This is a predefined experiment.
             done = replicates.get(place_of(design), 0)
             if done < design["wanted"]:
                 yield f"{_named(design)}: {done} of {design['wanted']} replicates were found."
@@ -189,7 +190,7 @@ def _named(cell: Mapping[str, Any]) -> str:
 
 
 def collect(store: Store) -> StudyResults:
-    """All that a store holds of its study."""
+    """Return all results that a store has of its study."""
     rows = tuple(rows_of(store))
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -199,10 +200,10 @@ def collect(store: Store) -> StudyResults:
 
 
 def _designs(store: Store) -> Iterator[dict[str, Any]]:
-    """What was asked for, and how replicates correlate.
+    """Yield the requested cells, and the correlation of their replicates.
 
-    Those of a table are rows drawn from it and tested on the others: two of them correlate by the
-    share of the rows that test (Nadeau and Bengio 2003).
+    Replicates of a table are rows drawn from it and tested on the others: two of them are
+    correlated by the share of the rows that test (Nadeau and Bengio 2003).
     """
     try:
         n_rows = dict(json.loads(store.noted(ROWS_OF_TABLES) or "{}"))
@@ -216,7 +217,7 @@ def _designs(store: Store) -> Iterator[dict[str, Any]]:
         yield {**head, "wanted": cell.wanted, "correlation": shared if fixed else 0.0}
 
 
-@np.errstate(over="ignore", invalid="ignore")  # a loss may be 1e200: its square is infinite
+@np.errstate(over="ignore", invalid="ignore")  # The square of a loss of 1e200 is infinite.
 def _summed(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
     first = rows[0]
     value, truth = _column(rows, "value"), _column(rows, "truth")
@@ -224,7 +225,7 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
     nothing = np.full(len(rows), np.nan)
     aim = {"Err": mean, "Err_XY": truth}.get(first["target"], nothing)
     low, high = _column(rows, "low"), _column(rows, "high")
-    # the difference to the truth of the same rows varies less than that to its mean
+    # The difference to the truth of the same rows varies less than that to the mean truth.
     bias, bias_error = _mean(value - (truth if np.isfinite(aim).any() else aim))
     coverage, coverage_error = _mean(_covered(low, high, aim))
     square, _ = _mean((value - aim) ** 2)
@@ -252,7 +253,7 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
 
 
 def _covered(low: np.ndarray, high: np.ndarray, aim: np.ndarray) -> np.ndarray:
-    """Whether each interval holds what it aims at; NaN where there is no interval, or no aim."""
+    """Return whether each interval covers its target; NaN if either is missing."""
     return np.where(np.isnan(low) | np.isnan(aim), np.nan, (low <= aim) & (aim <= high))
 
 
@@ -261,7 +262,7 @@ def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
 
 
 def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
-    """Mean and its standard error over what is there."""
+    """Return the mean of the available values, and its standard error."""
     present = values[~np.isnan(values)]
     if not len(present):
         return None, None
@@ -282,9 +283,9 @@ RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(rows: Rows, path: str | os.PathLike[str], form: str) -> int:
-    """Write the rows; all have the columns of the first. How many there were.
+    """Write the rows with the columns of the first one, and return their number.
 
-    A file that was there before is replaced when the new one is whole.
+    An existing file is replaced when the new one is complete.
     """
     if form not in FORMATS:
         raise UnknownName(
@@ -300,14 +301,14 @@ def _parquet(rows: Rows, path: Path) -> int:
     except ImportError:
         raise MissingExtra("Parquet needs polars: pip install 'truerisk[io]'.") from None
     frame = pl.DataFrame([_plain(row) for row in rows], infer_schema_length=None, strict=False)
-    written = io.BytesIO()  # polars words a full disk as an error of its own
+    written = io.BytesIO()  # polars reports a full disk by an error of its own.
     frame.write_parquet(written)
     path.write_bytes(written.getbuffer())
     return int(frame.height)
 
 
 def _csv(rows: Rows, path: Path) -> int:
-    """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """Write CSV; text that a spreadsheet would run as a formula gets an apostrophe in front."""
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -320,7 +321,7 @@ def _csv(rows: Rows, path: Path) -> int:
 
 
 def _jsonl(rows: Rows, path: Path) -> int:
-    """One object a line; what is no number (NaN) is null."""
+    """Write one object per line; NaN becomes null."""
     n_rows = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
@@ -335,13 +336,13 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """A cell of a table: lists and dicts as JSON."""
+    """Return a table cell, with lists and dicts as JSON."""
     value = _finite(value)
     return json.dumps(value, allow_nan=False) if isinstance(value, dict | list) else value
 
 
 def _finite(value: Any) -> Any:
-    """The value as JSON can say it; NaN is null."""
+    """Return the value in a form that JSON supports; NaN becomes null."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list):
@@ -360,4 +361,4 @@ FORMATS: dict[str, Callable[[Rows, Path], int]] = {
     "csv": _csv,
     "jsonl": _jsonl,
 }
-"""Word -> what writes rows in that format."""
+"""Functions that write rows, by the name of the format."""

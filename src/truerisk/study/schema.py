@@ -1,4 +1,4 @@
-"""The tables of a store and their version, what can become of a task, and what is no store."""
+"""The tables of a store and their version, the states of a task, and checks of the file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pathlib import Path
 from truerisk.core.errors import BadStore
 from truerisk.core.frozen import frozen
 
-APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
+APPLICATION = 0x74727374  # "trst" identifies the SQLite file as ours.
 VERSION = 2
 OLDEST = 2
 """The oldest version that is read. truerisk 0.1 wrote version 1."""
 HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 
-# `id` of a task is that of `task_id`, `state` one of `State`; `cost` is what the work says it took.
+# `id` of a task is that of `task_id`, `state` is a `State`, and `cost` is the cost that the work
+# reports.
 TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE cell (
@@ -34,13 +35,14 @@ CREATE TABLE run (
 );
 """
 
-# step v, from OLDEST on, turns version v into v + 1
+# Step v (from OLDEST on) converts version v to v + 1.
 STEPS: dict[int, str] = {}
 
 
 def examine(path: Path) -> None:
-    """Refuse by its first bytes what is no SQLite file."""
-    if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe waits for ever
+    """Raise if the first bytes show that it is not an SQLite file."""
+    # Opening a pipe would wait forever.
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise BadStore(f"{path} is a pipe or a device: a store is a file, name another place.")
     try:
         with path.open("rb") as file:
@@ -49,20 +51,20 @@ def examine(path: Path) -> None:
         raise BadStore(f"{path}: {error.strerror or error}.") from None
     if not head.startswith(HEADER[: len(head)]):
         raise BadStore(f"{path} is no store of truerisk: it is no SQLite file.")
-    # with a journal beside it, SQLite undoes the write that a crash interrupted
+    # With a journal next to it, SQLite undoes a write that a crash interrupted.
     if 0 < len(head) < HEADER_BYTES and not path.with_name(f"{path.name}-journal").exists():
         raise BadStore(f"{path} is cut off after {len(head)} bytes: restore it from a copy.")
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether nothing was ever written: a new file, or one whose making was interrupted."""
+    """Return True if nothing was written: a new file, or one whose creation was interrupted."""
     (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     return not tables and not owner
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """An empty store."""
+    """Create the tables of an empty store."""
     connection.executescript(
         f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
         f"{TABLES} COMMIT;"
@@ -70,9 +72,9 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
-    """Bring an older store to this version; refuse one of version 1, a newer and a foreign one.
+    """Convert an older store to this version; refuse version 1, newer and foreign files.
 
-    A reader changes nothing: it reads older stores as they are where the columns allow it.
+    A reader changes nothing: it reads older stores unchanged if their columns allow it.
     """
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -102,21 +104,21 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
         connection.executescript(f"BEGIN; {STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
 
 
-NUMBERS = 2**32  # replicates that a cell can have
+NUMBERS = 2**32  # maximum number of replicates of a cell
 
 
 class State(IntEnum):
-    """A task without a state has not been tried to its end."""
+    """State of a task that was run; a task without a state has not ended yet."""
 
     DONE = 1
-    FAILED = 2  # it raised; the traceback is kept
-    QUARANTINED = 3  # it ended its worker too often
-    SUSPECT = 4  # its worker ended; it will be tried again, last and alone
+    FAILED = 2  # It raised an error, whose traceback is stored.
+    QUARANTINED = 3  # It ended its worker too often.
+    SUSPECT = 4  # Its worker ended. It will be run again, last and alone.
 
 
 @frozen
 class Fate:
-    """How a task ended; `text`, `npy` and `cost` are its result, `error` why there is none."""
+    """Outcome of a task; `text`, `npy` and `cost` are its result, `error` is why it has none."""
 
     cell: int
     number: int
@@ -134,5 +136,5 @@ class Fate:
 
     @property
     def ends(self) -> bool:
-        """Whether the task needs no further trial."""
+        """True if the task needs no further attempt."""
         return self.state is not State.SUSPECT

@@ -1,7 +1,7 @@
-"""A study as it is written down: problems × sizes × learners × methods × replicates, in TOML.
+"""The specification of a study in TOML: problems × sizes × learners × methods × replicates.
 
-A specification is data. It names code only by `import = "package.module:name"`, and that is refused
-unless the reader allows it. Every mistake is named with its line.
+A specification is data. It refers to code only by `import = "package.module:name"`, which is
+refused unless the reader allows it. Every mistake is reported with its line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_CELLS = 100_000
 
 
 def known_problems() -> Registry:
-    """Import the data sets and problems by their words."""
+    """Import the registry of data sets and problems."""
     check_present("truerisk.datasets")
     from truerisk.datasets import registry
 
@@ -37,7 +37,7 @@ def known_problems() -> Registry:
 
 
 def known_learners() -> Any:
-    """Import the learners by their words."""
+    """Import the registry of learners."""
     check_present("truerisk.models.learners")
     from truerisk.models import learners
 
@@ -46,7 +46,7 @@ def known_learners() -> Any:
 
 @frozen
 class Entry:
-    """A problem, a learner or a method: its name in results, and what was written about it."""
+    """A problem, a learner or a method: its name in results, and its specification."""
 
     name: str
     content: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Entry:
 
 @frozen
 class Spec:
-    """A checked specification. `text` is what was written, TOML or JSON."""
+    """A checked specification. `text` is the original text, TOML or JSON."""
 
     name: str
     replicates: int
@@ -72,17 +72,17 @@ class Spec:
 
     @property
     def n_tasks(self) -> int:
-        """How many results it asks for."""
+        """Number of requested results."""
         cells = len(self.problems) * len(self.sizes) * len(self.learners) * len(self.methods)
         return cells * self.replicates
 
     def mistake(self, sentence: str, *place: str | int) -> NoReturn:
-        """Refuse what is written at a place."""
+        """Raise an error about what is written at a place."""
         raise _mistake(self.text, sentence, place)
 
 
 def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
-    """The specification in a TOML file, or in a mapping of the same names."""
+    """Return the specification in a TOML file, or in a mapping with the same names."""
     if isinstance(source, Spec):
         return source
     if isinstance(source, Mapping):
@@ -102,7 +102,7 @@ def read_spec(source: Any, *, allow_import: bool = False) -> Spec:
 def parse_spec(
     text: str, name: str = "study", folder: str = ".", *, allow_import: bool = False
 ) -> Spec:
-    """The specification that a text holds; files that it names lie in or below `folder`."""
+    """Return the specification in a text; files that it names are in or below `folder`."""
     return _Reader(text, _parsed(text), folder, allow_import).read(name)
 
 
@@ -111,7 +111,7 @@ def _parsed(text: str) -> dict[str, Any]:
         raise BadData(
             f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
         )
-    is_mapping = text.lstrip().startswith("{")  # kept as JSON
+    is_mapping = text.lstrip().startswith("{")  # It was stored as JSON.
     try:
         return json.loads(text) if is_mapping else tomllib.loads(text)
     except ValueError as error:
@@ -128,7 +128,7 @@ def _mistake(text: str, sentence: str, place: tuple[str | int, ...]) -> BadData:
 
 
 def options_of(method: Mapping[str, Any]) -> dict[str, Any]:
-    """What the entry of a method says besides its word, its name and its interval."""
+    """Return the options of a method's entry, without its word, name and interval."""
     return {name: value for name, value in method.items() if name not in _OF_METHODS}
 
 
@@ -139,7 +139,7 @@ _KNOWN = {
 _NEEDED = ("replicates", "sizes", "problems", "learners", "methods")
 _OF_FILES = {"file", "target", "target_type", "name"}
 _OF_LEARNERS = {"word", "name", "set", "grid"}
-_OF_METHODS = {"word", "name", "interval"}  # all else are options of the method itself
+_OF_METHODS = {"word", "name", "interval"}  # Everything else is an option of the method itself.
 
 
 @frozen
@@ -242,7 +242,7 @@ class _Reader:
         return tuple(values)
 
     def worded(self, check: Callable[[Any], Any], word: str, *place: str | int) -> None:
-        """What a registry refuses, with its line."""
+        """Raise a registry's refusal with its line."""
         try:
             check(word)
         except TrueRiskError as error:
@@ -268,7 +268,7 @@ class _Reader:
         return tuple(entries)
 
     def problem(self, written: dict[str, Any], key: str, i: int) -> str:
-        """A word with options, a file with its target, or an import."""
+        """Check a word with options, a file with its target, or an import; return its name."""
         if "import" in written:
             return self.imported(written, key, i)
         if "file" in written:
@@ -279,7 +279,10 @@ class _Reader:
         return self.word_of(written, known_problems(), key, i)
 
     def learner(self, written: dict[str, Any], key: str, i: int) -> str:
-        """A word, with one setting (`set`) or another grid (`grid`), or an import."""
+        """Check a word, with a setting (`set`) or a grid (`grid`), or an import.
+
+        Return its name.
+        """
         if "import" in written:
             return self.imported(written, key, i)
         self.only(written, _OF_LEARNERS, key, i)
@@ -296,7 +299,7 @@ class _Reader:
         return self.word_of(written, known_learners().registry, key, i)
 
     def method(self, written: dict[str, Any], key: str, i: int) -> str:
-        """A word with its options, or an import; either may name its interval."""
+        """Check a word with options, or an import, either with an interval; return its name."""
         if "interval" in written:
             self.worded(as_form, written["interval"], key, i, "interval")
         if "import" in written:
@@ -350,16 +353,16 @@ Place = Sequence[str | int]
 
 
 def line_of(text: str, place: Place) -> int | None:
-    r"""The first line (from 1) that holds the value at `place`, such as ("learners", 1, "word").
+    r"""Return the first line (from 1) with the value at `place`, such as ("learners", 1, "word").
 
-    The value is there from the first line on after which the text up to there parses and has it;
-    inside a statement of several lines, from the line on that names the last word of the place.
+    It is the first line after which the text up to there parses and has the value. Inside a
+    statement of several lines, it is the line that contains the last word of the place.
 
     >>> line_of('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
     4
     """
     lines = text.splitlines()
-    whole = 0  # lines that parse by themselves, before the statement that holds the place
+    whole = 0  # number of lines that parse by themselves, before the statement with the place
     for end in range(1, len(lines) + 1):
         try:
             value: Any = tomllib.loads("\n".join(lines[:end]))
@@ -376,7 +379,7 @@ def line_of(text: str, place: Place) -> int | None:
 
 
 def _inside(lines: list[str], start: int, end: int, value: Any, place: Place) -> int:
-    """The line of a statement that shows the value, or else the name, or else the first."""
+    """Return the line of a statement with the value, or else the name, or else its first line."""
     shown = [str(value).lower() if isinstance(value, bool) else str(value)]
     if isinstance(value, dict):
         shown = [str(v) for v in value.values()] + list(value)

@@ -1,4 +1,4 @@
-"""How far a study is, and how long the rest will take."""
+"""Progress of a study, and the time that remains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WANTED: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: 
 
 @frozen
 class Status(Record):
-    """The tasks of a study, counted; `errors` are a few of those that have no result."""
+    """The number of tasks of a study by state; `errors` are a few of those without result."""
 
     schema: ClassVar[str] = "truerisk.study-status/2"
 
@@ -74,12 +74,12 @@ class Status(Record):
 
     @property
     def complete(self) -> bool:
-        """Whether every task has a result."""
+        """True if every task has a result."""
         return self.done == self.total
 
 
 def status_of(store: Store) -> Status:
-    """Count the tasks; time left from the mean seconds of each cell and the workers of the run."""
+    """Count the tasks, and estimate the time left from each cell's mean time and the workers."""
     refuse_fits(store)
     cells = store.cells()
     tallies = [store.tally(cell) for cell in cells]
@@ -103,7 +103,7 @@ def status_of(store: Store) -> Status:
 
 
 def _left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None:
-    """None as long as nothing was timed; a cell without results is taken for an average one."""
+    """Return the seconds left; None without times. A cell without results counts as average."""
     done = sum(t.done for t in tallies)
     if not done:
         return None

@@ -1,7 +1,7 @@
-"""The store of a study: one SQLite file, one writer, readers at any time.
+"""The store of a study: one SQLite file with one writer and readers at any time.
 
-Every transaction is on the disk before its results are acknowledged (`journal_mode=TRUNCATE`,
-`synchronous=FULL`): a run that is killed at any moment loses none of them.
+Every transaction is written to disk before its results are acknowledged (`journal_mode=TRUNCATE`,
+`synchronous=FULL`), so that a run that is killed at any moment loses none of them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from truerisk.study.lock import Lock
 from truerisk.study.schema import NUMBERS, Fate, State, create, examine, is_empty, migrate
 from truerisk.study.values import canonical, hash_of, key_of, unpack
 
-PATIENCE = 30.0  # seconds to wait for a reader that holds the file
+PATIENCE = 30.0  # seconds to wait for a reader that locks the file
 RUN = ("started", "seen", "ended", "pid", "host", "workers", "running", "versions")
-CACHE = -64_000  # kibibytes of pages, negative as SQLite wants it
+CACHE = -64_000  # size of the page cache in kibibytes, negative as SQLite requires
 
 
 @frozen(eq=False)
 class Cell:
-    """Replicates that differ by their number alone; `content` is all that determines them."""
+    """Replicates that differ only by their number; `content` is everything that determines them."""
 
     id: int
     key: str
@@ -42,7 +42,7 @@ class Cell:
 
 @frozen
 class Tally:
-    """How many tasks of a cell are in which state, and the seconds of the done ones."""
+    """The number of tasks of a cell by state, and the seconds of the finished ones."""
 
     done: int
     failed: int
@@ -53,7 +53,7 @@ class Tally:
 
 @frozen
 class DriverRun:
-    """One run of the driver; `ended` is None while it lasts and after a crash."""
+    """One run of a study; `ended` is None while it lasts and after a crash."""
 
     started: float
     seen: float
@@ -66,7 +66,7 @@ class DriverRun:
 
 
 class Store:
-    """A store, open. Use `Store.write(path)` or `Store.read(path)` in a `with` statement."""
+    """An open store. Use `Store.write(path)` or `Store.read(path)` in a `with` statement."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: Lock | None) -> None:
         self.path = path
@@ -76,7 +76,7 @@ class Store:
 
     @classmethod
     def write(cls, path: str | os.PathLike[str]) -> Store:
-        """Open to write; a file that is not there is made. One process at a time."""
+        """Open a store for writing, and create it if needed; only one process can write."""
         place = Path(path)
         lock = Lock(place).take()
         try:
@@ -100,7 +100,7 @@ class Store:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Store:
-        """Open to read, also while a run writes."""
+        """Open a store for reading, also while a run writes."""
         place = Path(path)
         if not place.exists():
             raise BadStore(f"{place}: there is no such store. `truerisk study run` makes one.")
@@ -118,8 +118,8 @@ class Store:
         return cls(place, connection, None)
 
     def close(self) -> None:
-        """Close the file and give the lock back."""
-        if self._lock is not None:  # the empty journal goes, too, unless a reader is there
+        """Close the file and release the lock."""
+        if self._lock is not None:  # The empty journal is removed too, unless there is a reader.
             with suppress(sqlite3.Error):
                 self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         self._connection.close()
@@ -140,12 +140,12 @@ class Store:
     # ------------------------------------------------------------ what the study is
 
     def note(self, texts: Mapping[str, str]) -> None:
-        """Keep texts about the study: its kind, its name, its specification."""
+        """Store texts about the study: its kind, its name, its specification."""
         with self._writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO study VALUES (?, ?)", texts.items())
 
     def noted(self, name: str) -> str | None:
-        """The text that `note` kept."""
+        """Return the text stored by `note`."""
         values = self._all("SELECT value FROM study WHERE name = ?", (name,))
         if values and not isinstance(values[0][0], str):
             raise _changed(self.path, name)
@@ -154,9 +154,9 @@ class Store:
     def want(
         self, cells: Iterable[Mapping[str, Any]], wanted: int, *, only: bool = False
     ) -> list[Cell]:
-        """The cells of these contents, made where new, of each the replicates 0 … wanted − 1.
+        """Return the cells with these contents, created if new, with `wanted` replicates each.
 
-        With `only` no other cell is wanted any more; its results stay.
+        With `only` no other cell is wanted any more; its results are kept.
         """
         contents = list(cells)
         keys = [key_of(content) for content in contents]
@@ -173,7 +173,7 @@ class Store:
         return [ids[key] for key in keys]
 
     def cells(self, *, every: bool = False) -> list[Cell]:
-        """The wanted cells in the order in which they were made; `every` adds the others."""
+        """Return the wanted cells in the order of their creation; `every` adds the others."""
         rows = self._all("SELECT id, key, content, wanted FROM cell ORDER BY id")
         for _, key, text, _ in rows:
             if not isinstance(text, str) or hash_of(text) != key:
@@ -183,11 +183,11 @@ class Store:
     # ------------------------------------------------------------ what became of tasks
 
     def ended(self, cell: Cell) -> np.ndarray:
-        """Numbers of the tasks that need no further trial: done, failed or quarantined."""
+        """Return the numbers of tasks that need no further attempt: done, failed or quarantined."""
         return self._numbers(cell, "state <> ?", State.SUSPECT)
 
     def suspects(self, cell: Cell) -> dict[int, int]:
-        """Numbers of the tasks whose worker ended, and how often each was tried alone."""
+        """Return the numbers of tasks whose worker ended, and how often each was run alone."""
         rows = self._all(
             "SELECT id, attempts FROM task WHERE id >= ? AND id < ? AND state = ?",
             (*_range(cell), State.SUSPECT),
@@ -195,7 +195,7 @@ class Store:
         return {task % NUMBERS: attempts for task, attempts in rows}
 
     def tally(self, cell: Cell) -> Tally:
-        """The states of a cell's tasks, counted."""
+        """Count the states of a cell's tasks."""
         columns = ", ".join(f"TOTAL(state = {int(state)})" for state in State)
         seconds = f"TOTAL(CASE WHEN state = {int(State.DONE)} THEN seconds END)"
         ((*counts, spent),) = self._all(
@@ -205,7 +205,7 @@ class Store:
         return Tally(done, failed, quarantined, suspect, float(spent))
 
     def save(self, fates: Sequence[Fate], *, running: int = 0) -> None:
-        """One transaction: when this returns, the results are on the disk."""
+        """Write outcomes in one transaction; the results are on disk when it returns."""
         tasks = [(f.task, f.state, f.attempts, f.seconds, self._run, f.error) for f in fates]
         results = [(f.task, f.text, f.npy, f.cost) for f in fates if f.text is not None]
         with self._writing(len(results)) as connection:
@@ -219,14 +219,14 @@ class Store:
     def forget(
         self, states: Sequence[State] = (State.FAILED, State.QUARANTINED, State.SUSPECT)
     ) -> int:
-        """Make tasks in these states untried again, and return how many there were."""
+        """Reset tasks in these states to untried, and return their number."""
         marks = ", ".join("?" * len(states))
         with self._writing() as connection:
             done = connection.execute(f"DELETE FROM task WHERE state IN ({marks})", states)
             return done.rowcount
 
     def results(self, cell: Cell) -> Iterator[tuple[int, float, float | None, dict[str, Any]]]:
-        """(number, seconds, cost, content) of every wanted result of a cell, by number."""
+        """Yield (number, seconds, cost, content) of every wanted result of a cell, by number."""
         with _worded(self.path):
             rows = self._connection.execute(
                 "SELECT id, seconds, cost, content, npy FROM task "
@@ -238,7 +238,7 @@ class Store:
                 yield task % NUMBERS, seconds, cost, unpack(text, npy)
 
     def errors(self, cell: Cell) -> list[tuple[int, State, int, str]]:
-        """(number, state, attempts, error) of every task of a cell that has no result."""
+        """Return (number, state, attempts, error) of every task of a cell without a result."""
         rows = self._all(
             "SELECT id, state, attempts, error FROM task WHERE id >= ? AND id < ? AND state <> ? "
             "ORDER BY id",
@@ -249,7 +249,7 @@ class Store:
     # ------------------------------------------------------------ runs
 
     def begin(self, workers: int, versions: Mapping[str, str]) -> None:
-        """Note that a run begins; what is saved from now on belongs to it."""
+        """Record the start of a run, to which all following results belong."""
         now = time.time()
         row = (now, now, os.getpid(), socket.gethostname(), workers, 0, json.dumps(dict(versions)))
         with self._writing() as connection:
@@ -261,14 +261,14 @@ class Store:
             self._run = int(done.lastrowid or 0)
 
     def end(self) -> None:
-        """Note that the run is over."""
+        """Record the end of the run."""
         with self._writing() as connection:
             connection.execute(
                 "UPDATE run SET ended = ?, running = 0 WHERE id = ?", (time.time(), self._run)
             )
 
     def runs(self) -> list[DriverRun]:
-        """All runs, the last one last."""
+        """Return all runs in their order."""
         rows = self._all(f"SELECT {', '.join(RUN)} FROM run ORDER BY id")
         try:
             return [
@@ -295,7 +295,7 @@ class Store:
 
     @contextmanager
     def _writing(self, n_results: int = 0) -> Iterator[sqlite3.Connection]:
-        """A transaction: all of it, or nothing."""
+        """Provide a transaction, which is executed completely or not at all."""
         with _worded(self.path, n_results):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -308,7 +308,7 @@ class Store:
 
 
 def _range(cell: Cell) -> tuple[int, int]:
-    """The rows of the wanted tasks of a cell: from, and up to before."""
+    """Return the range of row ids of the wanted tasks of a cell."""
     return cell.id * NUMBERS, cell.id * NUMBERS + cell.wanted
 
 
@@ -326,7 +326,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _worded(path: Path, n_results: int = 0) -> Iterator[None]:
-    """SQLite's errors as sentences: a full disk, a busy file, a broken one."""
+    """Translate SQLite's errors to sentences: a full disk, a busy file, a corrupt file."""
     try:
         yield
     except sqlite3.OperationalError as error:

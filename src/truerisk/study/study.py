@@ -136,7 +136,8 @@ class Study:
         contents = cells_of(self.spec, tables)
         with Store.write(self.store) as store:
             n_rows = {name: len(table.y) for name, table in tables.items()}
-            spec = self.spec  # and its folder: what `Study(None, store)` needs to go on
+            # The folder is stored too, because `Study(None, store)` needs it to resume.
+            spec = self.spec
             about = {"name": spec.name, "spec": spec.text, ROWS_OF_TABLES: json.dumps(n_rows)}
             about["folder"] = str(Path(spec.folder).resolve())
             begin(store, KIND, about, mixed_versions=mixed_versions)
@@ -191,7 +192,7 @@ SCHEMA = "truerisk.study-cell/2"
 
 @frozen(eq=False)
 class FixedTable:
-    """A problem that is a table: replicates are rows drawn from it without replacement."""
+    """A problem given as a table: replicates are rows drawn from it without replacement."""
 
     X: np.ndarray
     y: np.ndarray
@@ -199,7 +200,7 @@ class FixedTable:
 
 
 def tables_of(spec: Spec) -> dict[str, FixedTable]:
-    """The tables among the problems, by the name of the problem."""
+    """Return the tables among the problems, by the name of the problem."""
     found = {}
     for i, entry in enumerate(spec.problems):
         try:
@@ -238,7 +239,7 @@ def _fixed(X: np.ndarray, y: np.ndarray, about: dict[str, Any]) -> FixedTable:
 
 
 def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any]]:
-    """The contents of all cells: everything that determines a replicate but its number."""
+    """Return the contents of all cells: all that determines a replicate except its number."""
     cells = [
         {
             "schema": SCHEMA,
@@ -265,13 +266,13 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
 
 
 def _method(entry: Entry) -> Any:
-    """A bare word stays one, so that the key of its cells is what it always was."""
+    """Return a method's specification; a bare word is kept, so that its cells keep their keys."""
     bare = entry.content == {"word": entry.name}
     return entry.name if bare else {"name": entry.name, **entry.content}
 
 
 def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, FixedTable]) -> None:
-    """Each learner on the smallest data set of each problem: what cannot be is said before."""
+    """Try each learner on each problem's smallest data set, to report errors in advance."""
     names = [problem.name for problem in spec.problems]
     for name, table in tables.items():
         for j, size in enumerate(spec.sizes):
@@ -298,7 +299,7 @@ def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, Fi
 
 
 def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
-    """Imported methods, and intervals that are not made for the loss or the data."""
+    """Check imported methods, and intervals that do not suit the loss or the data."""
     for i, entry in enumerate(spec.methods):
         content = {**cell, "method": _method(entry)}
         try:
@@ -313,14 +314,14 @@ def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
 
 
 def places_of(tables: Mapping[str, FixedTable]) -> dict[str, int]:
-    """Where the arrays of a table stand in the list that all workers have."""
+    """Return the positions of each table's arrays in the list that all workers have."""
     return {table.about["data"][0]: 2 * i for i, table in enumerate(tables.values())}
 
 
 def replicate_of(
     places: Mapping[str, int], content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]
 ) -> dict[str, Any]:
-    """The work of a study: `replicate` with the arrays of its own problem."""
+    """Run `replicate` with the arrays of its own problem."""
     data = content["problem"].get("data")
     first = 0 if data is None else places[data[0]]
     return replicate(content, number, [] if data is None else arrays[first : first + 2])

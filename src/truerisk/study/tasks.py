@@ -1,4 +1,4 @@
-"""A task and what it becomes: the work on one replicate, timed, packed, its errors kept."""
+"""Tasks and their outcomes: a replicate is run, timed and packed, or its error is stored."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from truerisk.study.schema import Fate, State
 from truerisk.study.values import pack
 
 Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
-"""`work(content of the cell, number, arrays)` gives what is kept of one replicate."""
+"""`work(content of the cell, number, arrays)` returns the stored results of one replicate."""
 
-COST = "seconds"  # under this name a result says what it cost; it is no part of the content
+COST = "seconds"  # Key under which a result reports its cost, which is not part of the content.
 LONGEST_TRACE = 20_000
 
 
 @frozen
 class Limits:
-    """What a task may take, in seconds and in megabytes beyond what its process held before."""
+    """The maximum seconds and additional megabytes of a task."""
 
     seconds: float | None = None
     megabytes: float | None = None
@@ -37,9 +37,9 @@ class Limits:
 
 @frozen(eq=False)
 class Order:
-    """What is the same for all batches of a run; the arrays may be read only.
+    """The data shared by all batches of a run; the arrays may be read-only.
 
-    Copies of an order have its `number`, wherever they were sent.
+    Copies of an order have the same `number`, wherever they were sent.
     """
 
     work: Work
@@ -48,7 +48,7 @@ class Order:
     number: str = field(default_factory=lambda: uuid4().hex)
 
     def frozen(self) -> list[np.ndarray]:
-        """The arrays where they are worked on; the sender's own stay writable."""
+        """Return read-only views of the arrays; those of the sender stay writable."""
         views = [array.view() for array in self.arrays]
         for view in views:
             view.flags.writeable = False
@@ -65,14 +65,14 @@ class Batch:
 
 
 def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:
-    """One replicate; what it raises is its fate and stops nothing else."""
+    """Run one replicate; an error becomes its outcome and stops nothing else."""
     started = time.perf_counter()
     try:
-        with listen(None):  # what an engine tells inside is not passed on
+        with listen(None):  # Progress of an engine inside is not passed on.
             content = dict(work(batch.content, number, arrays))
         cost = content.pop(COST, None)
         packed = pack(content)
-    except BaseException as error:  # a replicate must not take the others with it
+    except BaseException as error:  # A replicate must not end the others.
         if not is_failure(error):
             raise
         seconds = time.perf_counter() - started
@@ -82,11 +82,11 @@ def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]
 
 
 def failed(batch: Batch, number: int, seconds: float, error: str) -> Fate:
-    """A task that has no result and a reason."""
+    """Return the outcome of a task without a result, with the reason."""
     return Fate(batch.cell, number, State.FAILED, seconds, error=error)
 
 
 def worded(error: BaseException) -> str:
-    """The last lines of a traceback, the kind and the sentence of the error at its end."""
+    """Return the last lines of a traceback, with the error at its end."""
     text = "".join(traceback.format_exception(error)).strip()
     return text[-LONGEST_TRACE:]

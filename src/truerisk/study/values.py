@@ -1,8 +1,8 @@
-"""Plain values as one text, its hash and seeds from it; results as they are stored.
+"""Plain values as text, with hashes and seeds of it; results in the form in which they are stored.
 
-The hash is a key. A result is stored as JSON, its arrays as .npy bytes one after the other.
+The hash is a key. A result is stored as JSON, with its arrays as consecutive .npy bytes.
 
-Nothing is pickled, neither written nor read.
+Nothing is pickled or unpickled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from truerisk.core.frozen import frozen
 
 
 def canonical(content: Any) -> str:
-    """The one way to write a plain value: sorted names, no spaces, no NaN.
+    """Return the canonical text of a plain value: sorted names, no spaces, no NaN.
 
     >>> canonical({"b": 1, "a": [0.5, None]})
     '{"a":[0.5,null],"b":1}'
@@ -29,7 +29,7 @@ def canonical(content: Any) -> str:
 
 
 def key_of(content: Any) -> str:
-    """The hash of a plain value: equal contents have equal keys, on any machine.
+    """Return the hash of a plain value; equal contents have equal keys on any machine.
 
     >>> key_of({"n": 30, "method": "loo"}) == key_of({"method": "loo", "n": 30})
     True
@@ -38,41 +38,41 @@ def key_of(content: Any) -> str:
 
 
 def hash_of(text: str) -> str:
-    """The same of a value as `canonical` wrote it."""
+    """Return the hash of a value that `canonical` has written."""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def seed_of(*parts: Any) -> int:
-    """A seed of 63 bits from a key and whatever tells replicates apart."""
+    """Return a seed of 63 bits from a key and the identity of a replicate."""
     digest = hashlib.blake2b(canonical(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def digest_of(array: np.ndarray) -> str:
-    """The hash of an array: its type, its shape and its bytes in row order."""
-    content = np.ascontiguousarray(array)  # of a single number it makes an array of one
+    """Return the hash of an array: its type, its shape and its bytes in row order."""
+    content = np.ascontiguousarray(array)  # This turns a single number into an array of one.
     shape = np.shape(array)
     digest = hashlib.blake2b(f"{content.dtype.str}{shape}".encode(), digest_size=16)
     digest.update(content.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
-ARRAYS = "arrays"  # under this name the text lists the arrays, in the order of their bytes
+ARRAYS = "arrays"  # key under which the text lists the arrays, in the order of their bytes
 
 
 @frozen
 class Packed:
-    """One result, ready for the store."""
+    """One result in the form in which it is stored."""
 
     text: str
     npy: bytes | None = None
 
 
 def pack(content: Mapping[str, Any]) -> Packed:
-    """Arrays and NumPy numbers become .npy bytes; all else must be JSON.
+    """Convert arrays and NumPy numbers to .npy bytes; everything else must be JSON.
 
-    A value that neither can say (an object, NaN outside of arrays) is an error, so that what is
-    read back is what was found.
+    A value that neither supports (an object, NaN outside of arrays) is an error, so that values are
+    restored exactly.
     """
     arrays = {k: v for k, v in content.items() if isinstance(v, np.ndarray | np.generic)}
     plain = {k: v for k, v in content.items() if k not in arrays}
@@ -87,12 +87,13 @@ def pack(content: Mapping[str, Any]) -> Packed:
 
 
 def unpack(text: str, npy: bytes | None) -> dict[str, Any]:
-    """What `pack` was given; NumPy numbers come back as arrays without axes."""
+    """Restore what `pack` was given; NumPy numbers become arrays without axes."""
     try:
         content = json.loads(text)
         stream = io.BytesIO(npy or b"")
         for name in content.pop(ARRAYS, ()):
             content[name] = np.lib.format.read_array(stream, allow_pickle=False)
+    # A changed header may cause any error in NumPy.
     except Exception as error:  # noqa: BLE001  whatever a changed header makes NumPy read
         raise BadStore(f"a stored result cannot be read ({error}): the file was changed.") from None
     return content

@@ -1,4 +1,4 @@
-"""The degrees of freedom of a fitted model: how many numbers its fit takes from the labels."""
+"""The degrees of freedom of a fitted model, the number of free parameters of its fit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from truerisk.models.stated import freedom_of_regressions as regressions
 from truerisk.models.stated.freedom_of_regressions import rank_of, table
 from truerisk.models.stated.question import INSTEAD, Question
 
-AT_MINIMUM = 1e-12  # the tolerance of a path where degrees of freedom are counted
-MOST_PARAMETERS = 3000  # the information matrix of a penalised fit is inverted
+AT_MINIMUM = 1e-12  # the tolerance of a path if degrees of freedom are computed
+# Maximum size of the information matrix of a penalised fit, which is inverted.
+MOST_PARAMETERS = 3000
 
 
 def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""The coefficients that are not 0; under a ridge penalty the trace of F (F + P)⁻¹.
+    r"""Return the number of nonzero coefficients; with a ridge penalty the trace of F (F + P)⁻¹.
 
     F is the Fisher information of intercepts and coefficients at the fit, P the second derivative
     of the penalty. Without a penalty that is the rank of (1, X) times K − 1 for K classes.
@@ -47,7 +48,10 @@ def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def logistic_path(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """As `logistic`, at the λ that the path answers with; its penalty is per weight of a row."""
+    """Return the same at the λ that the path predicts with.
+
+    The penalty is per unit of row weight.
+    """
     if model.l1_ratio == 1:
         return float(np.count_nonzero(model.coef_) + len(model.classes_) - 1)
     rows = table(X)
@@ -71,7 +75,7 @@ def _trace(
     *,
     selects: bool,
 ) -> float:
-    """That of F (F + P)⁻¹ over the coefficients that are not 0, where the penalty selects."""
+    """Return the trace of F (F + P)⁻¹, over the nonzero coefficients if the penalty selects."""
     coefficients = np.atleast_2d(model.coef_)
     active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
     if selects:
@@ -90,26 +94,26 @@ def _trace(
 
 
 def linear_discriminants(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """(K − 1)(p + 1): the coefficients of the linear discriminant functions."""
+    """Return (K − 1)(p + 1): the coefficients of the linear discriminant functions."""
     _refuse_shrunken(model, model.shrinkage is None and model.covariance_estimator is None)
     return float((len(model.classes_) - 1) * (1 + _spread(X)))
 
 
 def quadratic_discriminants(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """(K − 1)(1 + p + p (p + 1)/2): the coefficients of the quadratic discriminant functions."""
+    """Return (K − 1)(1 + p + p (p + 1)/2), the number of quadratic coefficients."""
     _refuse_shrunken(model, not model.reg_param and getattr(model, "shrinkage", None) is None)
     p = _spread(X)
     return (len(model.classes_) - 1) * (1 + p + p * (p + 1) / 2)
 
 
 def naive_bayes(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """(K − 1)(1 + 2p): the coefficients of discriminants without products of features."""
+    """Return (K − 1)(1 + 2p): the coefficients of discriminants without products of features."""
     varying = int((np.ptp(table(X), axis=0) > 0).sum())
     return float((len(model.classes_) - 1) * (1 + 2 * varying))
 
 
 def _spread(X: Any) -> int:
-    """How many dimensions the rows span."""
+    """Return the number of dimensions that the rows span."""
     rows = table(X)
     return rank_of(rows - rows.mean(axis=0))
 
@@ -123,7 +127,7 @@ def _refuse_shrunken(model: Any, is_plain: bool) -> None:
 
 
 def penalties(model: Any) -> tuple[float, float]:
-    """Weights of the absolute values and of the half squares of the coefficients."""
+    """Return the weights of the absolute values and of half the squares of the coefficients."""
     word = getattr(model, "penalty", "deprecated")
     if word is None or np.isinf(model.C):
         return 0.0, 0.0
@@ -132,18 +136,18 @@ def penalties(model: Any) -> tuple[float, float]:
 
 
 def _design(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The columns of the fit, its intercept first, and which of them the penalty holds."""
+    """Return the columns of the fit, intercept first, and which of them are penalised."""
     rows = table(X)
     held = np.ones(rows.shape[1], dtype=bool)
     if not model.fit_intercept:
         return rows, held
-    alike = model.solver == "liblinear"  # its intercept is a coefficient like the others
+    alike = model.solver == "liblinear"  # Its intercept is penalised like the other coefficients.
     first = np.full((len(rows), 1), float(model.intercept_scaling) if alike else 1.0)
     return np.hstack([first, rows]), np.append(alike, held)
 
 
 def _information(model: Any, X: Any, columns: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Fisher information of the coefficients of every class (of the second one, of two)."""
+    """Return the Fisher information of each class's coefficients (of two: the second's)."""
     p = np.asarray(model.predict_proba(X))
     w = np.ones(len(p)) if weights is None else weights
     if p.shape[1] == 2:
@@ -159,7 +163,7 @@ def _information(model: Any, X: Any, columns: np.ndarray, weights: np.ndarray | 
 
 
 def constant(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """One mean, or the shares of all classes but one."""
+    """Return 1 for a mean, and the number of classes minus one for class shares."""
     if model.strategy not in ("mean", "prior"):
         raise Refusal(
             f"strategy='{model.strategy}' is no maximum of the likelihood: use 'mean' for numbers "
@@ -169,10 +173,10 @@ def constant(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """n/k, the trace of the matrix that averages k neighbours, the row itself one of them.
+    """Return n/k, the trace of the matrix that averages k neighbours, including the row itself.
 
-    For K classes K − 1 shares are averaged. Equal rows can push a row out of its own
-    neighbourhood; n/k then is above the trace.
+    For K classes K − 1 shares are averaged. Equal rows can exclude a row from its own
+    neighbourhood, in which case n/k exceeds the trace.
     """
     if model.weights not in ("uniform", None):
         raise Refusal(
@@ -183,9 +187,9 @@ def neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """The number of leaves, times K − 1 for K classes.
+    """Return the number of leaves, times K − 1 for K classes.
 
-    It takes the splits as given: looking for them costs degrees of freedom that are not counted.
+    The splits are treated as given: the degrees of freedom of their search are not counted.
     """
     if model.criterion in ("absolute_error", "poisson") or getattr(model, "class_weight", None):
         raise Refusal(
@@ -196,7 +200,7 @@ def leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def _free_classes(model: Any) -> int:
-    """1 for numbers, K − 1 for K classes."""
+    """Return 1 for numbers, K − 1 for K classes."""
     classes = getattr(model, "classes_", None)
     return 1 if classes is None else len(classes) - 1
 
@@ -206,12 +210,12 @@ SCALER = "sklearn.preprocessing:StandardScaler"
 
 
 def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
-    r"""How many free numbers the fitted model has, where a formula says so.
+    r"""Return the number of free parameters of the fitted model, if there is a formula.
 
-    For a fit linear in y, :math:`\hat y = H y`, it is the trace of H, intercept included; for a
-    classifier the number of free parameters of its probabilities. A model of another kind says it
-    by a method ``degrees_of_freedom(X)``; one that has none is refused. In a pipeline it is that
-    of the last step, as long as the steps before it do not look at y.
+    For a fit that is linear in y, :math:`\hat y = H y`, it is the trace of H, including the
+    intercept. For a classifier it is the number of free parameters of its probabilities. Other
+    models can define a method ``degrees_of_freedom(X)``; without it they are refused. For a
+    pipeline it is that of the last step, provided that the steps before it do not use y.
 
     Parameters
     ----------
@@ -225,9 +229,10 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
 
 
 def tolerance_at_minimum(tol: Any) -> Any:
-    """The tolerance of a fit whose degrees of freedom are asked: they are counted at the minimum.
+    """Return the tolerance for a fit whose degrees of freedom are computed.
 
-    The likelihood beside them is, too. A tolerance that cannot be used stays, to be refused.
+    They, and the likelihood next to them, are computed at the minimum. An invalid tolerance is
+    returned unchanged, to be refused later.
     """
     if isinstance(tol, bool) or not isinstance(tol, Real) or not AT_MINIMUM < float(tol) <= 1:
         return tol
@@ -235,10 +240,10 @@ def tolerance_at_minimum(tol: Any) -> Any:
 
 
 def bring_to_minimum(model: Any) -> None:
-    """Have a model not yet fitted stop near its minimum, where degrees of freedom are counted.
+    """Set an unfitted model to stop near its minimum, where degrees of freedom are computed.
 
-    The tolerance of a `LogisticPath` is enough for its answers, and not for a difference of two
-    likelihoods; learners of other packages are asked where they stop.
+    The tolerance of a `LogisticPath` is sufficient for its predictions, but not for a difference of
+    two likelihoods. Learners of other packages are used at their own stopping point.
     """
     if is_exactly(model, PIPELINE):
         bring_to_minimum(model[-1])
@@ -260,9 +265,9 @@ def _unknown(model: Any, *_: Any) -> str:
 
 
 def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
-    """The rows that the last step sees, if no step before it has looked at y.
+    """Return the rows that the last step sees, if no step before it has used y.
 
-    One that has takes degrees of freedom that those of the last step leave out.
+    A step that uses y takes degrees of freedom that are not counted in the last step.
     """
     rows = X
     for _, step in pipeline.steps[:-1]:
@@ -282,7 +287,7 @@ def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
 
 
 def _parts(step: Any) -> Iterator[Any]:
-    """The step and every estimator inside it."""
+    """Yield the step and every estimator inside it."""
     yield step
     if hasattr(step, "get_params"):
         for value in step.get_params(deep=True).values():
@@ -300,18 +305,22 @@ def _sees_y(part: Any) -> bool:
 
 
 def _is_same_without_y(step: Any, X: Any, rows: Any) -> bool:
-    """Whether a step makes these rows without y as well: a class can use y and not say so."""
+    """Return True if a step gives the same rows without y; a class may use y undeclared."""
     from sklearn.base import clone
 
     try:
         again = table(clone(step).fit(X).transform(X))
         return again.shape == np.shape(rows) and np.allclose(again, table(rows))
+    # A user's step may raise anything.
     except Exception:  # noqa: BLE001  a user's step may raise anything
         return False
 
 
 def _of_transformed(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Labels moved and scaled make the same model only where the fit has an intercept."""
+    """Return the degrees of freedom behind a target transform that only shifts and scales.
+
+    Shifted and scaled targets give the same model only if the fit has an intercept.
+    """
     inner = model.regressor_
     plain = model.func is None and model.inverse_func is None
     scaled = model.transformer is None or is_exactly(model.transformer, SCALER)

@@ -1,6 +1,7 @@
 """Degrees of freedom of linear and kernel regression: the trace of the hat matrix.
 
-Weights enter as the fit has them: rows times the root of their weight, centred by weighted means.
+Weights are used as in the fit: rows are multiplied by the square root of their weight, and centred
+by weighted means.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from truerisk.core.errors import Refusal
 
 
 def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """The rank that the fit found, and the intercept."""
+    """Return the rank that the fit found, plus 1 for an intercept."""
     _refuse_positive(model)
     rank = getattr(model, "rank_", None)
-    if rank is None:  # sparse X: the solver does not say
+    if rank is None:  # For sparse X the solver does not report the rank.
         rank = rank_of(_seen(model, X, sample_weight))
     return float(rank) + bool(model.fit_intercept)
 
@@ -29,22 +30,22 @@ def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """The number of coefficients that are not 0, and the intercept (Zou et al., 2007)."""
+    """Return the number of nonzero coefficients, plus 1 for an intercept (Zou et al., 2007)."""
     _refuse_positive(model)
     return float(np.count_nonzero(_coefficients(model))) + bool(model.fit_intercept)
 
 
 def elastic_net(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """The ridge formula on the columns whose coefficient is not 0, and the intercept."""
+    """Return the ridge formula for columns with a nonzero coefficient, plus 1 for an intercept."""
     _refuse_positive(model)
     seen = _seen(model, X, sample_weight, averaged=True)[:, np.flatnonzero(_coefficients(model))]
-    # the fit halves and divides the squared error by the total weight, n where none are given
+    # The fit halves the squared error and divides it by the total weight (n by default).
     penalty = len(seen) * model.alpha * (1 - model.l1_ratio)
     return _shrunken(seen, penalty) + bool(model.fit_intercept)
 
 
 def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""The trace of :math:`K (K + \alpha I)^{-1}`; there is no intercept."""
+    r"""Return the trace of :math:`K (K + \alpha I)^{-1}`; there is no intercept."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
     penalty = _single_penalty(model)
@@ -61,17 +62,20 @@ def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def table(X: Any) -> np.ndarray:
-    """One block of doubles."""
+    """Return X as a dense array of doubles."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
 def rank_of(X: np.ndarray) -> int:
-    """Numerical rank, 0 without rows or columns."""
+    """Return the numerical rank, which is 0 without rows or columns."""
     return int(np.linalg.matrix_rank(X)) if X.size else 0
 
 
 def _seen(model: Any, X: Any, weights: np.ndarray | None, averaged: bool = False) -> np.ndarray:
-    """The rows as the solver of a linear fit sees them; of a mean, weights are made to add to n."""
+    """Return the rows as a linear solver sees them.
+
+    If `averaged`, weights are scaled to sum to n.
+    """
     rows = table(X)
     if model.fit_intercept:
         rows = rows - np.average(rows, axis=0, weights=weights)
@@ -89,7 +93,7 @@ def _shrunken(seen: np.ndarray, penalty: float) -> float:
 
 
 def _shares(values: np.ndarray, penalty: float, size: int) -> float:
-    """What a penalty leaves of each direction; without one the directions that are there."""
+    """Return the sum of the directions' shares after the penalty; without one their number."""
     if penalty == 0:
         floor = (size * np.finfo(np.float64).eps) ** 2 if values.size else 0.0
         return float(np.count_nonzero(values > values.max(initial=0.0) * floor))

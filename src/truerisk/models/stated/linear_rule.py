@@ -17,12 +17,12 @@ from truerisk.plan.extras.linear_rules import LinearRules
 
 
 def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
-    """The rule of one fitted model, as fit 0 and candidate 0.
+    """Return the linear rule of one fitted model, as fit 0 and candidate 0.
 
-    Of a pipeline it is that of its last step, over the rows as the steps before make them; of a
-    search that of its best estimator. A model of another kind says it by a method
-    ``linear_rule()``: coefficients of shape (scores, features), intercepts of shape (scores,), for
-    one score per class, or a single one for the second of two classes.
+    For a pipeline it is the rule of its last step, for the rows that the other steps produce; for a
+    search it is that of its best estimator. Other models can define a method ``linear_rule()`` that
+    returns coefficients of shape (scores, features) and intercepts of shape (scores,), with one
+    score per class, or a single one for the second of two classes.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
 
 
 def _made(pipeline: Any, X: Any) -> Any:
-    """Rows that steps have made are never X itself, though a step may hand it on."""
+    """Return the rows after the steps, which are never X itself, even if a step returns it."""
     return X if len(pipeline.steps) == 1 else copy(rows_of_last_step(pipeline, X))
 
 
@@ -49,7 +49,7 @@ def _by_coefficients(model: Any, X: Any, classes: np.ndarray | None) -> LinearRu
 
 
 def _by_pairs(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
-    """A score per pair of classes; of three or more they are positive for the first of a pair."""
+    """Return a score per pair of classes; with three or more it is positive for the first."""
     if (reason := why_no_rule(model, [{"kernel": model.kernel}])) is not None:
         raise Refusal(reason)
     rule = replace(_by_coefficients(model, X, classes), pairs=True)
@@ -66,10 +66,10 @@ def _rule(model: Any, X: Any, classes: Any, coefficients: Any, intercepts: Any) 
 
 
 def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
-    """Why a learner is not known to be a linear rule in some of its settings; None where it may be.
+    """Return why a learner may not be a linear rule in some settings; None if it may be one.
 
-    Only models are served whose answers are known to be those of their coefficients, subclasses
-    not. What a search will find is not known before.
+    Only models whose predictions are known to be those of their coefficients are served, without
+    subclasses. What a search will find is not known in advance.
     """
     if callable(getattr(learner, "linear_rule", None)) or is_a_search(learner):
         return None

@@ -12,14 +12,14 @@ from truerisk.core import formats
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.data.rows import column_names, n_columns
 
-MOST_COEFFICIENTS = 30  # in a paragraph
+MOST_COEFFICIENTS = 30  # maximum number of coefficients in a paragraph
 
 
 def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
-    """The intercept and what each feature of the last step has; {} of no line, or of a long one.
+    """Return intercept and coefficients of the last step; {} if it is not linear, or too long.
 
-    A line of two classes speaks of the second: `of_first_class` turns its signs. Columns that are
-    scaled and nothing else have theirs in their own units.
+    Linear models of two classes refer to the second: `of_first_class` changes the signs. For
+    columns that are only scaled, coefficients are in the units of the columns.
     """
     before, learner = (model[:-1], model[-1]) if is_a(model, PIPELINE) else (None, model)
     coef, intercept = (np.ravel(getattr(learner, f"{one}_", ())) for one in ("coef", "intercept"))
@@ -27,7 +27,7 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
     names = [str(name) for name in column_names(X) or numbered]
     try:
         names = names if before is None else list(before.get_feature_names_out(names))
-    except (AttributeError, ValueError):  # a step that names nothing
+    except (AttributeError, ValueError):  # The step has no names for its outputs.
         return {}
     if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
         return {}
@@ -42,14 +42,14 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
 
 
 def scaler_of(model: Any) -> Any | None:
-    """The step that scales its columns, where that is all that is done to them."""
+    """Return the step that scales the columns, if it is the only preprocessing."""
     before: Any = model[:-1] if is_a(model, PIPELINE) else ()
     only = before[0] if len(before) == 1 else None
     return only if is_a(only, "sklearn.preprocessing:StandardScaler") else None
 
 
 def inside(model: Any) -> list[Any]:
-    """The model and everything that it is made of, in parts of tables, too."""
+    """Return the model and all its parts, including those for some columns."""
     return [model, *model.get_params(deep=True).values()]
 
 
@@ -57,7 +57,7 @@ PACKAGES = ("sksurv", "imblearn", "xgboost", "lightgbm", "catboost")
 
 
 def releases_of(model: Any) -> dict[str, str]:
-    """Versions of the packages beside scikit-learn that the model, or a part of it, is from."""
+    """Return the versions of packages other than scikit-learn that the model is from."""
     used = [name for name in PACKAGES if any(is_from(one, name) for one in inside(model))]
     return {name: str(sys.modules[name].__version__) for name in used}
 
@@ -70,11 +70,11 @@ WEIGHTS = {
     "scale_pos_weight": 1,
     "priors": None,
 }
-"""Parameters that weigh classes, and what leaves them as they are."""
+"""Parameters that weight classes, and their neutral values."""
 
 
 def rebalanced_by(model: Any) -> tuple[str, ...]:
-    """What in the model weighs classes or draws them anew, in words."""
+    """Return descriptions of what reweights or resamples classes in the model."""
     found = [
         f"{name}={formats.clean(str(one.get_params()[name]), 40)} of {type(one).__name__}"
         for one in inside(model)
@@ -88,7 +88,7 @@ def rebalanced_by(model: Any) -> tuple[str, ...]:
 
 
 def recalibrated(model: Any) -> bool:
-    """Whether all that rebalances classes stands inside a part that calibrates them."""
+    """Return True if everything that rebalances classes is inside a part that calibrates."""
     calibrators = [
         one for one in inside(model) if is_a(one, "sklearn.calibration:CalibratedClassifierCV")
     ]
@@ -100,7 +100,7 @@ def steps_of(model: Any) -> tuple[str, ...]:
     """Return the classes of the steps of a model, the learner's the last."""
     if is_a(model, PIPELINE):
         return tuple(name for _, step in model.steps for name in steps_of(step))
-    if model is None or isinstance(model, str):  # a step that does nothing
+    if model is None or isinstance(model, str):  # This step does nothing.
         return () if model is None else (model,)
     return (formats.clean(type(model).__name__, 40),)
 
@@ -112,6 +112,6 @@ IMPUTERS = (
 
 
 def imputes(model: Any) -> bool:
-    """Return True if a part of the model fills cells without a value."""
-    # The iterative imputer is experimental: its class is not to be named before it is made.
+    """Return True if a part of the model imputes missing values."""
+    # The iterative imputer is experimental: its class must not be imported before it is used.
     return any(is_a(one, *IMPUTERS) or hasattr(one, "initial_strategy") for one in inside(model))

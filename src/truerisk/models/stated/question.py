@@ -1,7 +1,7 @@
-"""Questions to fitted models: each answers by its own method, or by the formula of its class.
+"""Questions about fitted models, answered by a method of the model or a formula for its class.
 
-Asked are the best of the models that a search tried, and how many training rows a probability at x
-rests on.
+Two of them concern the best model of a search, and the number of training rows behind a probability
+at x.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Answer = TypeVar("Answer")
 
 
 def rows_of_last_step(pipeline: Any, X: Any) -> Any:
-    """The rows as the steps of a fitted pipeline make them for its last one."""
+    """Return the rows that a fitted pipeline passes to its last step."""
     return pipeline[:-1].transform(X) if len(pipeline.steps) > 1 else X
 
 
 @frozen
 class Question(Generic[Answer]):
-    """A table of classes and their formulas, which are called as the question is.
+    """A table of classes and formulas, which are called with the question's arguments.
 
-    A model that has a method named `method` answers for itself, by `own`; a pipeline answers as its
-    last step does to the rows that `rows` makes for it, and with `into_searches` a search as its
-    best model. For a model of any other class than those of the table, a subclass included
-    (`core/identity.py`), `unknown` answers, or says in a sentence why it is refused.
+    A model with a method named `method` answers by itself, through `own`. A pipeline answers like
+    its last step, for the rows that `rows` returns, and with `into_searches` a search answers like
+    its best model. For a model of a class that is not in the table, including subclasses
+    (`core/identity.py`), `unknown` answers, or returns a sentence on why it is refused.
     """
 
     method: str
@@ -61,9 +61,9 @@ ANSWERS = ("predict", "predict_proba", "decision_function")
 
 
 def is_a_search(learner: Any) -> bool:
-    """Whether, once it is fitted, it answers as its ``best_estimator_`` does.
+    """Return True if a learner, once fitted, predicts like its ``best_estimator_``.
 
-    A kind of grid search that leaves the answers as they are counts, one that overrides them not.
+    This includes subclasses of grid search that do not override the predictions.
     """
     return (
         any(keeps(learner, place, *ANSWERS) for place in (GRID, RANDOM))
@@ -73,19 +73,21 @@ def is_a_search(learner: Any) -> bool:
 
 
 def answers_by_its_best(model: Any) -> bool:
-    """Whether a fitted model is a search that kept its best, and not one that was given another."""
-    inside = getattr(model, "search_", None)  # a search given to ours may answer in its own way
+    """Return True if a fitted search kept its best model and predicts with it."""
+    # A search that is wrapped by ours may predict in its own way.
+    inside = getattr(model, "search_", None)
     own = inside is None or answers_by_its_best(inside)
     return own and hasattr(model, "best_estimator_") and is_a_search(model)
 
 
 def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
-    r"""The number :math:`n_x` of training rows from which :math:`\hat p_x` was computed.
+    r"""Return the number :math:`n_x` of training rows from which :math:`\hat p_x` was computed.
 
-    The neighbours with a weight for nearest neighbours, the rows of the leaf for a tree, those of
-    the interval for `IntervalClassifier`; the last step of a pipeline, the best model of a search.
-    A model of any other kind, a subclass included, says so by a method ``rows_behind(X)``; one that
-    has none is taken to use all `n_rows` rows of its fit, as a rule with global parameters does.
+    These are the neighbours with a positive weight for nearest neighbours, the rows of the leaf for
+    a tree, and those of the interval for `IntervalClassifier`. For a pipeline they are those of the
+    last step, for a search those of the best model. A model of any other class, including
+    subclasses, can define a method ``rows_behind(X)``. Without it, all `n_rows` rows of the fit are
+    assumed, as for a rule with global parameters.
     """
     return _QUESTION(model, X, n_rows)
 
@@ -96,7 +98,10 @@ def _in_radius(model: Any, X: Any, n_rows: int) -> np.ndarray:
 
 
 def _counted(model: Any, distances: np.ndarray) -> np.ndarray:
-    """Neighbours whose weight is not 0; by distance, those at x itself silence the others."""
+    """Return the number of neighbours with a positive weight.
+
+    With weights by distance, neighbours at x itself exclude all others.
+    """
     if callable(model.weights):
         return (np.asarray(model.weights(distances)) > 0).sum(axis=1)
     if model.weights == "distance":

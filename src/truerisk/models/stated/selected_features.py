@@ -1,10 +1,10 @@
-"""Which columns of X a fitted model uses: those that its steps kept and its learner gives weight.
+"""Columns of X that a fitted model uses: those that its steps keep and its learner weights.
 
-A step keeps a column (a scaler), takes some (`get_support`), makes several of one (an encoder), or
-treats several apart (`ColumnTransformer`, `FeatureUnion`). One that mixes columns, as principal
-components do, leaves nothing to say. A learner uses the columns whose coefficients are not 0
-(`coef_`) or that have an importance (`feature_importances_`); one made of models uses what any of
-these uses; any other uses all it is given.
+A step keeps columns (a scaler), selects some (`get_support`), makes several from one (an encoder),
+or treats some separately (`ColumnTransformer`, `FeatureUnion`). If a step mixes columns, as
+principal components do, nothing can be said. A learner uses the columns with nonzero coefficients
+(`coef_`) or a positive importance (`feature_importances_`). A combination of models uses what any
+of them uses. Any other learner uses all columns.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from truerisk.data.rows import n_columns
 from truerisk.models.stated.question import answers_by_its_best
 
 Origins = list[int]
-"""For every column of a table that steps have made, the column of X that it came from."""
+"""For every column of a transformed table, the column of X that it comes from."""
 
 
 def selected_features(model: Any, n_columns: int) -> np.ndarray:
-    """`(n_columns,)`: which columns of X the fitted model uses; a refusal says why it is not known.
+    """Return a mask `(n_columns,)` of the columns of X that the fitted model uses.
 
-    Of a search it is what its best model uses.
+    It raises with the reason if this is unknown. For a search it is what its best model uses.
 
     >>> from sklearn.linear_model import Lasso
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
@@ -44,10 +44,11 @@ def selected_features(model: Any, n_columns: int) -> np.ndarray:
 
 
 def n_features_made(model: Any, X: Any, y: Any) -> int | None:
-    """The most features that X has on its way to the learner: what a regression has slopes for.
+    """Return the largest number of features of X on its way to the learner.
 
-    A column of words becomes one for each level. The steps are fitted on all rows for it, as they
-    were in other fits, which have warned. None where X has no columns.
+    This is the number of slopes of a regression. A text column counts once per category. For this
+    purpose the steps are fitted on all rows, without the warnings that other fits have already
+    given. The result is None if X has no columns.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import OneHotEncoder
@@ -58,7 +59,8 @@ def n_features_made(model: Any, X: Any, y: Any) -> int | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _, step in model.steps[:-1] if is_a(model, PIPELINE) and most else ():
-            if hasattr(step, "transform"):  # neither "passthrough" nor a step that draws rows
+            # This excludes "passthrough" and steps that resample rows.
+            if hasattr(step, "transform"):
                 X = clone(step).fit(X, y).transform(X)
                 most = max(most or 0, n_columns(X) or 0)
     return most
@@ -83,19 +85,19 @@ def _used(model: Any, origins: Origins) -> Origins:
 
 
 def _weights(model: Any) -> np.ndarray | None:
-    """Whether each column has a weight in what a learner says; None where it has none to say."""
+    """Return a mask of columns with a weight in the learner; None if it reports none."""
     if hasattr(model, "coef_"):
         coefficients = model.coef_
         plain = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
         return np.asarray(np.atleast_2d(np.asarray(plain) != 0).any(axis=0))
-    with suppress(NotImplementedError):  # as forests of scikit-survival answer
+    with suppress(NotImplementedError):  # Forests of scikit-survival raise this error.
         if hasattr(model, "feature_importances_"):
             return np.asarray(model.feature_importances_) > 0
     return None
 
 
 def _after(step: Any, origins: Origins) -> Origins:
-    """The origins of the columns that a step makes."""
+    """Return the origins of the columns that a step produces."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return origins
     if is_a(step, PIPELINE):
@@ -125,7 +127,10 @@ def _masked(model: Any, origins: Origins, mask: np.ndarray) -> Origins:
 
 
 def _indicators(encoder: Any, origins: Origins) -> Origins:
-    """An encoder makes a column of each category but the dropped, and one of all rare ones."""
+    """Return origins for an encoder, with a column per category that is neither dropped nor rare.
+
+    Rare categories share one column.
+    """
     dropped = encoder.drop_idx_
     rare = getattr(encoder, "infrequent_categories_", None)
     parts = []
@@ -137,7 +142,7 @@ def _indicators(encoder: Any, origins: Origins) -> Origins:
 
 
 def _imputed(imputer: Any, origins: Origins) -> Origins:
-    """An imputer leaves out columns without any value, and may mark gaps in columns at the end."""
+    """Return origins for an imputer, which drops empty columns and may append indicators."""
     indicated = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
     empty = [isinstance(value, float) and value != value for value in imputer.statistics_.tolist()]
     keeps = getattr(imputer, "keep_empty_features", False)
@@ -146,7 +151,7 @@ def _imputed(imputer: Any, origins: Origins) -> Origins:
 
 
 def _computed(step: Any, origins: Origins) -> Origins:
-    """A function keeps columns where it is none, as what passes through, or says that it does."""
+    """Return origins for a function that is absent, or declared to keep its columns."""
     if step.func is None or step.feature_names_out == "one-to-one":
         return origins
     raise Refusal("a FunctionTransformer without feature_names_out='one-to-one' may mix columns.")
@@ -163,17 +168,18 @@ def _side_by_side(parts: Iterable[tuple[Any, Sequence[int]]], origins: Origins) 
 
 def _columns(step: Any, origins: Origins) -> Origins:
     names = {name: j for j, name in enumerate(getattr(step, "feature_names_in_", ()))}
-    with warnings.catch_warnings():  # scikit-learn 1.6 warns of reading what the remainder holds
+    with warnings.catch_warnings():  # scikit-learn 1.6 warns when the remainder is read.
         warnings.filterwarnings("ignore", category=FutureWarning)
         parts = [(t, _places(columns, names, len(origins))) for _, t, columns in step.transformers_]
     return _side_by_side(parts, origins)
 
 
 def _places(selector: Any, names: Mapping[str, int], n: int) -> list[int]:
-    """The numbers of columns that a part of a ColumnTransformer names in one of its ways."""
+    """Return the column indices that a part of a ColumnTransformer specifies."""
     if isinstance(selector, slice):
         ends = [names.get(end, end) for end in (selector.start, selector.stop)]
-        stop = ends[1] + 1 if isinstance(selector.stop, str) else ends[1]  # names include their end
+        # Slices of names include their end.
+        stop = ends[1] + 1 if isinstance(selector.stop, str) else ends[1]
         return list(range(n))[slice(ends[0], stop, selector.step)]
     entries = np.atleast_1d(np.asarray(selector, dtype=object)).tolist()
     if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):

@@ -1,14 +1,15 @@
-r"""What a fitted model would answer about each of its training rows without that row, nearly.
+r"""Approximate predictions of a fitted model for each training row without that row.
 
-One Newton step from the fit on all rows: with the penalty as it stands and, under an L1 penalty,
-the same columns, leaving out row i moves its score from :math:`s_i` to
+They take one Newton step from the fit on all rows, with a fixed penalty and, under an L1 penalty,
+the same columns. Leaving out row i moves its score from :math:`s_i` to
 
 .. math:: s_i + \frac{h_i\, g_i}{1 - h_i W_i},\qquad
     h_i = z_i^\top (Z^\top W Z + D)^{-1} z_i,
 
-with g and W the first and second derivative of the row's loss in its score (times its weight), Z
-the columns in the fit with one for the intercept, and D the curvature of the penalty. For squared
-loss without an L1 penalty it is exact: the residual over one minus the leverage.
+where g and W are the first and second derivatives of the row's loss with respect to its score
+(times its weight), Z holds the columns in the fit with one for the intercept, and D is the
+curvature of the penalty. For squared loss without an L1 penalty this is exact: the residual divided
+by one minus the leverage.
 
 References: Rad and Maleki (2020), A scalable estimate of the out-of-sample prediction error via
 approximate leave-one-out cross-validation. Beirami et al. (2017), On optimal generalizability in
@@ -28,15 +29,15 @@ from truerisk.models.stated.degrees_of_freedom import penalties
 from truerisk.models.stated.freedom_of_regressions import table
 from truerisk.models.stated.question import Question
 
-ALONE = 1e-10  # one minus the leverage: a row that alone decides a direction cannot be taken out
+ALONE = 1e-10  # One minus the leverage. A row that alone determines a direction cannot be left out.
 _INSTEAD = "use a method that holds rows out, such as 'loo' or '10-fold'."
 
 
 def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
-    """The score of every training row without it: log-odds of the second class, or a number.
+    """Return the score of every training row without it: second-class log-odds, or a number.
 
-    Of a pipeline it is that of its last step; the steps before it stay as they were fitted on all
-    rows. A model of another kind says it by a method ``taken_out(X, y)``; one without is refused.
+    For a pipeline it is the score of its last step, and the other steps stay as they were fitted on
+    all rows. Other models can define a method ``taken_out(X, y)``; without it they are refused.
 
     Parameters
     ----------
@@ -59,9 +60,9 @@ def logistic_without(
     *,
     intercept: bool = True,
 ) -> np.ndarray:
-    """Log-odds without each row; X holds the columns in the fit, `second` is 1 for that class.
+    """Return log-odds without each row; X holds the columns in the fit, `second` is 1 for class 2.
 
-    `curvature` is the second derivative of the whole penalty in each coefficient.
+    `curvature` is the second derivative of the whole penalty with respect to each coefficient.
     """
     shares = expit(scores)
     gradient, bend = weights * (shares - second), weights * shares * expit(-scores)
@@ -77,12 +78,12 @@ def squared_without(
     *,
     intercept: bool = True,
 ) -> np.ndarray:
-    """Predictions without each row, for half the squared error."""
+    """Return predictions without each row, for half the squared error."""
     return _step(X, fitted, weights * (fitted - y), weights, curvature, intercept)
 
 
 def row_variances(X: Any, weights: np.ndarray) -> np.ndarray:
-    """The weighted variance of every column."""
+    """Return the weighted variance of every column."""
     share = weights / weights.sum()
     mean = share @ X
     return np.asarray(share @ (X - mean) ** 2)
@@ -96,7 +97,7 @@ def _step(
     curvature: np.ndarray,
     intercept: bool,
 ) -> np.ndarray:
-    """The Newton step of every row; the intercept is taken out by centring with the weights W."""
+    """Return the Newton step of every row; the intercept is eliminated by weighted centring."""
     total = bend.sum()
     base = np.zeros(len(X))
     if intercept and total > 0:
@@ -114,7 +115,7 @@ def _step(
 
 
 def _quadratic_forms(X: np.ndarray, bend: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-    """X' (X' W X + D)⁻¹ x of every row, in the smaller of the two shapes."""
+    """Return X' (X' W X + D)⁻¹ x of every row, in the smaller of the two shapes."""
     n, p = X.shape
     if not p:
         return np.zeros(n)
@@ -133,7 +134,7 @@ def _quadratic_forms(X: np.ndarray, bend: np.ndarray, curvature: np.ndarray) -> 
 
 
 def _inverse(information: np.ndarray) -> np.ndarray:
-    """Directions without curvature, such as those of equal columns, are left as they are."""
+    """Invert the information, ignoring directions without curvature (such as equal columns)."""
     try:
         root = np.linalg.cholesky(information)
     except np.linalg.LinAlgError:
@@ -172,7 +173,7 @@ def _logistic_path(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np
 
 
 def _ridge_classifier(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """A line through −1 and 1."""
+    """Compute scores of the linear fit to the codes −1 and 1."""
     _refuse_positive(model)
     _refuse_many(model)
     if model.class_weight is not None:
@@ -183,7 +184,7 @@ def _ridge_classifier(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) ->
 def _line(
     model: Any, X: Any, y: np.ndarray, weights: np.ndarray, *, selects: bool = False
 ) -> np.ndarray:
-    """A linear fit to numbers by squared error; one that selects has an L1 penalty."""
+    """Compute predictions of a linear fit by squared error; if `selects`, with an L1 penalty."""
     _refuse_positive(model)
     slopes = np.asarray(model.coef_)
     if y.ndim > 1 or (slopes.ndim > 1 and len(slopes) > 1):
@@ -196,7 +197,7 @@ def _line(
     used = np.flatnonzero(slopes) if selects else np.arange(len(slopes))
     rows, curvature = table(X), np.full(len(used), penalty)
     fitted = rows @ slopes + float(np.ravel(model.intercept_)[0])
-    if selects:  # these fits scale weights to add up to the number of rows
+    if selects:  # These fits scale weights to sum to the number of rows.
         weights = weights * (len(y) / weights.sum())
     y, intercept = y.astype(np.float64), model.fit_intercept
     return squared_without(rows[:, used], y, weights, fitted, curvature, intercept=intercept)
