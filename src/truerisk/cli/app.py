@@ -24,9 +24,9 @@ from truerisk.core.errors import (
 )
 from truerisk.core.version import __version__
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk
 FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
-_IN_PYTHON = {  # options that Python gives other names
+_IN_PYTHON = {  # names of options in Python
     "confidence": "confidence_level",
     "errors": "error",
     "permutations": "n_permutations",
@@ -56,7 +56,7 @@ _COMMANDS = {
 
 
 class _Lazy(click.Group):
-    """Commands are imported when they run, so that --help needs neither numpy nor scikit-learn."""
+    """Commands that are imported when they run, so that --help imports no numeric packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -83,7 +83,7 @@ class _Lazy(click.Group):
         if seconds and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
             from truerisk.core.registry import closest
 
-            near = closest(args[1], seconds)  # else it is a file that is not there
+            near = closest(args[1], seconds)  # Otherwise it is a file that does not exist.
             if near:
                 ctx.fail(f"No such command {both!r}{near}")
         return super().resolve_command(ctx, args)
@@ -122,7 +122,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _with_new_name(error: click.NoSuchOption) -> click.UsageError:
-    """Name the new option in the place of an old one that the command had."""
+    """Name the new option in place of an old one that the command had."""
     new = "--" + NEW_NAMES.get(error.option_name.lstrip("-"), "").replace("_", "-")
     known = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
     if not any(new in parameter.opts for parameter in known):
@@ -131,7 +131,7 @@ def _with_new_name(error: click.NoSuchOption) -> click.UsageError:
 
 
 def _code_of(arguments: list[str] | None, streams: Streams) -> int:
-    """Run the command line and return its exit code; an error has been said by then."""
+    """Run the command line and return its exit code; errors are printed before."""
     stdout = sys.stdout
     try:
         code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
@@ -144,8 +144,8 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
         error.show(told)
         say(told.getvalue().removesuffix("\n"))
         return USAGE if isinstance(error, click.UsageError) else error.exit_code
-    except SystemExit as error:  # a user's code may leave so, ours never does
-        if sys.stdout is not stdout:  # click replaced stdout, as nobody reads on
+    except SystemExit as error:  # A user's code may exit in this way, ours never does.
+        if sys.stdout is not stdout:  # click has replaced stdout, because its reader is gone.
             streams.drop_stdout()
             return FAILURE
         return _say_end(
@@ -172,11 +172,11 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
 
 
 def _flushed(code: int, streams: Streams) -> int:
-    """Flush stdout and return the exit code; one that says that it failed where it was 0."""
+    """Flush stdout and return the exit code, or a failure code if flushing fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        if error.errno == errno.EPIPE:  # nobody reads on
+        if error.errno == errno.EPIPE:  # The reader of the output is gone.
             streams.drop_stdout()
             return code or FAILURE
         return code or _say_lost(error, streams)
@@ -184,7 +184,7 @@ def _flushed(code: int, streams: Streams) -> int:
 
 
 def _say_lost(error: OSError, streams: Streams) -> int:
-    """Say that the output is incomplete, and why."""
+    """Report that the output is incomplete, and why."""
     streams.drop_stdout()
     remedy = "Make room, or write it elsewhere," if error.errno in _FULL else "Write it elsewhere,"
     return _say_end(
@@ -193,7 +193,7 @@ def _say_lost(error: OSError, streams: Streams) -> int:
 
 
 def _options_of(arguments: list[str]) -> dict[str, str]:
-    """Return the options of the command that is typed, by the names of their arguments."""
+    """Return the options of the typed command by the names of their arguments."""
     command: click.Command = cli
     for word in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):

@@ -75,7 +75,10 @@ def estimate(asked: Any) -> None:
 def read_model(
     word: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
-    """The learner of a word, its one setting, and its grid; short names are of its last step."""
+    """Return the learner of a name with its setting and grid.
+
+    Short names refer to its last step.
+    """
     check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner
@@ -83,7 +86,7 @@ def read_model(
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
     size["parts"] = n_parts(source, [None])
     pipeline, grid = learner(word, source.task, **size, **source.layout)
-    # `max_depth` stands for `model__max_depth`; of two with one last word the outer one is meant.
+    # `max_depth` stands for `model__max_depth`. If two names end alike, the outer one is meant.
     inside = [name for name in pipeline.get_params() if name.startswith("model__")]
     deepest_first = sorted(inside, key=lambda name: -name.count("__"))
     names = {name.rpartition("__")[2]: name for name in [*deepest_first, *grid]}
@@ -113,7 +116,8 @@ def _value(text: str) -> Any:
     words = {"True": True, "False": False, "None": None}
     if text in words:
         return words[text]
-    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", text):  # no JSON, and a number
+    # This is a number, although not in JSON.
+    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", text):
         return float(text)
     try:
         return json.loads(text)

@@ -1,4 +1,4 @@
-"""A gate on the honest end of an interval: exit code 4 where a bound of the user is missed."""
+"""A bound on the honest end of an interval: exit code 4 if the user's bound is missed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLOSED = 4
 def _scores_of(
     _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, float]:
-    """The least scores by their names, read before anything is fitted."""
+    """Return the minimum scores by name, read before anything is fitted."""
     bounds: dict[str, float] = {}
     for text in texts:
         name, _, value = map(str.strip, text.partition("="))
@@ -37,7 +37,7 @@ def _scores_of(
 
 
 def _finite(value: Any) -> float:
-    """A number that can be missed: against NaN and infinity nothing is judged."""
+    """Return a finite number, because NaN and infinity cannot be missed."""
     number = float(value)
     if not isfinite(number):
         raise ValueError(value)
@@ -84,7 +84,7 @@ def named_bounds(fail_above: float | None, min_score: Mapping[str, float]) -> st
 
 
 def with_bounded(scoring: Any, bounded: Iterable[str], task: str) -> Any:
-    """Return the scores that are asked for, and after them those that are bounded."""
+    """Return the requested scores, followed by those with a bound."""
     from truerisk.losses.loss_words import USUAL
 
     asked = scoring if isinstance(scoring, list) else [scoring or USUAL[task]]
@@ -98,12 +98,14 @@ def refuse_bounds(
     measured: Mapping[str, Scale],
     remedy: str = "",
 ) -> None:
-    """Refuse a bound that nothing can keep; before anything is fitted, where that is known.
+    """Raise for a bound that cannot be checked, before anything is fitted if possible.
 
-    `measured` has the scale of each name that is measured, of the loss first.
+    `measured` has the scale of each measured name, that of the loss first.
     """
     check_present("truerisk.results.bounds")
-    from truerisk.results.bounds import ALIKE  # late: a command helps without numpy
+    from truerisk.results.bounds import (
+        ALIKE,
+    )  # The import is late, so that help works without numpy.
 
     loss = next(iter(measured))
     is_accuracy = loss == "accuracy" and measured[loss].perfect == 1
@@ -131,10 +133,10 @@ def refuse_bounds(
 
 
 def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[str, float]) -> int:
-    """Say of each bound whether the honest numbers of a result keep it; return the exit code."""
+    """Report for each bound whether the honest numbers keep it, and return the exit code."""
     if result is None or (fail_above is None and not min_score):
         return 0
-    # late: a command helps without numpy
+    # The import is late, so that help works without numpy.
     check_present("truerisk.results.bounds")
     from truerisk.results.bounds import ALIKE, judge
     from truerisk.results.interval import Scale, honest_numbers_of
@@ -148,6 +150,6 @@ def judged(result: Bounded | None, fail_above: float | None, min_score: Mapping[
     for name, bound in min_score.items():
         number = numbers[name if name in numbers else ALIKE[name]]
         verdicts.append(judge(number, bound, f"--min-score {name}={bound:.15g}"))
-    for _, sentence in verdicts:  # every bound is said, not the first alone
+    for _, sentence in verdicts:  # All bounds are reported, not only the first.
         say(sentence)
     return CLOSED if any(is_missed for is_missed, _ in verdicts) else 0

@@ -1,4 +1,4 @@
-"""What several commands are asked: where fits run, where stores lie, where a page is written."""
+"""Options of several commands: workers, stores, and the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Code = TypeVar("Code", int, None)
 
 
 def gathered(command: Callable[[Any], Code]) -> Callable[..., Code]:
-    """The command is handed all its options as one value, by their names."""
+    """Pass all options of a command as one value, by their names."""
 
     @wraps(command)
     def handed(**options: Any) -> Code:
@@ -33,7 +33,7 @@ def gathered(command: Callable[[Any], Code]) -> Callable[..., Code]:
 
 
 def _workers(ctx: click.Context, option: click.Parameter, where: str | None) -> int | str | None:
-    """Read a number of workers, of which -1 means one per core, or the address of a cluster."""
+    """Read a number of workers (-1 means one per core), or the address of a cluster."""
     if where is None or "://" in where:
         return where
     if where == "-1":
@@ -46,7 +46,7 @@ def _workers(ctx: click.Context, option: click.Parameter, where: str | None) -> 
 
 
 def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Several options as one decorator, in the order of the command's help."""
+    """Combine several options in one decorator, in the order of the command's help."""
 
     def added(command: Command) -> Command:
         for option in reversed(options):
@@ -74,18 +74,18 @@ n_jobs_option = click.option(
 
 
 def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
-    """Refuse two options that say the same thing."""
+    """Raise if two options with the same meaning are given."""
     if value is not None and other_value is not None:
         raise click.UsageError(f"{other} stands instead of {option}: give one of them.")
 
 
 def splits_word(word: str) -> int | str:
-    """Read the words of one `--cv`: a number of unshuffled folds, or a method."""
+    """Read the word of one `--cv`: a number of unshuffled folds, or a method."""
     return int(word) if word.isdecimal() else word
 
 
 def read_splits(ctx: click.Context, option: click.Parameter, word: str | None) -> int | str | None:
-    """Read `--cv` or `--outer` where it is given."""
+    """Read `--cv` or `--outer` if it is given."""
     return None if word is None else splits_word(word)
 
 
@@ -121,7 +121,7 @@ scoring_option = click.option(
 
 
 def confidence_option(*aliases: str) -> Callable[[Command], Command]:
-    """`--confidence`, of all intervals of a command."""
+    """Return `--confidence`, for all intervals of a command."""
     return click.option(
         "--confidence",
         *aliases,
@@ -148,14 +148,14 @@ store_path = click.Path(dir_okay=False, path_type=Path)
 
 
 def in_a_folder(ctx: click.Context, option: click.Parameter, store: Path | None) -> Path | None:
-    """Refuse a folder that is not there, for which the lock would be blamed."""
+    """Raise if the folder does not exist; otherwise the lock would be blamed."""
     if store is not None and not store_of(store, "--store").absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder '{store.parent}'.")
     return store
 
 
 def _place(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Refuse a place for a page before hours are spent on what stands on it."""
+    """Raise for an invalid path of a page before its content is computed for hours."""
     try:
         if path is not None:
             place_of(path)
@@ -165,7 +165,7 @@ def _place(ctx: click.Context, option: click.Parameter, path: str | None) -> str
 
 
 def _folder(ctx: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
-    """The same of a folder, which is made where it is not there."""
+    """Raise for an invalid folder, which is created if it does not exist."""
     if folder is not None:
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
         if not there.is_dir() or not os.access(there, os.W_OK):
@@ -187,9 +187,9 @@ page_options = with_options(
 
 
 def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
-    """The command as it was typed, without options that only say where results go.
+    """Return the command as it was typed, without options that only say where results go.
 
-    Files stand by their names alone: a page is passed on, and folders are nobody's business.
+    Files are shown without their folders, since a page is shared and folders are private.
     """
     words = ["truerisk", str(context.info_name)]
     for param in context.command.params:

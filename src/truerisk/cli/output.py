@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Lines on stderr."""
+    """Print lines on stderr."""
     show(text, err=True)
 
 
 def show(text: str, *, err: bool = False) -> None:
-    """Lines on stdout; all that the command prints comes by here.
+    """Print lines on stdout; all output of the commands goes through here.
 
-    So no name or label of a file that they quote moves the terminal.
+    Control characters in quoted names or labels of a file are escaped.
     """
     click.echo("\n".join(map(visible, text.split("\n"))), err=err)
 
@@ -54,7 +54,7 @@ def _written(part: str | Mention, options: Mapping[str, str]) -> str:
 
 
 def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:
-    """The words of an option that takes several with commas; none but commas are refused.
+    """Return the comma-separated words of an option; raise if there are only commas.
 
     >>> listed("--scoring", "auc, log", "score", "auc"), listed("--scoring", None, "score", "auc")
     (['auc', 'log'], None)
@@ -68,7 +68,7 @@ def listed(option: str, words: str | None, what: str, example: str) -> list[str]
 
 
 def write_page(result: Any, report: str | None, figures: Path | None) -> None:
-    """The page of a result and its figures, where they were asked for."""
+    """Write the page of a result and its figures, if they were requested."""
     if report is not None:
         result.to_html(report)
         say(f"wrote {report}")
@@ -82,7 +82,7 @@ def write_page(result: Any, report: str | None, figures: Path | None) -> None:
 
 
 def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
-    """Name the columns of a file where a finding numbers them, as it does those of an array."""
+    """Print the names of a file's columns if a finding refers to them by number."""
     if not columns or not any(re.search(r"\bcolumn \d", each.sentence) for each in findings):
         return
     from truerisk.core.formats import clean
@@ -99,7 +99,7 @@ def shown_progress() -> Iterator[None]:
 
 
 class _Heard:
-    """Warnings by their text, with how many of how many fits gave each."""
+    """Warnings by their text, with the number of fits that gave each."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -110,7 +110,7 @@ class _Heard:
         from truerisk.engines.running.fit_warnings import alike, apart
 
         text, times, fits = apart(" ".join(str(message).split()))
-        key = alike(text) if fits else text  # those of fits come again with other numbers
+        key = alike(text) if fits else text  # Warnings of fits recur with other numbers.
         self.texts.setdefault(key, text)
         self.times[key] += times
         self.fits[key] += fits
@@ -124,10 +124,10 @@ class _Heard:
 
 @contextmanager
 def worded_warnings(*, findings: bool = True) -> Iterator[None]:
-    """Print warnings as sentences on stderr when all is done, each once with its count.
+    """Print warnings as sentences on stderr at the end, each once with its count.
 
-    They have no file names and source lines. Deprecations concern developers and are left out.
-    `findings=False` leaves out those that the result itself prints on stdout.
+    They are printed without file names and source lines. Deprecations concern developers and are
+    omitted. `findings=False` omits those that the result itself prints on stdout.
     """
     heard = _Heard()
     with warnings.catch_warnings():

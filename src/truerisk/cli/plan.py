@@ -28,13 +28,13 @@ from truerisk.cli.source import (
 from truerisk.core.errors import BadData
 from truerisk.core.registry import check_present
 
-FEWEST_ROWS = 10  # two in each of the usual five folds
+FEWEST_ROWS = 10  # Two rows in each of the usual five folds.
 
 Known = tuple[int | None, float]
 
 
 def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> list[Known]:
-    """Errors, each with its training rows where they are named: .15, 120:.15."""
+    """Read errors, each with its training rows if given: .15, 120:.15."""
     errors: list[Known] = []
     for text in texts:
         rows, colon, error = text.rpartition(":")
@@ -119,7 +119,7 @@ def plan(asked: Any) -> int:
 
 
 def _error_curve(errors: list[Known]) -> Any:
-    """One error, or errors by the rows that were trained on."""
+    """Return one error, or errors by number of training rows."""
     sizes = [size for size, _ in errors]
     if len(errors) > 1 and None in sizes:
         raise click.UsageError("several --error are a learning curve: write each as ROWS:ERROR.")
@@ -130,7 +130,7 @@ def _error_curve(errors: list[Known]) -> Any:
 
 
 def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
-    """The learning curve of a learner on a table, tuned by settings that its smallest size has."""
+    """Measure the learning curve of a learner on a table, with a grid for its smallest size."""
     if asked.model is None:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
@@ -153,7 +153,7 @@ def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
 
 
 def _numbers(options: Mapping[str, str]) -> Callable[[Any], Any]:
-    """Options that take a number, by their words in Python; what is left out has its default."""
+    """Return numeric options by their names in Python; omitted ones have their default."""
     return with_options(
         *(
             click.option(f"--{name.replace('_', '-')}", type=float, help=about)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show_words(registry: Registry, *, as_json: bool) -> None:
-    """The words of a registry, each with its sentence."""
+    """Print the words of a registry, each with its sentence."""
     if as_json:
         show(json.dumps({word: line.about for word, line in registry.items()}))
     else:
@@ -24,7 +24,7 @@ def show_words(registry: Registry, *, as_json: bool) -> None:
 
 
 def _command(package: str, about: str) -> click.Command:
-    """The command that shows the registry of a package."""
+    """Return the command that prints the registry of a package."""
 
     @click.command(package, help=about)
     @json_option

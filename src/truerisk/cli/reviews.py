@@ -1,4 +1,4 @@
-"""What `validate` and `assess --validate` are asked alike: event, subgroups, bootstrap samples."""
+"""Common options of `validate` and `assess --validate`: event, subgroups, bootstrap samples."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from truerisk.cli.source import Source, label_written
 from truerisk.core.errors import BadData
 
 REVIEWED = ("subgroups", "replicates", "clip", "horizon")
-"""Options that nothing but a validation heeds."""
+"""Options that only a validation uses."""
 
 
 def review_options(replicates: int | None) -> Callable[[Any], Any]:
-    """The options, with so many bootstrap samples where none are asked for."""
+    """Return the options, with this default number of bootstrap samples."""
     usual = 0 if replicates is None else replicates
     return with_options(
         click.option(
@@ -48,7 +48,7 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
 
 
 def reviewed(source: Source, asked: Any) -> dict[str, Any]:
-    """The words of `validate` that stand for the options of a command."""
+    """Return the arguments of `validate` for the options of a command."""
     return {
         "positive": label_written(source, asked.positive),
         "subgroups": None if asked.subgroups is None else _columns(source, asked.subgroups),
@@ -59,7 +59,7 @@ def reviewed(source: Source, asked: Any) -> dict[str, Any]:
 
 
 def _columns(source: Source, asked: str) -> dict[str, Any]:
-    """The named columns of a file: those that the model sees, too, and that of the groups."""
+    """Return the named columns of a file, including features and the groups."""
     if not source.columns:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
     found = {}
@@ -74,7 +74,7 @@ def _columns(source: Source, asked: str) -> dict[str, Any]:
 
 
 def _no_subgroups(source: Source, name: str) -> str:
-    """Why a column has no subgroups: it is left out, named by an option, or not there."""
+    """Return why a column has no subgroups: it is left out, used by an option, or missing."""
     from truerisk.core.formats import clean
 
     column = f"column {clean(name, 40)!r}"

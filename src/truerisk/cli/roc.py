@@ -72,7 +72,8 @@ def roc(asked: Any) -> int:
         raise click.UsageError("--target-type regression: a ROC curve tells classes apart.")
     source = _read(asked)
     for note in source.notes:
-        if note.startswith("target"):  # the others are of features, and nothing is fitted here
+        # The other notes are about features, and nothing is fitted here.
+        if note.startswith("target"):
             say(f"note: {note}")
     curves = [_curve(source, column, asked) for column in asked.columns]
     points = [_points(curve, asked) for curve in curves]
@@ -81,7 +82,7 @@ def roc(asked: Any) -> int:
 
 
 def _read(asked: Any) -> Source:
-    """The file, which may have no column that varies: then no score ranks a row."""
+    """Return the file, which may have no column that varies: then no score ranks rows."""
     check_present("truerisk.readers.table")
     from truerisk.readers.table import NoFeatures
 

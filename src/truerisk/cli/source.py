@@ -19,10 +19,10 @@ from truerisk.core.registry import check_present
 
 @frozen(eq=False)
 class Source:
-    """What a command works on; `name` is that of the file, without its folders.
+    """The data of a command; `name` is that of the file, without its folders.
 
-    `left_out` says why columns are no features, and `named` which option each other one is named
-    by, such as {"site": "--groups"}.
+    `left_out` says why columns are not features, and `named` by which option each other column is
+    used, such as {"site": "--groups"}.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Source:
 
     @property
     def of_rows(self) -> dict[str, Any]:
-        """What says which rows belong together, and when and where they were taken."""
+        """The groups, times and places of the rows."""
         return {"groups": self.groups, "time": self.time, "block": self.block}
 
     def column(self, name: str) -> Any:
-        """A feature as the file writes it: words, where X has their numbers."""
+        """Return a feature as in the file: words, for which X has numbers."""
         place = self.columns.index(name)
         cells, words = self.X[:, place], self.levels[place]
         return [words[int(c)] if c == c else None for c in cells] if words else cells
@@ -56,13 +56,13 @@ class Source:
 def _single_target(
     ctx: click.Context, option: click.Parameter, given: tuple[str, ...]
 ) -> str | None:
-    """The one target: of other options the last one counts, and that would be another question."""
+    """Return the single target; several are refused, because they would change the question."""
     if len(given) > 1:
         raise click.UsageError(f"one target is predicted, and these are {', '.join(given)}.")
     return given[0] if given else None
 
 
-source_options = with_options(  # FILE, and what its columns are
+source_options = with_options(  # options for FILE and its columns
     click.argument("file", required=False, type=click.Path()),
     click.option(
         "--target",
@@ -78,7 +78,7 @@ source_options = with_options(  # FILE, and what its columns are
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
 )
-outcome_options = with_options(  # an outcome in time in place of --target
+outcome_options = with_options(  # options for a survival outcome instead of --target
     click.option(
         "--event",
         metavar="COL",
@@ -91,7 +91,8 @@ outcome_options = with_options(  # an outcome in time in place of --target
         help="And that of the time until it, or until the row was last seen.",
     ),
 )
-reading_options = with_options(  # how FILE is read where that is guessed wrongly, at a help's end
+# options for reading FILE if the guess is wrong, at the end of a help text
+reading_options = with_options(
     click.option(
         "--target-type",
         type=click.Choice(["classification", "regression"]),
@@ -107,7 +108,7 @@ time_option = click.option(
     metavar="COL",
     help="The column of times or dates at which rows were taken (no follow-up time); no feature.",
 )
-order_options = with_options(  # when and where rows were taken, for commands that split rows
+order_options = with_options(  # options on times and places of rows, for commands that split rows
     time_option,
     click.option(
         "--block",
@@ -146,7 +147,7 @@ def read_source(
     event: str | None = None,
     time_to_event: str | None = None,
 ) -> Source:
-    """The data a command was pointed at."""
+    """Return the data that a command refers to."""
     in_time = {"--event": event, "--time-to-event": time_to_event}
     given_in_time = [option for option, name in in_time.items() if name is not None]
     if len(given_in_time) == 1:
@@ -202,7 +203,7 @@ def read_source(
     }
     try:
         table = read_table(file, target, **given)
-    except UnknownName as error:  # a column that the file lacks is a fault of the data
+    except UnknownName as error:  # A missing column is a fault of the data.
         raise BadData(error.sentence.marked) from error
     return Source(
         name=PurePath(file).name,
@@ -234,7 +235,7 @@ def read_source(
 def _named(
     table: Any, groups: str | None, time: str | None, block: Any, time_to_event: str | None
 ) -> dict[str, str]:
-    """The columns that options name, and that are no features for that."""
+    """Return the columns that options use, which are therefore not features."""
     options = {"--groups": groups, "--time": time, "--time-to-event": time_to_event}
     options["--target" if time_to_event is None else "--event"] = table.target
     named = {name.strip(): option for option, name in options.items() if name is not None}
@@ -242,13 +243,13 @@ def _named(
 
 
 def words_of(asked: Any) -> dict[str, Any]:
-    """Those options of a command that say what it reads."""
+    """Return those options of a command that say what it reads."""
     known = signature(read_source).parameters
     return {name: value for name, value in vars(asked).items() if name in known}
 
 
 def source_of(asked: Any) -> Source:
-    """What the options of a command read, whose notes are said."""
+    """Read the data that the options of a command refer to, and print the notes."""
     source = read_source(**words_of(asked))
     for note in source.notes:
         say(f"note: {note}")
@@ -256,14 +257,14 @@ def source_of(asked: Any) -> Source:
 
 
 def label_written(source: Source, positive: str | None) -> Any:
-    """The class that is written so, None where none is named."""
+    """Return the class with this text, or None if none is given."""
     if positive is not None and source.task == "survival":
         raise click.UsageError(
             "--positive names a class; the event of an outcome in time is named by --event "
             "COL=LABEL."
         )
     if positive is None or source.task != "classification":
-        return positive  # a target of numbers refuses it later
+        return positive  # A numeric target refuses it later.
     for label in source.y:
         if str(label) == positive:
             return label
@@ -274,7 +275,7 @@ def label_written(source: Source, positive: str | None) -> Any:
 
 
 def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
-    """The learner of a word, tuned over its usual grid; `n_rows` is what the grid is made for."""
+    """Return the learner of a name with its usual grid, which suits `n_rows` rows."""
     check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
     from truerisk.models.learners import learner

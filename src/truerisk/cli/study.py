@@ -1,4 +1,4 @@
-"""`truerisk study`: run, look at, continue and export studies that survive crashes."""
+"""`truerisk study`: run, inspect, continue and export studies that survive crashes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from truerisk.core.registry import check_present
 
 
 def _body(name: str = "study") -> Any:
-    """Import what the commands do; those that look at a store need less than those that run."""
+    """Import the body of the commands.
+
+    Commands that inspect a store need less than those that run.
+    """
     check_present("truerisk.study")
     return import_module(f"truerisk.cli.bodies.{name}")
 
@@ -126,7 +129,7 @@ def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> in
 @_store_option
 @json_option
 def status(store: Path, as_json: bool) -> int:
-    """How far the study is, also while it runs."""
+    """Show the progress of the study, also while it runs."""
     return _body().status(store, as_json)
 
 

@@ -95,11 +95,11 @@ registry = Registry(
     """,
     ),
 )
-"""Word -> the experiment and one sentence about it."""
+"""Experiments by name, each with a sentence about it."""
 
 
 def names() -> list[str]:
-    """The words that `reproduce` knows.
+    """Return the words that `reproduce` accepts.
 
     >>> names()[0]
     'wallman-table-1'

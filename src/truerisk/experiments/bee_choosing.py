@@ -1,13 +1,13 @@
-"""Parts of document 002's experiments: what each method chooses, and how choices are reported.
+"""Parts of document 002's experiments: the choices of each method, and reports on them.
 
-The synthetic data are in the manner of its Tables 2 and 3, of which it does not publish the
-generator: two normal classes with a common covariance that is not diagonal, 14 features that tell
-them apart, a Bayes error of .023 = Φ(−2). Ours are those of `make_sparse_gaussian`.
+The synthetic data follow Tables 2 and 3 of the document, which does not publish its generator: two
+normal classes with a common covariance that is not diagonal, 14 informative features, and a Bayes
+error of .023 = Φ(−2). Ours are those of `make_sparse_gaussian`.
 
-A family of linear rules is fitted once at all its penalties; each rule has a true or a test error.
-Each method chooses one of them, and what is kept is the error of its choice, beside the least; and
-the estimate by which it was chosen, and its number of features. Reports have these by sizes, which
-are numbers of training rows: a quantity of the draws is `(replicate, size)`.
+A family of linear rules is fitted once at all its penalties, and each rule has a true or a test
+error. Each method chooses one of them. The stored results are the error of its choice, the smallest
+error, the estimate by which it was chosen, and its number of features. Reports show these by size,
+the number of training rows: a quantity of the draws has the shape `(replicate, size)`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from truerisk.models import LogisticPath
 
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
-SIZES = (28, 50, 100, 200)  # of synthetic training sets
+SIZES = (28, 50, 100, 200)  # sizes of the synthetic training sets
 BAYES = 0.023
 OF_ANOTHER_GENERATOR = (
     "the generator of the document is not published; this one has its dimensions and its Bayes "
@@ -58,24 +58,24 @@ OF_ANOTHER_GENERATOR = (
 NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
 OF_MACHINES = ("CV-5", "BEEp", "BEEi")
 ORACLE = "oracle"
-TIE = 1e-10  # scores of LogisticPath that differ by less are equal
+TIE = 1e-10  # Scores of LogisticPath that differ by less are considered equal.
 SHORT = "stopped short"
 
-# a training set, and the errors of rules that a family has learned from it
+# These are a training set, and a function that returns the errors of a family's rules on it.
 Drawn = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
 Learners = Mapping[str, tuple[Family, Mapping[str, Method]]]
 
 
 @lru_cache
 def _classes(n_noise: int) -> tuple[GaussianProblem, list[tuple[np.ndarray, np.ndarray]]]:
-    """Return the problem, and the mean and the root of the covariance of each class."""
+    """Return the problem, and the mean and the Cholesky factor of the covariance of each class."""
     problem = sparse_gaussian(n_noise)
     laws = zip(np.array(problem.means), np.array(problem.covariances), strict=True)
     return problem, [(mean, np.linalg.cholesky(covariance)) for mean, covariance in laws]
 
 
 def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
-    """Half of the rows of each class, 14 features and `n_noise` that tell nothing."""
+    """Draw half of the rows from each class, with 14 informative and `n_noise` other features."""
     problem, laws = _classes(n_noise)
     X = rng.standard_normal((n_rows, problem.n_features))
     for label, (mean, root) in enumerate(laws):
@@ -85,20 +85,20 @@ def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> Drawn:
 
 
 def synthetic(seed: int, number: int, n_rows: int, n_noise: int = 6) -> Drawn:
-    """Training sets of Table 2; those of Table 3 and of the priors are among them."""
+    """Draw a training set of Table 2; those of Table 3 and of the priors are among them."""
     name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
     return draw(stream(name, seed, number), n_rows, n_noise)
 
 
 def logistic() -> Family:
-    """L1 logistic regression at the document's 36 penalties; penalised in standard units."""
+    """Return L1 logistic regression at the document's 36 penalties, in standard units."""
     return Family.of(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
 
 
 def machines(*, scaled: bool = False) -> Family:
-    """Linear support vector machines at 13 costs, on features scaled in each training set or not.
+    """Return linear support vector machines at 13 costs, on scaled or unscaled features.
 
-    The document does not say which costs it tries.
+    Features are scaled in each training set. The document does not report the costs that it tries.
     """
     machine = SVC(kernel="linear")
     if not scaled:
@@ -107,7 +107,7 @@ def machines(*, scaled: bool = False) -> Family:
 
 
 def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
-    """Methods by the document's names: "CV-5", "100×CV-5", "LOO", "EBIC", "BEEp", "BEEi"."""
+    """Return methods by their names: "CV-5", "100×CV-5", "LOO", "EBIC", "BEEp", "BEEi"."""
     every: dict[str, Method] = {
         "BEEp": BayesianError("proper", standardize=standardize),
         "BEEi": BayesianError("improper", standardize=standardize),
@@ -124,20 +124,21 @@ def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[st
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A family fitted to all rows of a training set, and the error of every candidate's rule."""
+    """A family fitted to all rows of a training set, with the error of every candidate's rule."""
 
     family: Family
     data: Data
     answers: Answers
     errors: np.ndarray
-    n_features: np.ndarray  # with a coefficient
+    n_features: np.ndarray  # number of features with a nonzero coefficient
 
     @classmethod
     def of(cls, family: Family, drawn: Drawn) -> Trained:
-        """One fit, and what is known of its rules."""
+        """Fit all rules at once and compute their errors."""
         X, y, errors_of = drawn
         data = Data.check(X, y, task="classification")
-        plan = BayesianError().plan(data, Streams(0))  # of one fit, which is asked for its rules
+        # The plan has one fit, whose rules are requested.
+        plan = BayesianError().plan(data, Streams(0))
         answers = answered(family, data, ZeroOne(), plan)
         errors, n_features = np.full((2, len(family)), np.nan)
         for rules in getattr(answers.extra, "rules", None) or ():
@@ -146,7 +147,7 @@ class Trained:
         return cls(family, data, answers, errors, n_features)
 
     def tested(self, method: Method, seed: int = 0, rule: Rule = SMALLEST) -> Sequence[Tested]:
-        """What a method says of every rule; Bayesian estimates need no further fit."""
+        """Return a method's estimates of all rules; Bayesian ones need no further fit."""
         loss = method.loss_of(self.data, ZeroOne(), asked=False)
         if isinstance(method, BayesianError):
             return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
@@ -155,7 +156,7 @@ class Trained:
     def choice(
         self, method: Method, seed: int = 0, rule: Rule = SMALLEST
     ) -> tuple[float, float, float]:
-        """What a method says of its choice, the error of that, and its number of features."""
+        """Return a method's estimate of its choice, the true error, and its number of features."""
         tested = self.tested(method, seed, rule)
         chosen = chosen_candidate(tested, terms_of(self.family, rule))
         return tested[chosen].value, float(self.errors[chosen]), float(self.n_features[chosen])
@@ -168,10 +169,10 @@ def choices_by_size(
     number: int,
     rule: Rule = SMALLEST,
 ) -> dict[str, np.ndarray]:
-    """The error of each method's choice at every size, behind the word of the learner.
+    """Return the error of each method's choice at every size, with the learner's name in front.
 
-    Beside them stand its estimate and its number of features, the least error of all rules, and
-    whether a path stopped short.
+    The result also holds its estimate and number of features, the smallest error of all rules, and
+    whether a path stopped early.
     """
     kept: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
@@ -189,9 +190,10 @@ def choices_by_size(
 
 
 def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
-    """The share of wrong labels among given rows, for every rule.
+    """Return the share of wrong labels among given rows, for every rule.
 
-    A label is the class with the largest score, or with most pairs; the first among equals.
+    The label is the class with the largest score, or with the most pairs, and the first one of
+    ties.
     """
     columns = rules.used
     rules, X = rules.cut(columns), X[:, columns]
@@ -206,12 +208,13 @@ def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarra
 
 @contextmanager
 def unconverged() -> Iterator[np.ndarray]:
-    """Whether fits say that they have not converged, 1 or 0; those of rare classes say nothing.
+    """Record whether fits warn of non-convergence (1 or 0), without warnings of rare classes.
 
-    An experiment counts them in its findings: a worker process would swallow them. In other threads
-    than the main one warnings go their usual way, and it is NaN: not known.
+    An experiment counts them in its findings, because a worker process would hide them. In threads
+    other than the main one warnings are not intercepted, and the result is NaN: unknown.
     """
-    if threading.current_thread() is not threading.main_thread():  # whose filters are put back
+    # Only the filters of the main thread are restored.
+    if threading.current_thread() is not threading.main_thread():
         yield np.array(np.nan)
         return
     short = np.array(0.0)
@@ -236,7 +239,7 @@ STYLES = {
     "BEEi": "r-",
     "EBIC": "m:",
     "oracle": "g-",
-}  # as in the document, where it has them
+}  # styles of the document, if it has them
 
 
 def size_tables(
@@ -246,7 +249,7 @@ def size_tables(
     n_known: int,
     foot: str = "",
 ) -> Iterator[PaperTable]:
-    """Each size against an earlier run of the same recipe with `n_known` training sets."""
+    """Yield a table per size that compares with an earlier run of `n_known` training sets."""
     for place, n in enumerate(sizes):
         values = {name: of[:, place] for name, of in draws.items()}
         reference = {
@@ -268,29 +271,30 @@ def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]
 
 
 def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """The errors of a learner's choices by their names, without its word."""
+    """Return the errors of a learner's choices by method, without the learner's name."""
     return {name: draws[f"{word} {name}"] for name in names}
 
 
 def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
-    """Means by size, a row for each name."""
+    """Return a table of means with a row per name and a column per size."""
     rows = {name: of.T for name, of in values.items()}
     return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
 
 
 def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
-    """The same quantity once for each size."""
+    """Split a quantity into one per size."""
     return {f"{name}, n = {n}": of for n, of in zip(sizes, values.T, strict=True)}
 
 
-# a learner, who of its choices errs less than whom, and places of the sizes
+# The entries are a learner, the choice with the smaller error, the other one, and indices of sizes.
 Less = tuple[str, str, str, *tuple[int, ...]]
 
 
 def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> Iterator[Statement]:
-    """Whether one choice errs less than another at some sizes, over the same training sets.
+    """Yield statements that one choice has a smaller error than another at some sizes.
 
-    The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
+    The choices are paired by training set. The one-sided p-value of a paired permutation test, as
+    in the document, is added.
     """
     for learner, lower, higher, *places in claims:
         low, high = (draws[f"{learner} {name}".strip()] for name in (lower, higher))
@@ -307,7 +311,7 @@ def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> I
 def spread_gaps(
     draws: Draws, sizes: Sequence[int], text: str, name: str, *others: str
 ) -> Iterator[Quantity]:
-    """The standard deviation of one choice's errors, less the smallest of others', by size."""
+    """Yield, by size, the standard deviation of a choice's errors minus the smallest of others'."""
 
     def gap(every: np.ndarray) -> float:
         first, *rest = every.std(axis=0, ddof=1)
@@ -319,7 +323,7 @@ def spread_gaps(
 
 
 def permutation_p(gaps: np.ndarray) -> float:
-    """One-sided: how often signs drawn at random make the mean gap at least as large."""
+    """Return the one-sided p-value: how often random signs give at least this mean difference."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(gaps)))
     at_least = (signs @ gaps >= gaps.sum() - 1e-12).sum()
     return float((at_least + 1) / (PERMUTATIONS + 1))
@@ -332,7 +336,7 @@ def along_rows(
     values: Draws,
     styles: Mapping[str, str] = STYLES,
 ) -> Panel:
-    """Means along the number of training rows."""
+    """Draw means over the number of training rows."""
     lines = mean_lines(np.array(sizes), values, (styles.get(name, "k-") for name in values))
     return Panel(title, "training rows", label, lines)
 
@@ -340,9 +344,9 @@ def along_rows(
 def shaded(
     ours: Draws, paper: Mapping[str, Sequence[str]], sizes: Sequence[int], title: str
 ) -> Iterator[Panel]:
-    """Mean errors as shades beside the printed ones: a row for each choice, a column for each size.
+    """Yield heat maps of our mean errors and of the printed ones.
 
-    What is not legible in the document is not a number.
+    There is a row per choice and a column per size. What is not legible in the document is NaN.
     """
     means = {name: ours[name].mean(axis=0) for name in paper}
     theirs = {n: [float(of.split()[0] if of else "nan") for of in row] for n, row in paper.items()}
@@ -353,7 +357,7 @@ def shaded(
 
 
 def convergence_note(short: np.ndarray) -> str:
-    """In how many runs a path stopped short at some penalty."""
+    """Return a note on the number of runs in which a path stopped early at some penalty."""
     unknown, n_short = np.count_nonzero(np.isnan(short)), np.nansum(short)
     if unknown:
         return (

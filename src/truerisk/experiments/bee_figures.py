@@ -1,4 +1,4 @@
-"""002, Figures 1 and 4, §3.1.2: curves of CV-5 and the Bayesian one; its prior; seconds of both."""
+"""002, Figures 1 and 4, §3.1.2: error curves of CV-5 and BEE, BEE's prior, and run times."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ from truerisk.methods import BayesianError, KFold
 # ---------------------------------------------------------------- Figure 1
 
 ROWS = 500
-SHOWN = 10  # curves in the figure
+SHOWN = 10  # number of curves in the figure
 LOGS = np.log10(LAMBDAS)
-DRAWN = -0.5  # the document draws curves from here down
-ISOLATED = 5  # per cent of the curves: what counts as isolated cases
-STEP = 0.15  # in log10(λ): one penalty and a half
-FAR = 0.6  # in log10(λ): a penalty four times as large or as small
+DRAWN = -0.5  # The document draws curves from here downwards.
+ISOLATED = 5  # percentage of curves below which cases count as isolated
+STEP = 0.15  # one and a half penalties in log10(λ)
+FAR = 0.6  # a factor of four of the penalty, in log10(λ)
 AXIS = "log10(λ)"
 SPREAD = partial(np.std, ddof=1)
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
-    """One data set, fixed by the seed; each replicate draws other folds."""
+    """Return the curves of one data set, fixed by the seed, with other folds per replicate."""
     trained, curves = _fixed(seed)
     folds = stream("bee-figure-1 folds", seed, number).integers(2**63)
     with unconverged() as short:
@@ -67,7 +67,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
 
 @lru_cache(maxsize=1)
 def _fixed(seed: int) -> tuple[Trained, dict[str, np.ndarray]]:
-    """The path on all rows of the data set, and the curves that do not depend on folds."""
+    """Return the path on all rows of the data set, and the curves that do not depend on folds."""
     trained = Trained.of(logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
     methods = methods_named(("BEEp", "BEEi"))
     bayesian = {name: values_of(trained.tested(method)) for name, method in methods.items()}
@@ -135,7 +135,8 @@ def bee_figure_1(draws: Draws) -> Parts:
     seen, at = LOGS <= DRAWN + 1e-9, [places["BEEp"]]
     shown = tuple(Series("", LOGS[seen], curve[seen], "-", 0.8) for curve in curves[:SHOWN])
     bold = Series(f"mean of {len(curves)}", LOGS[seen], curves.mean(axis=0)[seen], "k-", 2.4)
-    title, heights = f"{len(shown)} curves of CV-5, one data set", (0.0, 0.12)  # then all rise
+    # Beyond this limit all curves increase.
+    title, heights = f"{len(shown)} curves of CV-5, one data set", (0.0, 0.12)
     yield Panel(title, AXIS, "error", (*shown, bold), limits=heights)
     styles = {"BEEp": "r--", "BEEi": "r-", "true": "g-"}
     lines = (Series(name, LOGS[seen], draws[name][0, seen], look) for name, look in styles.items())
@@ -150,16 +151,17 @@ def bee_figure_1(draws: Draws) -> Parts:
 P = 20
 FLAT, JEFFREYS, PROPER = -(P + 2), 0, P + 2
 LARGEST = 8 * P
-METHODS = {  # the first two have S = 0, the others S = I
+METHODS = {  # The first two have S = 0, the others S = I.
     FLAT: BayesianError("flat", standardize=False),
     JEFFREYS: BayesianError("jeffreys", standardize=False),
 } | {k: BayesianError(kappa=k, standardize=False) for k in (P, PROPER, 2 * P, 4 * P, LARGEST)}
 KAPPAS = tuple(METHODS)
-NEEDED = {FLAT: 2 * P + 2, JEFFREYS: P + 1}  # rows of each class: without S they are all there is
+# Minimum number of rows of each class: without S there is no other information.
+NEEDED = {FLAT: 2 * P + 2, JEFFREYS: P + 1}
 
 
 def _replicate_priors(seed: int, number: int) -> Draws:
-    """The training sets of Table 2: by size and κ the least estimate, and the error of its rule."""
+    """Return the smallest estimate and its rule's error by size and κ, for sets of Table 2."""
     found = np.full((2, len(SIZES), len(KAPPAS)), np.nan)
     best = np.empty(len(SIZES))
     for j, n_rows in enumerate(SIZES):
@@ -220,19 +222,19 @@ def bee_priors(draws: Draws) -> Parts:
 
 # ---------------------------------------------------------------- Figure 4
 
-ROWS_4 = (73, 182, 364, 727)  # 10, 25, 50 and 100 % of the document's training rows
+ROWS_4 = (73, 182, 364, 727)  # These are 10, 25, 50 and 100 % of the document's training rows.
 FEATURES = 408
 PROBLEM = make_four_class.with_noise_features(FEATURES - (make_four_class.n_features - 6))
 FIVE = "SVM CV-5, engine svm"
 FOLDS = "LR, five folds alone"
 LINES = {"LR CV-5": "b-", "LR BEEp": "r-", "SVM CV-5": "b--", "SVM BEEp": "r--", FIVE: "g--"}
-SAID = (3, 3.5)  # times as long, by the document
-REPEATED = 100  # times five folds
+SAID = (3, 3.5)  # ratio of the times in the document
+REPEATED = 100  # number of repetitions of the five folds
 PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
 
 
 def _replicate_4(seed: int, number: int) -> Draws:
-    """Four classes and 408 features, as many as the MEG data had."""
+    """Time all choices for four classes and 408 features, as many as the MEG data have."""
     _warmed_up()
     every = [_seconds(n, stream(f"bee-figure-4 {n}", seed, number), number) for n in ROWS_4]
     return {name: np.array([one[name] for one in every]) for name in (*LINES, FOLDS)}
@@ -240,15 +242,15 @@ def _replicate_4(seed: int, number: int) -> Draws:
 
 @lru_cache(maxsize=1)
 def _warmed_up() -> None:
-    """Everything once, so that nothing is loaded while it is timed."""
+    """Run everything once, so that nothing is imported while it is timed."""
     _seconds(40, np.random.default_rng(0), 0)
 
 
 def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, float]:
-    """Of the processor, for every choice on one training set; the choices are thrown away.
+    """Return processor seconds of every choice on one training set.
 
-    What else runs on the machine is not counted. Five folds are five fits of every candidate; one
-    fit on all rows is counted besides, as the document does, and is all that BEE takes.
+    Other processes are not counted. Five folds are five fits of every candidate. One fit on all
+    rows is counted in addition, as in the document, and is all that BEE needs.
     """
     X, y = PROBLEM(n_rows, random_state=rng)
     data, loss = Data.check(X, y, task="classification"), ZeroOne()

@@ -35,17 +35,17 @@ from truerisk.experiments.figures import Findings, Parts
 from truerisk.experiments.statements import Statement
 from truerisk.extend import Family, LinearRules
 
-FEWEST, MOST = 0, -1  # places of the smallest and of the largest training sets
-LEAST = 2  # rows of each class: with one, BEEi has no posterior
+FEWEST, MOST = 0, -1  # indices of the smallest and of the largest training sets
+LEAST = 2  # Minimum number of rows of each class: with one, BEEi has no posterior.
 
 
 @dataclass(frozen=True)
 class RealSet:
-    """A data set by its word, sizes of training sets, and where they are drawn from.
+    """A data set by name, with the sizes of training sets and the pool they are drawn from.
 
-    Training rows are drawn from the `pool` at its beginning. Where its split is `fixed` the rows
-    behind the pool are tested, else those that were not drawn. `names` are the methods along the
-    path. In a `parting` set choices move away from the best rule.
+    Training rows are drawn from the first `pool` rows. If the split is `fixed`, the rows after the
+    pool are tested, otherwise those that were not drawn. `names` are the methods along the path. In
+    a `parting` set the document says that choices diverge from the best rule.
     """
 
     word: str
@@ -58,7 +58,7 @@ class RealSet:
 
     @property
     def learners(self) -> Learners:
-        """Penalties of the path; costs of machines on features scaled in each training set."""
+        """The path of penalties, and machines on features scaled in each training set."""
         path, costs = (methods_named(of, standardize=True) for of in (self.names, OF_MACHINES))
         return {
             f"{self.word} LR": (logistic(), path),
@@ -66,14 +66,14 @@ class RealSet:
         }
 
     def replicate(self, seed: int, number: int) -> Draws:
-        """A training set of every size, and both learners on each."""
+        """Draw a training set of every size, and fit both learners to each."""
         X, y = _rows(self.word)
 
         def training_set(size: int) -> Drawn:
             train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
 
             def on_test_rows(family: Family, rules: LinearRules) -> np.ndarray:
-                rows = X[test]  # prepared as the training rows were
+                rows = X[test]  # Test rows are transformed like the training rows.
                 if family.is_piped:
                     rows = clone(family.estimator[:-1]).fit(X[train]).transform(rows)
                 return errors_on(rows, y[test], rules)
@@ -83,7 +83,7 @@ class RealSet:
         return choices_by_size(self.sizes, self.learners, training_set, number)
 
     def split(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to train on, drawn at random but at least two of each class, and rows to test."""
+        """Draw training rows, with at least two of each class; return them and the test rows."""
         _, y = _rows(self.word)
         order = rng.permutation(self.pool)
         least = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
@@ -92,19 +92,20 @@ class RealSet:
         return train, np.setdiff1d(np.arange(self.pool if self.fixed else 0, len(y)), train)
 
     def contents(self, draws: Draws) -> Parts:
-        """Mean test errors by size for both learners, with their panels."""
+        """Yield mean test errors by size for both learners, with their panels."""
         for word, (_, methods) in self.learners.items():
             errors, title = under(draws, word, (*methods, ORACLE)), ", ".join(word.split())
             yield mean_grid(errors, self.sizes, f"{title}: mean test error of the chosen rule")
             if len(self.sizes) > 1:
                 yield along_rows(title, "error", self.sizes, errors)
-                # on the same training sets: how the sets differ is not in these bands
+                # Differences are within training sets, so that the bands exclude the variance
+                # between sets.
                 beyond = {name: errors[name] - errors[ORACLE] for name in methods}
                 yield along_rows(f"{title}: beyond the oracle", "difference", self.sizes, beyond)
         yield f"{self.word}: {convergence_note(draws[f'{self.word} LR {SHORT}'])}"
 
     def parted(self, draws: Draws, word: str) -> Statement:
-        """Whether both choices part from the best rule, from the fewest to the most rows."""
+        """Test whether both choices diverge from the best rule with more training rows."""
         last = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
         errors = under(draws, word, ("BEEp", "CV-5", ORACLE))
         away = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
@@ -119,7 +120,7 @@ class RealSet:
 class RealSetsFigure:
     """A figure of document 002: several sets, both learners, a curve per method.
 
-    `claims` are the document's sentences, and `notes` paragraphs.
+    `claims` are the document's statements, and `notes` paragraphs.
     """
 
     word: str
@@ -131,17 +132,17 @@ class RealSetsFigure:
     unit: str = SPLIT_UNIT
 
     def check(self) -> None:
-        """Refuse where the files are missing."""
+        """Raise if the files are missing."""
         for real in self.sets:
             _rows(real.word)
 
     def replicate(self, seed: int, number: int) -> Draws:
-        """Training sets of every set and size, and all choices on each."""
+        """Draw training sets of every set and size, and compute all choices on each."""
         every = (real.replicate(seed, number) for real in self.sets)
         return {name: errors for draws in every for name, errors in draws.items()}
 
     def findings(self, draws: Draws) -> Findings:
-        """A grid and panels for each set and learner, the claims, whether the paths converged."""
+        """Return tables and panels for each set and learner, the claims, and convergence notes."""
         sizes = {real.word: real.sizes for real in self.sets}
         parts = chain(
             *(real.contents(draws) for real in self.sets),
@@ -152,8 +153,9 @@ class RealSetsFigure:
 
     @property
     def whole(self) -> RealSetsFigure:
-        """From 10 % of the training rows by steps of 5, the document's nineteen sizes."""
-        shares = {True: range(10, 101, 5), False: range(10, 100, 5)}  # some rows are left to test
+        """The same figure with the document's nineteen sizes, from 10 % by steps of 5."""
+        # Some rows have to be left for testing.
+        shares = {True: range(10, 101, 5), False: range(10, 100, 5)}
         sets = (
             replace(real, sizes=tuple(round(real.pool * of / 100) for of in shares[real.fixed]))
             for real in self.sets
@@ -161,7 +163,7 @@ class RealSetsFigure:
         return replace(self, word=f"{self.word}-full", sets=tuple(sets))
 
     def experiment(self, full: Experiment | None = None) -> Experiment:
-        """What is run by its word."""
+        """Return the experiment that is run by its name."""
         return Experiment(
             word=self.word,
             title=f"Huttunen and Tohka (2015), {self.title}",
@@ -185,7 +187,7 @@ def _rows(word: str) -> tuple[np.ndarray, np.ndarray]:
 
 # ---------------------------------------------------------------- Figures 2 and 3
 
-REPEATED = "100×CV-5"  # as in the document, for ovarian cancer along the path
+REPEATED = "100×CV-5"  # This method is used for ovarian cancer along the path, as in the document.
 NO_NUMBERS = "the document draws curves and prints no numbers."
 
 BEE_FIGURE_2 = RealSetsFigure(

@@ -1,4 +1,4 @@
-"""002, Tables 2 to 4: the penalty or the cost chosen by the Bayesian error, by CV and by EBIC."""
+"""002, Tables 2 to 4: the penalty or cost chosen by the Bayesian error, CV and EBIC."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ from truerisk.selection import OneStandardError
 NOISE = (6, 12, 18, 24, 30, 50, 100, 150, 250)
 COLUMNS = {f"{noise} noise features": noise for noise in NOISE}
 FEW, *_, MANY = COLUMNS
-DRAWN = (FEW, "30 noise features", "100 noise features", MANY)  # in the figure
-# as printed, a row for each size, a column for each number of noise features: 100 training sets of
-# another generator
+# numbers of noise features in the figure
+DRAWN = (FEW, "30 noise features", "100 noise features", MANY)
+# The table is as printed, with a row per size and a column per number of noise features, from 100
+# training sets of another generator.
 ROWS = """
 CV-5   .146 .152 .156 .164 .163 .172 .183 .189 .208
 CV-5   .104 .110 .108 .116 .112 .123 .130 .123 .136
@@ -75,7 +76,8 @@ PAPER = {
     }
     for place, column in enumerate(COLUMNS)
 }
-# 6 noise features: 400 training sets of this generator, glmnet's path, computed independently
+# These numbers are for 6 noise features: 400 training sets of this generator with glmnet's path,
+# computed independently.
 SURROGATE = {
     "CV-5": (0.138, 0.090, 0.058, 0.042),
     "BEEp": (0.111, 0.075, 0.051, 0.0375),
@@ -86,11 +88,11 @@ ONE_SE = "1-se"
 
 
 def _replicate_2(seed: int, number: int) -> Draws:
-    """14 features that tell the classes apart and 6 that do not; every λ of the document's list."""
+    """Compute all choices at every λ of the document's list, with 14 informative features."""
     draws: dict[str, np.ndarray] = {}
     drawn = partial(synthetic, seed, number)
     for column, noise in COLUMNS.items():
-        # leave-one-out, the costly one, in one column
+        # The expensive leave-one-out is run for one column only.
         methods = methods_named((*NAMES, "LOO") if column == FEW else NAMES)
         learners = {column: (logistic(), methods)}
         draws |= choices_by_size(SIZES, learners, partial(drawn, n_noise=noise), number)
@@ -136,7 +138,7 @@ def bee_table_2(draws: Draws) -> Parts:
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
         {f"error with {NOISE[-1]} − with {NOISE[0]}": (many["EBIC"] - few["EBIC"])[:, 0]},
     )
-    # §1 and §2.3, with 6 noise features
+    # The statements are those of §1 and §2.3, with 6 noise features.
     far = {n: np.abs(draws[f"{FEW} {n} estimate"] - few[n]) for n in ("CV-5", "BEEp")}
     yield mean_grid(far, SIZES, "how far the estimate lies from the error of the chosen rule")
     yield Statement.of(
@@ -157,7 +159,7 @@ def bee_table_2(draws: Draws) -> Parts:
         by_size("error by 1-se − by the minimum", within[error] - least[error], SIZES),
         remark="that the rule tends to decrease the generalization error is the opposite",
     )
-    # §4, with 6 noise features
+    # The statements are those of §4, with 6 noise features.
     tens = "errors are very similar between CV-5 and CV-10: within 0.005"
     every = "of leave-one-out from CV-5 there is no significant difference"
     few |= under(draws, FEW, ["LOO"])
@@ -172,7 +174,7 @@ def bee_table_2(draws: Draws) -> Parts:
 
 
 def _signs(draws: Draws, column: str) -> Iterator[Statement]:
-    """The sign of every printed difference of a Bayesian choice from CV-5; equal ones have none."""
+    """Yield statements on the signs of all printed differences between BEE and CV-5, except 0."""
     for name in ("BEEp", "BEEi"):
         pairs = zip(PAPER[column][name], PAPER[column]["CV-5"], strict=True)
         for place, (ours, theirs) in enumerate(pairs):
@@ -196,7 +198,7 @@ PAPER_3 = {
     "BEEp": (".106 ± .027", ".081 ± .016", ".064 ± .008", ".048 ± .007"),
     "BEEi": (".083 ± .015", ".068 ± .009", ".059 ± .005", ".057 ± .004"),
 }
-# 200 training sets of this generator, computed independently
+# These are from 200 training sets of this generator, computed independently.
 SURROGATE_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
 KNOWN_3 = 200
 CLAIMS_3: tuple[Less, ...] = (  # what the text says of the table
@@ -208,7 +210,7 @@ CLAIMS_3: tuple[Less, ...] = (  # what the text says of the table
 
 
 def _replicate_3(seed: int, number: int) -> Draws:
-    """The classes and the training sets of Table 2, linear machines at 13 costs."""
+    """Compute choices of linear machines at 13 costs, on the training sets of Table 2."""
     learners = {"SVM": (machines(), methods_named(NAMES_3))}
     return choices_by_size(SIZES, learners, partial(synthetic, seed, number), number)
 
@@ -233,7 +235,8 @@ def bee_table_3(draws: Draws) -> Parts:
     yield from size_tables(errors, SIZES, SURROGATE_3, KNOWN_3)
     yield beside(errors, SIZES, PAPER_3)
     n = len(errors[ORACLE])
-    few = np.sqrt(2 * (n - 1))  # a normal sample's deviation has the error of itself over this
+    # The standard error of a normal sample's standard deviation is the latter divided by this.
+    few = np.sqrt(2 * (n - 1))
     spreads = {name: errors[name].std(axis=0, ddof=1).tolist() for name in NAMES_3}
     every = {name: [Quantity("", of, of / few, n) for of in row] for name, row in spreads.items()}
     title = "standard deviations of the error over training sets"
@@ -247,10 +250,10 @@ def bee_table_3(draws: Draws) -> Parts:
 
 # ---------------------------------------------------------------- Table 4: four classes
 
-SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50, 100 of each class
-# features that tell nothing alone, correlated with their likes, as in Table 2
+SIZES_4 = (60, 100, 200, 400)  # 15, 25, 50 and 100 rows of each class
+# Some features are uninformative alone, and correlated with others, as in Table 2.
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
-TEST_ROWS = 40_000  # fresh in every training set; the document: 5 million of each class
+TEST_ROWS = 40_000  # number of fresh rows per training set (the document: 5 million of each class)
 NAMES_4 = {"LR": NAMES, "SVM": OF_MACHINES}
 PAPER_4 = {
     "LR CV-5": (".215 ± .029", ".164 ± .024", ".111 ± .012", ".083 ± .006"),
@@ -271,7 +274,10 @@ CLAIMS_4: tuple[Less, ...] = (  # what the text says of the table
 
 
 def _replicate_4(seed: int, number: int) -> Draws:
-    """Four classes at the vertices of a tetrahedron, 15 features that tell them apart of 21."""
+    """Compute choices for four classes at the vertices of a tetrahedron.
+
+    15 of the 21 features are informative.
+    """
 
     def drawn(n_rows: int) -> Drawn:
         rng = stream(f"bee-four-class {n_rows}", seed, number)

@@ -1,4 +1,4 @@
-"""Table 1 of Daudin and Mary-Huard: choosing k on the colon data by swapping and leave-one-out."""
+"""Table 1 of Daudin and Mary-Huard: the choice of k on the colon data by swapping and LOO."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ RULES = ("oracle", "LOO", "S exact", "S as printed")
 ORACLE, LOO, EXACT, PRINTED = range(4)
 N0 = 10
 KS = range(1, N_TRAIN, 2)
-FAR = 2.0  # points above the oracle
-RESAMPLINGS = 500  # of the document and of the same recipe below
-Pairs = tuple[tuple[float | None, float | None], ...]  # of each rule
+FAR = 2.0  # number of percentage points above the oracle
+RESAMPLINGS = 500  # number of resamplings in the document, and of the same recipe below
+Pairs = tuple[tuple[float | None, float | None], ...]  # pairs of numbers for each rule
 
-# mean number of neighbours and mean test error in percent; None where the print is lost
+# The pairs are the mean number of neighbours and the mean test error in percent; None if not
+# legible.
 PAPER = {
     2000: ((6.0, 19.0), (6.7, 28.8), (9.11, 28.6)),
     1000: ((7.6, 13.8), (11.2, 21.1), (12.8, 21.4)),
@@ -49,11 +50,14 @@ SAME_RECIPE = {
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """500 times 42 tissues to learn and choose, 20 to test; odd k, Euclidean distance."""
+    """Split the tissues into 42 to train and choose and 20 to test.
+
+    Use odd k, Euclidean distance.
+    """
     X, y = _standardised()
     order = stream("colon-table-1", seed, number).permutation(N_TRAIN + N_TEST)
     X, y = X[order], y[order]
-    # genes by the ratio of the sums of squares between and within the classes
+    # Genes are ranked by the ratio of the sums of squares between and within the classes.
     genes = np.argsort(-f_classif(X[:N_TRAIN], y[:N_TRAIN])[0], kind="stable")
     chosen = [_choices(X[:, genes[:size]], y) for size in GENES]
     ks, errors = zip(*chosen, strict=True)
@@ -62,7 +66,7 @@ def _replicate(seed: int, number: int) -> Draws:
 
 @lru_cache(maxsize=1)
 def _standardised() -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms; each array, then each gene, to mean 0 and variance 1."""
+    """Return logarithms, with each array and then each gene standardised."""
     data = load("colon")
     X = np.log10(data.X)
     for axis in (1, 0):
@@ -72,18 +76,18 @@ def _standardised() -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def _plan() -> Plan:
-    """The 42 tissues teach, and all are asked; then each of the 42 is asked of the 41 others."""
+    """Return a plan that tests all rows by the 42 tissues, and each of these by the 41 others."""
     rows = np.arange(N_TRAIN)
     left_out = [(np.delete(rows, i), rows[[i]]) for i in rows]
     return plan_of(N_TRAIN + N_TEST, (rows, np.arange(N_TRAIN + N_TEST)), *left_out)
 
 
 def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Test error, leave-one-out error, L_n + S exact and as printed, one row each, for every k.
+    """Return the test error, the LOO error, and L_n + S exact and as printed, for every k.
 
-    Swapping in closed form for odd k: the k neighbours of a row hold the row itself, and its label
-    decides where the other k − 1 are split evenly. As printed, the document forgets that the row
-    must be on the side of the majority, and counts both short majorities.
+    Swapping has a closed form for odd k: the k neighbours of a row include the row itself, and its
+    label decides if the other k − 1 are evenly split. The printed form omits the condition that the
+    row must belong to the majority, and counts both narrow majorities.
     """
     answers = answered(neighbours(KS), two_classes(X, y), Brier(), _plan())
     ones, ks = answers.values[:, :, 1], np.array(KS)[:, None]
@@ -99,7 +103,10 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Chosen k and its test error in percent by every rule; ties of LOO go to the largest k."""
+    """Return the chosen k and its test error in percent by every rule.
+
+    LOO resolves ties upwards.
+    """
     curves = selection_curves(X, y)
     places = [first_least(curve) for curve in curves]
     places[LOO] = len(KS) - 1 - first_least(curves[LOO, ::-1])
@@ -148,7 +155,7 @@ def colon_table_1(draws: Draws) -> Parts:
 
 
 def _table(title: str, reference: str, draws: Draws, known: Mapping[int, Pairs]) -> PaperTable:
-    """N and R of every rule, where there is something to compare them with."""
+    """Return N and R of every rule for which there is a reference."""
     ours, theirs = {}, {}
     for size, pairs in known.items():
         for rule, pair in enumerate(pairs):

@@ -14,17 +14,18 @@ from truerisk.extend import Plan, Streams
 from truerisk.losses import ZeroOne
 from truerisk.methods import GivenSplits, Nested
 
-SIZES = (25, 25), (5000, 5000)  # of the classes: rows to learn from, and rows that only measure
+# Class sizes of the training rows, and of the rows that measure the error.
+SIZES = (25, 25), (5000, 5000)
 METHOD = Nested(outer="10-fold", inner="loo")
 KS = range(1, 45)  # every k that 44 rows allow
 
 
 @lru_cache(maxsize=4)
 def folds_of(seed: int) -> Plan:
-    """Those of every data set of a seed; the rule of each is asked about the fresh rows, too.
+    """Return the plan for every data set of a seed, with fresh rows as additional test rows.
 
-    Labels are sorted and rows independent within their class, so folds drawn once are as good as
-    folds drawn anew; a plan of 460 fits takes as long as its answers.
+    Labels are sorted and rows are independent within their class, so that folds drawn once are as
+    good as new folds. Building a plan of 460 fits takes as long as computing its predictions.
     """
     any_set = Sample.of(make_simple, SIZES, np.random.default_rng(0))
     own, fresh = np.split(np.arange(any_set.whole.n_rows), [any_set.n])
@@ -39,10 +40,10 @@ def folds_of(seed: int) -> Plan:
 
 
 def double_cv(seed: int, number: int) -> Draws:
-    """Internal, external and true error of data set `number`, the mean of ten folds each.
+    """Return internal, external and true error of data set `number`, each as a mean of ten folds.
 
-    In every outer fold the k with the least leave-one-out error wins, ties to the lowest, votes
-    that tie to class 0 as in scikit-learn; `k` is the mean of the ten winners.
+    In every outer fold the k with the smallest leave-one-out error wins, the lowest one if tied.
+    Tied votes go to class 0, as in scikit-learn. `k` is the mean of the ten winners.
     """
     rng = stream("wallman double cv", seed, number)
     data = Sample.of(make_simple, SIZES, rng).whole
@@ -60,14 +61,14 @@ def double_cv(seed: int, number: int) -> Draws:
 
 # ---------------------------------------------------------------- Table 1
 
-# value and standard error as printed; the test set was one and the same for all data sets, which
-# adds a deviation of .0030 to the true error of the paper
+# The pairs are value and standard error as printed. The test set was the same for all data sets,
+# which adds a deviation of .0030 to the true error of the paper.
 TRUE = 0.1853, float(np.hypot(0.0006, 0.0030))
 PAPER = {"internal": (0.1411, 0.0015), "external": (0.1802, 0.0020), "true": TRUE}
-# 20,000 data sets, a fresh test set each, votes that tie to class 0
+# These are from 20,000 data sets with a fresh test set each, and tied votes to class 0.
 SAME_RECIPE = {"internal": 0.1382, "external": 0.1849, "true": 0.1832}
 N_SAME_RECIPE = 20_000
-ALMOST = 0.05  # of the true error: what counts as almost identical
+ALMOST = 0.05  # share of the true error within which errors count as almost identical
 
 
 @experiment(double_cv, replicates=1000, quick=20)
@@ -117,7 +118,7 @@ def wallman_table_1(draws: Draws) -> Parts:
 
 SPREAD = {"internal": 0.047, "external": 0.063, "true": 0.021}  # over 20,000 data sets
 VAST = 80  # per cent
-# 001: "the vast majority" of the true and of the external errors
+# These are 001's ranges of "the vast majority" of the true and of the external errors.
 MAJORITY = {"true": (0.16, 0.22), "external": (0.05, 0.30)}
 PAIRS = {"a": ("external", "true"), "b": ("internal", "external"), "c": ("internal", "true")}
 
@@ -153,7 +154,7 @@ def wallman_figure_4(draws: Draws) -> Parts:
 
 
 def _spread(values: np.ndarray) -> Quantity:
-    """A standard deviation; its own standard error from the fourth moment."""
+    """Return a standard deviation, with its standard error from the fourth moment."""
     spread = float(values.std(ddof=1))
     fourth = float(((values - values.mean()) ** 4).mean())
     variance = max(fourth - spread**4, 0.0) / len(values)

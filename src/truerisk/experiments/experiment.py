@@ -1,4 +1,4 @@
-"""An experiment: replicates that depend on (seed, number) alone, and what is said of them."""
+"""Experiments: replicates that depend only on (seed, number), and findings from them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,19 @@ from truerisk.selection import Minimum
 
 SMALLEST = Minimum()
 
-Draws = Mapping[str, np.ndarray]  # for every quantity, its value in one replicate or in all
-Replicate = Callable[[int, int], Draws]  # of a seed and a number
+Draws = Mapping[str, np.ndarray]  # values of every quantity, in one replicate or in all
+Replicate = Callable[[int, int], Draws]  # function of a seed and a number
 
 
 @dataclass(frozen=True)
 class Experiment:
     """A table or a figure of a document.
 
-    `replicates` are drawn by default, `quick` for a first look; `full` has the document's breadth.
+    `replicates` are drawn by default, `quick` for a first look; `full` is an experiment of the
+    document's size. `replicate(seed, number)` returns all stored results of one replicate. It
+    depends on these two only, not on how many replicates are drawn, where, or in what order.
+    `findings(draws)` returns tables, claims and figures; `draws` has the replicates along the first
+    axis. `check()` raises first if something cannot be run here.
 
     `replicate(seed, number)` gives all that is kept of one replicate, and depends on both alone:
     not on how many are drawn, where, or in what order. `findings(draws)` gives tables, claims and
@@ -64,18 +68,18 @@ class Experiment:
     replicates: int
     quick: int
     unit: str = "data sets"
-    check: Callable[[], object] = tuple  # nothing is lacking
+    check: Callable[[], object] = tuple  # The default finds nothing missing.
     full: Experiment | None = None
 
 
 def experiment(
     replicate: Replicate, **others: Any
 ) -> Callable[[Callable[[Draws], Parts]], Experiment]:
-    """The experiment that stands over what it finds: the function's name is its word.
+    """Make an experiment of a function that yields findings; the function's name is its word.
 
-    The paragraphs of the function's text are the title, what is run, and notes; what stands there
-    in braces is computed from the names of its module. `others` are further fields. Workers are
-    sent `replicate` alone: under the name of the function stands the experiment.
+    The paragraphs of the function's docstring are the title, a description of what is run, and
+    notes, with names of its module in braces. `others` are further fields. Workers receive only
+    `replicate`, because the name of the function refers to the experiment.
     """
 
     def of(found: Callable[[Draws], Parts]) -> Experiment:
@@ -98,23 +102,23 @@ def experiment(
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
-    """What stands between blank lines, each in one line."""
+    """Split a text at blank lines, and join the lines of each part."""
     return tuple(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def stream(name: str, seed: int, number: int) -> np.random.Generator:
-    """The random numbers of replicate `number`; experiments that share a name share data."""
+    """Return the random generator of replicate `number`; equal names give equal data."""
     return np.random.default_rng([seed, number, *name.encode()])
 
 
 def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
-    """Classes 0 and 1, known to be sound: nothing to check ten thousand times."""
+    """Return data with classes 0 and 1 that are known to be valid, without repeated checks."""
     return Data(X, codes, "classification", np.array([0, 1]), codes)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """`n` rows to learn from and, after them, rows that only measure."""
+    """`n` training rows, followed by rows that only measure the error."""
 
     whole: Data
     n: int
@@ -129,7 +133,7 @@ class Sample:
         *,
         shuffle: bool = False,
     ) -> Sample:
-        """Two classes of a problem: sizes of what is to learn from, and of what measures."""
+        """Draw training and measuring rows of these sizes from a problem with two classes."""
         parts = [problem(size, shuffle=shuffle, random_state=rng) for size in sizes]
         X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
         return cls(two_classes(X, y), len(parts[0][1]))
@@ -142,28 +146,28 @@ class Sample:
         apart: float,
         rng: np.random.Generator,
     ) -> Sample:
-        """Every second row is positive; of so many columns the first few have means apart."""
+        """Draw rows that alternate between classes, whose means differ in the first few columns."""
         y = np.arange(sum(sizes)) % 2
         X = rng.standard_normal((len(y), columns[0]))
         X[:, : columns[1]] += apart * y[:, None]
         return cls(two_classes(X, y), sizes[0])
 
     def evaluated(self, method: Method, family: Family, splits: int | Plan) -> Evaluation:
-        """What a method finds in the rows to learn from."""
+        """Return a method's evaluation on the training rows."""
         return evaluated(method, family, self.whole.subset(np.arange(self.n)), self.loss, splits)
 
     def risks(self, method: Method, family: Family, splits: int | Plan) -> np.ndarray:
-        """The risk that it finds there of every candidate."""
+        """Return a method's risk of every candidate on the training rows."""
         return values_of(self.evaluated(method, family, splits).tested)
 
     def answers(self, family: Family, *learned: np.ndarray) -> Answers:
-        """What is said of the rows that measure, by rules of all rows to learn from, or of some."""
+        """Return predictions of the measuring rows by rules of all training rows, or of some."""
         own, fresh = np.split(np.arange(self.whole.n_rows), [self.n])
         plan = plan_of(self.whole.n_rows, *((some, fresh) for some in learned or (own,)))
         return answered(family, self.whole, self.loss, plan)
 
     def errors(self, family: Family, *learned: np.ndarray) -> np.ndarray:
-        """Return the shares of wrong labels among these answers, by candidate and rows learned."""
+        """Return the shares of wrong labels among these predictions, by candidate and rule."""
         answers = self.answers(family, *learned)
         is_wrong = answers.values != self.whole.codes_of(answers.plan.positions[0])
         shares = is_wrong.reshape(*answers.answered.shape, -1).mean(axis=2)
@@ -172,16 +176,17 @@ class Sample:
 
 @lru_cache(maxsize=8)
 def neighbours(ks: range) -> Family:
-    """Nearest neighbours with every k."""
+    """Return nearest neighbours with every k."""
     from sklearn.neighbors import KNeighborsClassifier
 
     return Family.of(KNeighborsClassifier(), {"n_neighbors": ks})
 
 
 def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
-    """Each fit sees some rows and is asked about others.
+    """Return a plan in which each fit is trained on some rows and tested on others.
 
-    No train set is told as "all rows but": engines would learn from the many fresh rows first.
+    No training set is defined as "all rows but": engines would then train on the many fresh rows
+    first.
     """
     builder = PlanBuilder(n_rows)
     for train, test in splits:
@@ -190,7 +195,10 @@ def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
 
 
 def answered(family: Family, data: Data, loss: Loss, plan: Plan, by: str = "auto") -> Answers:
-    """The answers of all candidates; "auto" is the first engine that does not refuse."""
+    """Return the predictions of all candidates.
+
+    "auto" uses the first engine that does not refuse.
+    """
     return Asking(family, data, loss, engine=by)(plan)
 
 
@@ -203,9 +211,9 @@ def evaluated(
     by: str = "auto",
     rule: Rule = SMALLEST,
 ) -> Evaluation:
-    """What the method finds for a rule that chooses a candidate.
+    """Return the method's evaluation for a rule that chooses a candidate.
 
-    `splits` are the seed that they are drawn with, or the method's plan.
+    `splits` is the seed that they are drawn with, or the method's plan.
     """
     asking = Asking(family, data, loss, engine=by)
     plan = splits if isinstance(splits, Plan) else method.plan(data, Streams(splits))
@@ -218,10 +226,10 @@ def values_of(tested: Sequence[Tested]) -> np.ndarray:
 
 
 def first_least(curve: np.ndarray) -> int:
-    """The place of the least; of equal ones the first, as the rule "min" has it."""
+    """Return the index of the smallest value, the first one if tied, as the rule "min" does."""
     return SMALLEST.choose(curve, np.full(len(curve), np.nan))
 
 
 def terms_of(family: Family, rule: Rule = SMALLEST) -> Terms:
-    """A rule, and standard errors only where it needs them."""
+    """Return terms with a rule, and with standard errors only if it needs them."""
     return Terms(0.95, rule, len(family), with_errors=rule.needs_std_errors)

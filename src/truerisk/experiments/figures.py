@@ -14,14 +14,14 @@ import numpy as np
 from truerisk.experiments.statements import FEWEST, LEVEL, Quantity, Statement, wrapped
 from truerisk.extend import UNWRITTEN, Block, Written
 
-REACH = 2.0  # standard errors that a band shows to either side
+REACH = 2.0  # number of standard errors on each side of a band
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One line, `style` as matplotlib writes it ('-', ':', '--', 'o'), of a `width` like its own.
+    """One line with a matplotlib `style` ('-', ':', '--', 'o') and `width`.
 
-    `error` are the standard errors of y, where y are means; `size` is that of points.
+    `error` are the standard errors of y if y are means; `size` is that of points.
     """
 
     label: str
@@ -34,7 +34,7 @@ class Series:
 
     @classmethod
     def of(cls, label: str, x: np.ndarray, y: Iterable[Quantity], style: str = "-") -> Series:
-        """Estimates with their standard errors."""
+        """Return a line of estimates with their standard errors."""
         values, errors = np.array([(one.value, one.std_error) for one in y]).T
         return cls(label, x, values, style, error=errors)
 
@@ -42,7 +42,7 @@ class Series:
 def mean_line(
     label: str, x: np.ndarray, values: np.ndarray, style: str = "-", width: float = 1.2
 ) -> Series:
-    """The mean over replicates (first axis) with its standard error."""
+    """Return the mean over replicates (first axis) with its standard error."""
     n = len(values)
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
     return Series(label, x, values.mean(axis=0), style, width, error)
@@ -51,19 +51,19 @@ def mean_line(
 def mean_lines(
     x: np.ndarray, values: Mapping[str, np.ndarray], styles: Iterable[str]
 ) -> tuple[Series, ...]:
-    """A line for each name, in the styles that follow."""
+    """Return a line for each name, in these styles."""
     pairs = zip(values.items(), styles, strict=True)
     return tuple(mean_line(name, x, of, style) for (name, of), style in pairs)
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Lines over one pair of axes.
+    """Lines over one pair of axes, or another kind of plot.
 
-    Or ("counts") how many points fall into each cell of a grid, ("boxes") a box per series,
-    ("bars") a bar per x, those of several series side by side, or ("shades") a row per series with
-    a cell per name. `names` stand at x = 1, 2, ... Between `limits` is what is shown of y. `steps`
-    say in words what the lines show at each x; a slider on the page goes through them.
+    The kinds are the number of points in each cell of a grid ("counts"), a box per series
+    ("boxes"), a bar per x, with several series side by side ("bars"), and a row per series with a
+    cell per name ("shades"). `names` are at x = 1, 2, ... `limits` is the visible range of y.
+    `steps` describe in words what the lines show at each x; a slider on the page selects them.
     """
 
     title: str
@@ -77,14 +77,14 @@ class Panel:
 
     @classmethod
     def boxes(cls, title: str, label: str, of: Mapping[str, np.ndarray]) -> Panel:
-        """A box of all replicates for each name."""
+        """Return a panel with a box of all replicates for each name."""
         series = (Series(name, np.empty(0), values) for name, values in of.items())
         return cls(title, "", label, tuple(series), "boxes")
 
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """Panels under one name, which becomes that of the files."""
+    """Panels under one name, which is also that of the files."""
 
     name: str
     panels: tuple[Panel, ...]
@@ -96,13 +96,14 @@ JUDGED = (
     "±: one standard error"
 )
 
-# a reference that is exact, or one with its standard error; None where there is none
+# Values are an exact reference, or one with its standard error; None if there is none.
 Known = Mapping[str, float | tuple[float | None, float]]
-Values = np.ndarray | Quantity | float  # of all replicates, an estimate, or without chance
+# all replicates, an estimate, or a number without randomness
+Values = np.ndarray | Quantity | float
 
 
 def _estimate(values: Values) -> Quantity:
-    """What stands for values in a table: their mean with its standard error."""
+    """Return the table entry for values: their mean with its standard error."""
     if isinstance(values, Quantity):
         return values
     if isinstance(values, np.ndarray):
@@ -112,10 +113,10 @@ def _estimate(values: Values) -> Quantity:
 
 @dataclass(frozen=True)
 class Row:
-    """One number: ours with its Monte-Carlo standard error, and the one to compare it with.
+    """One number: ours with its Monte-Carlo standard error, and its reference.
 
-    `reference_error` is the standard error of the reference, its rounding included (0: exact).
-    `replicates` are those behind our standard error, where it has such: too few decide nothing.
+    `reference_error` is the standard error of the reference, including its rounding (0: exact).
+    `replicates` is the number behind our standard error, if it has one: too few decide nothing.
     """
 
     name: str
@@ -129,7 +130,7 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """(ours − reference) in standard errors of the difference."""
+        """The difference from the reference, in standard errors of it."""
         if self.reference is None:
             return None
         gap = self.ours - self.reference
@@ -140,7 +141,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """The judgement in words."""
         if self.difference is None:
             return "not printed"
         if self.replicates is not None and self.replicates < FEWEST:
@@ -153,7 +154,7 @@ class Row:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Rows against one reference: the document, or a larger run of the same recipe."""
+    """Rows with one reference: the document, or a larger run of the same recipe."""
 
     title: str
     reference: str
@@ -169,7 +170,7 @@ class PaperTable:
         known: Known | None = None,
         digits: int = 4,
     ) -> PaperTable:
-        """Each quantity, of values their mean over replicates, beside what is known of it."""
+        """Return rows of quantities (means over replicates) with what is known of them."""
         rows = []
         for name, of in values.items():
             ours, beside = _estimate(of), (known or {}).get(name)
@@ -206,7 +207,7 @@ class GridRow:
 class MeansGrid:
     """Means with their standard errors, a line per name and a column per situation.
 
-    For what no reference prints: curves, of which a document shows the picture only.
+    It is for what no reference prints, such as curves that a document only shows as a picture.
     """
 
     title: str
@@ -222,7 +223,7 @@ class MeansGrid:
         values: Mapping[str, Iterable[Values]],
         digits: int = 4,
     ) -> MeansGrid:
-        """What each name has in every column; of values their mean over replicates."""
+        """Return a row per name with a column per situation (means over replicates)."""
         rows = []
         for name, columns_of in values.items():
             every = [_estimate(of) for of in columns_of]
@@ -246,7 +247,7 @@ class MeansGrid:
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment makes of its replicates."""
+    """The results that an experiment derives from its replicates."""
 
     tables: tuple[PaperTable | MeansGrid, ...]
     claims: tuple[Statement, ...] = ()
@@ -255,7 +256,7 @@ class Findings:
 
     @classmethod
     def of(cls, word: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
-        """Parts by their kinds: notes stand behind those given, single panels under the word."""
+        """Sort parts by kind: notes follow the given ones, single panels are under the word."""
         every = list(parts)
         panels = tuple(part for part in every if isinstance(part, Panel))
         return cls(
@@ -270,12 +271,12 @@ class Findings:
 
 
 Part = PaperTable | MeansGrid | Statement | Panel | Panels | str
-Parts = Iterator[Part]  # what an experiment finds, in any order: a string is a note
+Parts = Iterator[Part]  # Findings of an experiment, in any order. A string is a note.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Findings, Written):
-    """Findings with their papers."""
+    """Findings with their provenance."""
 
     word: str
     title: str
@@ -311,9 +312,9 @@ def number(value: float | None, digits: int) -> str:
 
 
 def printed(values: np.ndarray, replicates: int, digits: int) -> float:
-    """The standard error of a printed mean over that many replicates.
+    """Return the standard error of a printed mean over this number of replicates.
 
-    The document gives none: the spread is ours, and half a unit of the last printed digit is added.
+    The document gives none, so that the spread is ours, plus half a unit of the last printed digit.
     """
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     return float(np.hypot(spread / np.sqrt(replicates), 0.5 * 10.0**-digits))

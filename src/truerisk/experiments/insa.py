@@ -1,9 +1,9 @@
 """The lecture's estimates of a risk: R² and Cp of polynomials, bootstrap samples, K folds.
 
-Of the first two the data are a curve on [-1, 1] with noise, fitted by polynomials of every degree,
-or by trees. Of the third a discriminant of many features needs rows, so few folds are pessimistic;
-it changes little when one row leaves. A tree of one split needs few rows, and one row that leaves
-can turn it over.
+For the first two the data are a curve on [-1, 1] with noise, fitted by polynomials of every degree,
+or by trees. For the third, a discriminant with many features needs many rows, so that few folds are
+pessimistic, and removing one row has little effect. A tree with one split needs few rows, and
+removing a single row can change it completely.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ from truerisk.extend import Data, Family, Method, Streams
 from truerisk.losses import Squared
 from truerisk.methods import AIC, BIC, GCV, AICc, Apparent, Bootstrap, Cp, KFold, LeaveOneOut
 
-# Parts of the curve along orthonormal polynomials of 11 equidistant points, shares of a variance
-# of 1: chosen so that R2 comes near the lecture's .03, .73 and .874 at degrees 1, 2 and 5.
+# Components of the curve along orthonormal polynomials of 11 equidistant points, as shares of a
+# variance of 1, chosen so that R2 is close to the lecture's .03, .73 and .874 at degrees 1, 2 and
+# 5.
 SHARES = {1: 0.0075, 2: -0.6775, 3: 0.085}
 NOISE = 0.2475
 POINTS = 11
 
 
 def curve(x: np.ndarray) -> np.ndarray:
-    """The truth: a cubic, of which the square is the largest part."""
-    # coefficients of polynomials whose mean square on the points is 1, each normal to the rest
+    """Return the true curve: a cubic whose largest component is quadratic."""
+    # These are coefficients of orthogonal polynomials with mean square 1 on the points.
     _, R = np.linalg.qr(np.vander(np.linspace(-1, 1, POINTS), max(SHARES) + 1, increasing=True))
     orthonormal = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
     parts = (
@@ -60,7 +61,7 @@ def curve(x: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def polynomials(most: int) -> Family:
-    """Least squares with every degree from 1 to `most`."""
+    """Return least squares with every degree from 1 to `most`."""
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures
@@ -70,16 +71,17 @@ def polynomials(most: int) -> Family:
 
 
 def data_of(x: np.ndarray, y: np.ndarray) -> Data:
-    """One feature and a number."""
+    """Return data with one feature and a numeric target."""
     return Data(x[:, None], y, "regression")
 
 
 # ---------------------------------------------------------------- R² and Cp
 
-SATURATED = POINTS - 1  # the degree that passes through all points
-LARGEST = 6  # the largest model of the criteria: it leaves 4 degrees of freedom for the variance
+SATURATED = POINTS - 1  # the degree of the interpolating polynomial
+LARGEST = 6  # the largest model of the criteria, which leaves 4 degrees of freedom for the variance
 DEGREES = np.arange(1, LARGEST + 1)
-R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}  # of the lecture, and its digits
+# values of the lecture, with their numbers of digits
+R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}
 CHOSEN = 3
 ROUNDING = 1e-9
 CRITERIA = {"Cp": Cp(), "GCV": GCV(), "AIC": AIC(), "AICc": AICc(), "BIC": BIC()}
@@ -87,7 +89,7 @@ EVERY = (*CRITERIA, "leave-one-out", "R²")
 
 
 def _replicate_polynomial(seed: int, number: int) -> Draws:
-    """Eleven points of a cubic with noise, degrees 1 to 10."""
+    """Fit degrees 1 to 10 to eleven points of a cubic with noise."""
     rng = stream("insa polynomial", seed, number)
     x = np.linspace(-1, 1, POINTS)
     truth = curve(x)
@@ -99,7 +101,7 @@ def _replicate_polynomial(seed: int, number: int) -> Draws:
     family = polynomials(LARGEST)
     few, terms = answered(family, data, loss, plan), terms_of(family)
     curves = {name: values_of(of.reduce(few, data, loss, terms)) for name, of in CRITERIA.items()}
-    # the Gaussian deviance at the true variance, plus 2 for each coefficient
+    # The Gaussian deviance at the true variance, plus 2 for each coefficient.
     deviance = ((y - few.values) ** 2).sum(axis=1) / NOISE + POINTS * np.log(2 * np.pi * NOISE)
     known = values_of(Cp(NOISE).reduce(few, data, loss, terms))
     prices = deviance + 2 * (DEGREES + 1) - POINTS / NOISE * known
@@ -133,7 +135,7 @@ def insa_polynomial(draws: Draws) -> Parts:
     """
     r2, cp = draws["R2"], draws["Cp"]
     at = {f"degree {d}": r2[:, d - 1] for d in R2}
-    # the lecture shows one data set: its numbers have the spread of one
+    # The lecture shows one data set, so that its numbers have the spread of one.
     known = {f"degree {d}": (of, printed(r2[:, d - 1], 1, n)) for d, (of, n) in R2.items()}
     yield PaperTable.of("R²", "lecture, one data set", at, known, 3)
     degree = dict(zip(EVERY, draws["chosen"].T, strict=True))
@@ -175,7 +177,7 @@ def insa_polynomial(draws: Draws) -> Parts:
         {"degree by AIC − by BIC": degree["AIC"] - degree["BIC"]},
     )
 
-    # the first data set with the polynomials that the lecture shows
+    # The panel shows the first data set with the polynomials of the lecture.
     x, y, fine = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
     points, truth = Series("", x, y, "ko"), Series("truth", fine, curve(fine), "k:")
     fitted = []
@@ -198,8 +200,8 @@ def insa_polynomial(draws: Draws) -> Parts:
 
 N, N_TEST = 50, 1000
 SAMPLES = 50
-SPREAD = 0.5  # of the noise
-LEAF = 3  # rows of a leaf, at least
+SPREAD = 0.5  # standard deviation of the noise
+LEAF = 3  # minimum number of rows of a leaf
 KINDS: dict[str, Literal["bootstrap", "oob", ".632"]] = {
     "bootstrap (Err_boot)": "bootstrap",
     "out of bag (Err_oob)": "oob",
@@ -208,12 +210,12 @@ KINDS: dict[str, Literal["bootstrap", "oob", ".632"]] = {
 ERRORS = ("training error", *KINDS, "true error", "true error, its trees")
 OUT = 0.368
 FINE = np.linspace(-1, 1, 401)
-SHOWN = 2  # samples that are drawn
+SHOWN = 2  # number of samples in the figure
 NEAR = 0.01
 
 
 def _replicate_bootstrap(seed: int, number: int) -> Draws:
-    """Trees on 50 rows of a sine with noise, and on 50 bootstrap samples of them."""
+    """Fit trees to 50 rows of a sine with noise, and to 50 bootstrap samples of them."""
     rng = stream("insa bootstrap", seed, number)
     x = rng.uniform(-1, 1, N + N_TEST)
     y = np.sin(4 * x + 1) + SPREAD * rng.standard_normal(len(x))
@@ -221,7 +223,7 @@ def _replicate_bootstrap(seed: int, number: int) -> Draws:
     rows = rng.integers(N, size=(SAMPLES, N))
     methods: dict[str, Method] = {"training error": Apparent()}
     methods |= {name: Bootstrap(kind, samples=rows) for name, kind in KINDS.items()}
-    # trees of all rows and of each sample, asked about rows that test and about the curve
+    # Trees of all rows and of each sample predict the test rows and the curve.
     whole = data_of(np.append(x, FINE), np.append(y, np.zeros(len(FINE))))
     fresh = Sample(whole, N, loss).answers(_tree(), np.arange(N), *rows).values
     fresh = fresh.reshape(1 + SAMPLES, -1)
@@ -287,7 +289,8 @@ def insa_bootstrap(draws: Draws) -> Parts:
     )
 
     yield Panel.boxes("errors of all data sets", "squared error", errors)
-    # the first data set, and two of its samples; points grow with their copies
+    # The panel shows the first data set and two of its samples. The size of points is their
+    # multiplicity.
     x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
     truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
     whole = Series("", x, y, "ko", size=3.0), Series("tree", FINE, lines[0], "k-"), truth
@@ -306,7 +309,7 @@ def insa_bootstrap(draws: Draws) -> Parts:
 
 ROWS = FEW, N_FRESH = 40, 2000
 COLUMNS = FEATURES, TELLING = 15, 2
-APART = 1.2  # means of the two features; the others are noise
+APART = 1.2  # difference of the class means of two features; the others are noise
 METHODS = {"K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10), "K = n": LeaveOneOut()}
 DISCRIMINANT, TREE = LEARNERS = ("linear discriminant", "tree of one split")
 
@@ -321,7 +324,7 @@ def _families() -> dict[str, Family]:
 
 
 def _replicate_folds(seed: int, number: int) -> Draws:
-    """The error by every K and the true error of the rule of all rows, by learner."""
+    """Return the error by every K and the true error of the rule of all rows, by learner."""
     sample = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", seed, number))
     draws: dict[str, np.ndarray] = {}
     for name, family in _families().items():
@@ -356,7 +359,7 @@ def insa_folds(draws: Draws) -> Parts:
             Series("standard deviation", ks, np.sqrt(spread.mean(axis=0)), "C1s--"),
             Series("root of the mean squared error", ks, np.sqrt(away.mean(axis=0)), "k^:"),
         )
-        heights = (-0.02, 0.2)  # alike for both learners
+        heights = (-0.02, 0.2)  # The limits are the same for both learners.
         off, names = "off the true error", tuple(METHODS)
         yield Panel(name, "folds", off, lines, names=names, limits=heights)
 

@@ -1,7 +1,7 @@
-"""The lecture's errors as the complexity grows: optimism; estimation and approximation error; AICc.
+"""The lecture's errors with growing complexity: optimism, estimation and approximation error, AICc.
 
-Optimism is what the training error lacks, and AICc its price where the error is minus twice the
-log-likelihood.
+Optimism is the test error minus the training error, and AICc is its penalty if the error is minus
+twice the log-likelihood.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from truerisk.extend import Streams
 from truerisk.losses import Absolute, Loss, Squared
 from truerisk.methods import AIC, AICc
 
-NOISE = 0.5  # its standard deviation
-N = 30  # rows to learn from
-BEST = 4  # the degree with the least mean test error, and excess risk
+NOISE = 0.5  # standard deviation of the noise
+N = 30  # number of training rows
+BEST = 4  # the degree with the smallest mean test error and excess risk
 ROUNDING = 1e-9
 AXIS = "degree of the polynomial"
 
 
 def truth(x: np.ndarray) -> np.ndarray:
-    """The optimal rule f*."""
+    """Return the optimal rule f*."""
     return np.asarray(np.sin(4 * x + 1))
 
 
 def _in_cells(n: int, rng: np.random.Generator) -> np.ndarray:
-    """One row in each of n cells of [-1, 1]: no wide gap lets a polynomial run away."""
+    """Draw one row in each of n cells of [-1, 1], so that no gap lets a polynomial diverge."""
     return 2 * ((np.arange(n) + rng.uniform(size=n)) / n) - 1
 
 
@@ -41,17 +41,19 @@ N_TEST = 2000
 MOST = 12
 DEGREES = np.arange(1, MOST + 1)
 SHOWN = (1, 3, 5, 8, 12)
-LINES = 30  # training sets drawn one by one
-SEEN = 0.98  # of the heights of their curves: the few that run away would flatten the others
+LINES = 30  # number of training sets in the figure
+# Quantile of the curves' heights that is shown, because a few divergent ones would flatten the
+# others.
+SEEN = 0.98
 COLOURS = {"training": "C0", "test": "C1"}
 
 
 def _replicate_optimism(seed: int, number: int) -> Draws:
-    """30 rows to learn, polynomials of degree 1 to 12, 2000 rows to test."""
+    """Fit polynomials of degree 1 to 12 to 30 rows, and test them on 2000."""
     rng = stream("insa optimism", seed, number)
     x = np.append(_in_cells(N, rng), rng.uniform(-1, 1, N_TEST))
     y = truth(x) + NOISE * rng.standard_normal(len(x))
-    # the rows to learn are asked about, too
+    # The training rows are predicted, too.
     data = data_of(np.append(x[:N], x), np.append(y[:N], y))
     fitted = Sample(data, N, Squared()).answers(polynomials(MOST)).values
     training, test = np.split((fitted - y) ** 2, [N], axis=1)
@@ -75,7 +77,7 @@ def insa_optimism(draws: Draws) -> Parts:
     yield PaperTable.of(f"mean squared error, noise {NOISE**2:.2f}", "document", means)
     gaps = draws["fresh labels"] - training
     optimism = {f"degree {d}": gaps[:, d - 1] for d in SHOWN}
-    # at the same x's the mean optimism of least squares is 2 p sigma2 / n, whatever the truth
+    # At the same x's the mean optimism of least squares is 2 p sigma2 / n for any true curve.
     exact = {f"degree {d}": 2 * (d + 1) * NOISE**2 / N for d in SHOWN}
     title = "optimism at the same x's, fresh labels"
     yield PaperTable.of(title, "2 p σ²/n", optimism, exact)
@@ -121,23 +123,23 @@ def insa_optimism(draws: Draws) -> Parts:
 # ---------------------------------------------------------------- estimation and approximation
 
 SIZES = (20, 30, 60, 120, 240)
-PLACE = SIZES.index(N)  # of the figure along the complexity
+PLACE = SIZES.index(N)  # index of the size that is shown over the complexity
 LARGEST = 8
-# of the quadrature over x uniform on [-1, 1]: exact for the squares of all polynomials here
+# Quadrature over x, uniform on [-1, 1], which is exact for the squares of all polynomials here.
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array([[1.0], [0.5]])
-# the best polynomial of every degree at the nodes: the projection of the truth
+# The best polynomial of every degree at the nodes is the projection of the truth.
 BASIS = np.polynomial.legendre.legvander(NODES, LARGEST) * np.sqrt(2 * np.arange(LARGEST + 1) + 1)
 BEST_OF_CLASS = np.cumsum(BASIS * ((WEIGHTS * truth(NODES)) @ BASIS), axis=1).T[1:]
-APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS  # inf_F R − R(f*) of every degree
+APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS  # inf_F R − R(f*) for every degree
 BAYES = NOISE**2
 FEWER = DEGREES[:LARGEST]
 TOLD = (1, 2, 3, 4, 5, 8)
-SKEWED = -np.log1p(-(np.arange(4000) + 0.5) / 4000)  # labels at one x: exponential quantiles
-STEP = 0.01  # between the constants that are tried for them
+SKEWED = -np.log1p(-(np.arange(4000) + 0.5) / 4000)  # exponential quantiles as labels at one x
+STEP = 0.01  # step between the constants that are tried
 
 
 def _replicate_decomposition(seed: int, number: int) -> Draws:
-    r"""R(f̂) − R(f*) = [R(f̂) − inf_F R] + [inf_F R − R(f*)], for polynomials of degree 1 to 8.
+    r"""Compute R(f̂) − R(f*) = [R(f̂) − inf_F R] + [inf_F R − R(f*)] for degrees 1 to 8.
 
     The truth is sin(4x + 1) on [−1, 1] with x uniform and noise of variance ¼, which is the Bayes
     risk R(f*). The best polynomial of a class is the projection of the truth; risks are integrals,
@@ -227,7 +229,7 @@ def insa_decomposition(draws: Draws) -> Parts:
 
 
 def _best(loss: Loss) -> float:
-    """The constant of least risk for the skewed labels."""
+    """Return the constant with the smallest risk for the skewed labels."""
     constants, n = np.arange(0.0, 2.0, STEP), len(SKEWED)
     answers = np.broadcast_to(constants[:, None], (len(constants), n))
     risks = loss.of_set(data_of(np.zeros(n), SKEWED), np.arange(n), answers, None)
@@ -236,18 +238,18 @@ def _best(loss: Loss) -> float:
 
 # ---------------------------------------------------------------- AICc
 
-FEW, P = 12, 2  # rows; coefficients, the intercept among them
-N_SETS = 1000  # data sets in a replicate
+FEW, P = 12, 2  # numbers of rows, and of coefficients including the intercept
+N_SETS = 1000  # number of data sets in a replicate
 LINE = np.linspace(-1, 1, FEW)
 X = np.column_stack([np.ones(FEW), LINE])
 HAT = X @ np.linalg.solve(X.T @ X, X.T)
 PRICE = 2 * (P + 1)
-MANY = 10**6  # rows: what counts as asymptotic
-# n log sigma2: RSS/sigma2 is chi-squared with n - p = 10 degrees of freedom, whose mean log is
-# digamma(5) + log 2; the mean of its inverse is 1/(n - p - 2)
+MANY = 10**6  # number of rows that counts as asymptotic
+# For n log sigma2: RSS/sigma2 is chi-squared with n - p = 10 degrees of freedom. Its mean log is
+# digamma(5) + log 2, and the mean of its inverse is 1/(n - p - 2).
 MEAN_LOG = 1.5061176684318004 + np.log(2) - np.log(FEW)
 CONSTANT = FEW * (np.log(2 * np.pi) + MEAN_LOG)
-PRINTED = (FEW + P) / (FEW - P - 2)  # the price in the document; the right one is n times it
+PRINTED = (FEW + P) / (FEW - P - 2)  # The penalty in the document. The correct one is n times it.
 EXACT = {
     "target": CONSTANT + FEW * PRINTED,
     "AICc": CONSTANT + FEW * PRINTED,
@@ -257,14 +259,15 @@ EXACT = {
 
 
 def _replicate_aicc(seed: int, number: int) -> Draws:
-    """A line through 12 Gaussian rows; every replicate is a thousand data sets."""
+    """Fit a line to 12 Gaussian rows, for a thousand data sets per replicate."""
     noise = stream("aicc", seed, number).standard_normal((N_SETS, FEW))
     fitted = noise @ HAT
     variance = ((noise - fitted) ** 2).mean(axis=1)
-    away = (fitted**2).sum(axis=1)  # of the fit from the truth
+    away = (fitted**2).sum(axis=1)  # squared distance of the fit from the truth
     target = FEW * np.log(2 * np.pi * variance) + (FEW + away) / variance
     likelihood = FEW * np.log(2 * np.pi * variance) + FEW
-    # the library's criteria of the first data set, less its likelihood: a price that all have
+    # The library's criteria for the first data set minus its likelihood are a penalty that all data
+    # sets share.
     data, loss, family = data_of(LINE, noise[0]), Squared(), polynomials(1)
     fit = answered(family, data, loss, AIC().plan(data, Streams(0)))
     first = (of.reduce(fit, data, loss, terms_of(family))[0].value for of in (AICc(), AIC()))

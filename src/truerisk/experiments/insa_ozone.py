@@ -40,13 +40,13 @@ LEARNERS = (
 )
 MANY = 5000  # iterations
 SEEDED: dict[str, Any] = {"random_state": 0}
-THRESHOLD = 150  # of the observed concentration
+THRESHOLD = 150  # threshold of the observed concentration
 TEST_SHARE = 0.2
 FOLDS = 5
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """A random fifth of the rows is tested; 5-fold tunes on the others."""
+    """Test a random fifth of the rows, after tuning on the others by 5-fold cross-validation."""
     X, level = _forecasts()
     rng = stream("insa ozone", seed, number)
     test, train = np.split(rng.permutation(len(level)), [round(TEST_SHARE * len(level))])
@@ -63,7 +63,7 @@ def _replicate(seed: int, number: int) -> Draws:
             found = evaluated(method, family, data, loss, own)
             assert found.procedure is not None
             risks[place] = found.procedure.value
-        winner = family.candidates[found.units[0].candidate]  # of the classifiers
+        winner = family.candidates[found.units[0].candidate]  # The winner among the classifiers.
         ranks = answered(Family(family.estimator, (winner,)), classes, AUC(), plan)
         scores.append(ranks.values[0])
     areas = [RocCurve.of(truth, of, positive=1).auc for of in scores]
@@ -78,7 +78,7 @@ def _replicate(seed: int, number: int) -> Draws:
 
 @lru_cache(maxsize=1)
 def _forecasts() -> tuple[np.ndarray, np.ndarray]:
-    """The root of the humidity, logarithms of both nitrogen oxides, the rest as it is."""
+    """Return the data with the square root of the humidity and logarithms of nitrogen oxides."""
     data = load("ozone-level")
     X, names = data.X.copy(), list(data.feature_names)
     X[:, names.index("RMH2O")] **= 0.5
@@ -122,7 +122,10 @@ def insa_ozone(draws: Draws) -> Parts:
 
 
 def _lasso_of_classes() -> LogisticRegression:
-    """By the word `penalty` before scikit-learn 1.8, by `l1_ratio` since."""
+    """Return L1 logistic regression for any version of scikit-learn.
+
+    It uses the parameter `penalty` before scikit-learn 1.8, and `l1_ratio` since.
+    """
     options = {"solver": "liblinear", "max_iter": MANY, **SEEDED}
     if LogisticRegression().get_params()["penalty"] == "deprecated":
         return LogisticRegression(l1_ratio=1.0, **options)
@@ -137,7 +140,7 @@ BOOSTED = {"subsample": 0.7, "learning_rate": 0.05, **SEEDED}
 NET = {"early_stopping": True, "learning_rate_init": 0.01, "max_iter": 1000, **SEEDED}
 MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
     "classification": {
-        # a trace of penalty: stations and their squares are collinear
+        # A small penalty is needed, because stations and their squares are collinear.
         "linear": (LogisticRegression(C=1e4, max_iter=MANY), {}),
         "lasso": (_lasso_of_classes(), {"C": [0.01, 0.03, 0.1, 0.3, 1.0]}),
         "SVM": (SVC(), {"C": [0.3, 1.0, 3.0], "gamma": [0.03, 0.1]}),
@@ -159,7 +162,7 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
 
 
 def ozone_family(word: str, task: str) -> Family:
-    """A learner of `LEARNERS`; its features have mean 0 and variance 1, products too."""
+    """Return a learner of `LEARNERS`, with standardised features and products."""
     name, _, interactions = word.partition(", ")
     model, grid = MODELS[task][name]
     steps = [] if name in ("tree", "forest") else [StandardScaler()]

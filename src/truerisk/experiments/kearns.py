@@ -1,8 +1,8 @@
-"""Kearns' interval problem, every k at once, and Figures 1 and 2 of Daudin and Mary-Huard.
+"""Kearns' interval problem for every k at once; Figures 1 and 2 of Daudin and Mary-Huard.
 
-The rule with at most k intervals and least errors is `IntervalClassifier`. Its engine answers every
-k, every row left out and every label flipped by one pass each way, so a data set of 500 rows takes
-milliseconds.
+The rule with at most k intervals and the fewest errors is `IntervalClassifier`. Its engine computes
+every k, every left-out row and every flipped label by one pass in each direction, so that a data
+set of 500 rows takes milliseconds.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from truerisk.losses import ZeroOne
 from truerisk.methods import Apparent, LeaveOneOut, Swapping
 from truerisk.models import IntervalClassifier
 
-N0 = 10  # of the document: how strongly shares are drawn towards one half
-MOST = 60  # intervals of a rule
+N0 = 10  # Value of the document: how strongly shares are shrunken towards one half.
+MOST = 60  # maximum number of intervals of a rule
 
 
 @lru_cache(maxsize=32)
 def plan_of_rows(method: Method, n: int) -> Plan:
-    """Return the plan of a method that looks at the number of rows alone."""
+    """Return the plan of a method that depends only on the number of rows."""
     return method.plan(two_classes(np.empty((n, 1)), np.arange(n) % 2), Streams(0))
 
 
 @lru_cache(maxsize=32)
 def interval_rules(ks: tuple[int, ...]) -> Family:
-    """Return the rules with at most k intervals and least errors, for every k."""
+    """Return the rules with at most k intervals and the fewest errors, for every k."""
     return Family.of(IntervalClassifier(), {"k": ks})
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Distinct points of the problem from the left, their labels, and the rule of every k.
+    """Distinct points of the problem from left to right, their labels, and the rule of every k.
 
-    What is said of the rules has a row per k and, of points, a column per point. It is computed
-    when it is asked for: only swapping and leave-one-out need other rules than those of all points.
+    Results have a row per k and, for points, a column per point. They are computed on request: only
+    swapping and leave-one-out need rules other than those of all points.
     """
 
     problem: KearnsProblem
@@ -64,16 +64,16 @@ class Trial:
     def of(
         cls, problem: KearnsProblem, n: int, ks: Sequence[int], rng: np.random.Generator
     ) -> Trial:
-        """A draw of n points."""
+        """Draw a trial with n points."""
         X, y = problem(n, random_state=rng)
         order = np.argsort(X[:, 0])
         return cls(problem, X[order, 0], y[order], ks)
 
     @cached_property
     def _swapping(self) -> Answers:
-        """The labels of all points, then that of each by the rule that was shown its other label.
+        """Labels of all points, and of each point by the rule trained with its other label.
 
-        It counts the points of each class in the interval of each point, too.
+        They include the number of points of each class in the interval of each point.
         """
         return self._answers(Swapping().plan(self._data, Streams(0)))
 
@@ -82,31 +82,31 @@ class Trial:
         return two_classes(self.x[:, None], self.y)
 
     def _answers(self, plan: Plan) -> Answers:
-        """Ask the rules of every k."""
+        """Return the predictions of the rules of every k."""
         return answered(interval_rules(tuple(self.ks)), self._data, ZeroOne(), plan)
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The labels of the points by the rule; swapping has asked for them, too."""
+        """The predicted labels of the points, reused from swapping if available."""
         if "_swapping" in vars(self):
             return self._swapping.values[:, : len(self.x)]
         return self._answers(plan_of_rows(Apparent(), len(self.x))).values
 
     @cached_property
     def left_out(self) -> np.ndarray:
-        """The label of each point by the rule that was not shown it."""
+        """The label of each point by the rule that was trained without it."""
         return self._answers(plan_of_rows(LeaveOneOut(), len(self.x))).values
 
     @cached_property
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many points lie in the interval of each point, and how many of them are ones."""
+        """The number of points, and of ones, in the interval of each point."""
         counts: np.ndarray | None = getattr(self._swapping.extra, "values", None)
         assert counts is not None
         return counts.sum(axis=2).round(), counts[..., 1]
 
     @cached_property
     def swaps(self) -> np.ndarray:
-        """φ(xᵢ|1) − φ(xᵢ|0): whether the label of a point follows its own, or does the opposite."""
+        """φ(xᵢ|1) − φ(xᵢ|0): whether the predicted label of a point follows or opposes its own."""
         own, flipped = np.split(self._swapping.values.astype(np.int8), 2, axis=1)
         return np.where(self.y == 1, own - flipped, flipped - own)
 
@@ -121,23 +121,23 @@ class Trial:
         return (self.left_out != self.y).mean(axis=1)
 
     def penalty(self, n0: float = N0) -> np.ndarray:
-        """S: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], p drawn towards ½ by n0 rows."""
+        """Return S: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], with p shrunken to ½ by n0 rows."""
         sizes, ones = self.intervals
         p = (ones + n0 / 2) / (sizes + n0)
         return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
     def criterion(self, n0: float = N0) -> np.ndarray:
-        """L_n + S."""
-        return self.penalty(n0) + self.apparent  # in this order the labels are asked for once
+        """Return L_n + S."""
+        return self.penalty(n0) + self.apparent  # In this order the labels are computed once.
 
     @property
     def conditional(self) -> np.ndarray:
-        """The conditional risk: the error on new labels of the same points."""
+        """The conditional risk: the error for new labels of the same points."""
         return self._risk((self.labels != self.problem.target(self.x)).mean(axis=1))
 
     @cached_property
     def true(self) -> np.ndarray:
-        """The true risk, exact: boundaries of rules lie midway between points, nowhere else."""
+        """The exact true risk, since boundaries of rules are midway between points."""
         ends = self.x[:-1] / 2 + self.x[1:] / 2
         ones = self.problem.share_of_ones(ends)
         lengths = np.diff(ends, prepend=0.0, append=1.0)
@@ -145,17 +145,17 @@ class Trial:
 
     @property
     def risks(self) -> np.ndarray:
-        """The three: EER, CER and TER."""
+        """The empirical, conditional and true risks: EER, CER and TER."""
         return np.array([self.apparent, self.conditional, self.true])
 
     def _risk(self, misplaced: np.ndarray) -> np.ndarray:
-        """Of a rule that calls so large a share otherwise than the target."""
+        """Return the risk of a rule that differs from the target on this share."""
         noise = self.problem.noise
         return noise + (1 - 2 * noise) * misplaced
 
 
 def kearns_trial(noise: float, n: int, seed: int, number: int) -> Trial:
-    """Trial `number` of the document's problem with n points, k = 1 … min(MOST, n)."""
+    """Return trial `number` of the document's problem with n points, k = 1 … min(MOST, n)."""
     rng = stream(f"kearns {noise} {n}", seed, number)
     return Trial.of(KearnsProblem(noise=noise), n, range(1, min(MOST, n) + 1), rng)
 
@@ -166,13 +166,14 @@ N, NOISE = 100, 0.2
 NOISES = (0.1, 0.2, 0.3, 0.4)
 KS = np.arange(1, MOST + 1)
 TARGET = 10  # intervals of the target
-SITUATIONS = tuple(  # intervals of the target, points, noise
+# The entries are the target's number of intervals, the number of points, and the noise.
+SITUATIONS = tuple(
     (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISES
 )
-BEYOND = (1.0, 1.25, 1.5, 2.0)  # k, in intervals of the target
-NEARLY = 0.1  # of the movement of the bias: what counts as nearly parallel
-VANISHED = 0.02  # what cannot be seen in a drawn curve
-TRIALS = 2000  # behind the numbers below, same recipe
+BEYOND = (1.0, 1.25, 1.5, 2.0)  # k relative to the target's number of intervals
+NEARLY = 0.1  # share of the range of the bias within which curves count as nearly parallel
+VANISHED = 0.02  # a difference that is invisible in a curve
+TRIALS = 2000  # number of trials of the same recipe behind the numbers below
 AT = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.313)} | {
     60: (0.0, 0.320, 0.336)
 }
@@ -181,7 +182,7 @@ AXIS = "number of intervals k"
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
-    """100 points, noise .2; the bias at k = 10 also for the other noise levels."""
+    """Draw 100 points with noise .2, and compute the bias at k = 10 also for other noise levels."""
     trials = {noise: kearns_trial(noise, N, seed, number) for noise in NOISES}
     drawn, at = trials[NOISE], TARGET - 1
     biases = [(of.penalty()[at], (of.conditional - of.apparent)[at]) for of in trials.values()]
@@ -194,7 +195,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
 
 
 def _beyond_target(d: int, n: int, noise: float, seed: int, number: int) -> np.ndarray:
-    """The risks from k = d on."""
+    """Return the risks from k = d on."""
     rng, ks = stream(f"kearns {noise} {n} {d}", seed, number), [int(d * by) for by in BEYOND]
     return Trial.of(KearnsProblem(noise=noise, n_intervals=d), n, ks, rng).risks
 
@@ -265,26 +266,27 @@ def kearns_figure_1(draws: Draws) -> Parts:
 
 
 def _of_2000(title: str, values: Draws, *known: Sequence[float]) -> PaperTable:
-    """Means beside those of 2000 trials."""
+    """Return a table of means with those of 2000 trials as reference."""
     pairs = zip(values.items(), chain(*known), strict=True)
     reference = {name: (mean, printed(of, TRIALS, 3)) for (name, of), mean in pairs}
     return PaperTable.of(title, f"{TRIALS} trials of this recipe", values, reference)
 
 
 def _share_moved(trials: np.ndarray) -> float:
-    """How far TER − CER moves along k, as a share of how far the bias moves."""
+    """Return the range of TER − CER over k, as a share of the range of the bias."""
     apparent, conditional, true = trials.mean(axis=0)
-    moved = float(np.ptp(conditional - apparent))  # 0 where a few trials have no bias at all
+    # The range is 0 if a few trials have no bias at all.
+    moved = float(np.ptp(conditional - apparent))
     return float(np.ptp(true - conditional)) / max(moved, 1e-12)
 
 
 SHOWN = (1, 4, 10, 20, 40, 60)
-ZERO = 0.001  # what counts as zero
-N_LINES = 3  # trials drawn one by one
+ZERO = 0.001  # maximum that counts as zero
+N_LINES = 3  # number of trials in the figure
 
 
 def _replicate_2(seed: int, number: int) -> Draws:
-    """100 points, noise .2: three trials, and the mean of all."""
+    """Compute the empirical risk and the criterion of 100 points with noise .2."""
     drawn = kearns_trial(NOISE, N, seed, number)
     return {"apparent": drawn.apparent, "criterion": drawn.criterion()}
 

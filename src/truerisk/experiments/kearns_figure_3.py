@@ -1,4 +1,4 @@
-"""Kearns' Figure 3: choosing k by swapping and by leave-one-out, against the oracle."""
+"""Kearns' Figure 3: the choice of k by swapping and by leave-one-out, compared with the oracle."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ N0S = (5, 10, 20)
 RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
 ORACLE, LOO, LOO_LARGEST, S_5, S, S_20 = range(len(RULES))
 TIES = {LOO: "smallest", LOO_LARGEST: "largest"}
-GAINED = Claim("near", 50.0, 30.0)  # from 20 to 80 per cent
+GAINED = Claim("near", 50.0, 30.0)  # The range is from 20 to 80 per cent.
 TINY = Claim("near", 5.0, 5.0)
-SIMILAR = 0.002  # of the true risk: half of what S gains over LOO where it gains
+SIMILAR = 0.002  # difference of the true risk: half of S's gain over LOO where it gains
 STYLES = {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
-DRAWN = 1  # the noise of the document's figure, as a place in NOISES
+DRAWN = 1  # index in NOISES of the noise in the document's figure
 
-# gains of S over LOO in percent by 1000 trials or more of the same recipe
+# These are gains of S over LOO in percent, by 1000 trials or more of the same recipe.
 GAINS = {
     (100, LOO): (21.0, 16.0, 8.0, 0.5),
     (500, LOO_LARGEST): (56.0, 39.0, 28.0, -4.0),
@@ -35,14 +35,14 @@ DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.0001, 0.
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """Four noise levels, three sizes; every k up to 60."""
+    """Compute all choices for four noise levels, three sizes, and every k up to 60."""
     trials = [[kearns_trial(noise, n, seed, number) for noise in NOISES] for n in SIZES]
     found = np.array([[_choices(drawn) for drawn in row] for row in trials], dtype=float)
     return dict(zip(("k", "true", "estimate"), np.moveaxis(found, 2, 0), strict=True))
 
 
 def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Chosen k, its true risk, and what the rule itself says of it, for every rule."""
+    """Return the chosen k, its true risk, and the rule's own estimate, for every rule."""
     loo, criteria = drawn.leave_one_out, [drawn.criterion(n0) for n0 in N0S]
     curves = [drawn.true, loo, loo, *criteria]
     places = [first_least(curve) for curve in curves]
@@ -53,7 +53,10 @@ def _choices(drawn: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def gain(true: np.ndarray, cv: int) -> tuple[float, float]:
-    """100 (L_CV − L_S) / (L_CV − L_O) of the mean risks, with its standard error (delta method)."""
+    """Return 100 (L_CV − L_S) / (L_CV − L_O) of the mean risks, with its standard error.
+
+    The error comes from the delta method.
+    """
     better, possible = true[:, cv] - true[:, S], true[:, cv] - true[:, ORACLE]
     if possible.mean() == 0:
         return 0.0, float("inf")
@@ -92,7 +95,7 @@ def kearns_figure_3(draws: Draws) -> Parts:
         for at, of, percent in zip(by_noise, at_n, percents, strict=True):
             value, error = gain(of, cv)
             ours[at] = Quantity("", value, error, len(of))
-            # the reference has as many trials at the least, and a rounding
+            # The reference has at least as many trials, and is rounded.
             beside[at] = percent, float(np.hypot(error * np.sqrt(len(of) / TRIALS), 0.5))
         title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {TIES[cv]} k"
         yield PaperTable.of(title, "same recipe", ours, beside, digits=1)
@@ -119,7 +122,7 @@ def kearns_figure_3(draws: Draws) -> Parts:
             f"at noise .4 the gain exists but is tiny: from 0 to 10 % {tied}",
             *gains(cv, HIGH, TINY),
         )
-    for cv, ties in TIES.items():  # quantiles over the same trials
+    for cv, ties in TIES.items():  # Quantiles are over the same trials.
         pairs = _named("quantile by S − by LOO", excess[..., [S, cv]])
         yield Statement.of(
             "the 95 % quantile of the excess over the oracle is always lower for S "
@@ -176,7 +179,7 @@ def _quantile_gap(two: np.ndarray) -> float:
 
 
 def _named(words: str, values: np.ndarray, noises: range = EVERY) -> dict[str, np.ndarray]:
-    """A quantity at every size and at these levels of noise."""
+    """Return a quantity at every size and at these levels of noise, by name."""
     return {
         f"{words}, n = {n}, noise {NOISES[j]}": values[:, i, j]
         for i, n in enumerate(SIZES)

@@ -1,4 +1,4 @@
-"""Mehta's procedures and rules: three parts or folds, extreme rules, rare classes; ROC curves."""
+"""Mehta's procedures and rules: three parts or folds, extreme rules, rare classes, ROC curves."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from truerisk.models import Memoriser
 
 # ---------------------------------------------------------------- the three-way split
 
-N = 100  # rows of a sample, there and below
-N_FRESH = 4000  # rows that only measure the true risk
+N = 100  # number of rows of a sample, here and below
+N_FRESH = 4000  # number of rows that only measure the true risk
 LARGEST = 31
 KS = range(1, LARGEST + 1, 2)
-FIXED = 4  # the candidate (k = 9) whose risk is estimated without any choice
-NEAR_RISK = 0.1  # of the true risk: what counts as estimating it
+FIXED = 4  # index of the candidate (k = 9) whose risk is estimated without a choice
+NEAR_RISK = 0.1  # share of the true risk within which an estimate counts as correct
 FOLDS = {"10-fold": KFold(10), "leave-one-out": LeaveOneOut()}
 WAYS = ("validation", "test", *FOLDS)
 
 
 def _replicate_three_way(seed: int, number: int) -> Draws:
-    """100 rows: half to train, a quarter to validate, a quarter to test; nearest neighbours.
+    """Split 100 rows into training, validation and test rows; fit nearest neighbours.
 
-    For each way, the error of the selected rule beside its true risk.
+    For each way of splitting, the error of the selected rule is returned with its true risk.
     """
     rng = stream("mehta three-way", seed, number)
     own = int(rng.integers(2**63))
@@ -71,7 +71,7 @@ def mehta_three_way(draws: Draws) -> Parts:
         selected[f"{way}: error of the selected"] = errors[way]
         selected[f"{way}: its true risk, all rows"] = risks[way]
     yield PaperTable.of("the selected rule", "document", selected)
-    # of k = 9, nothing being selected
+    # These are for k = 9, without a selection.
     both, own = draws["fixed"], draws["true of fixed"]
     deviation, away = ((both - of.mean(axis=0)) ** 2 for of in (both, own))
     beside_own = (both - own[:, None]) ** 2
@@ -136,18 +136,19 @@ def mehta_three_way(draws: Draws) -> Parts:
 # ---------------------------------------------------------------- extreme rules, rare classes
 
 N_TEST = 1000
-POSITIVE = 0.3  # the share of ones: the memoriser's test error, not one minus it
-RARE, N_RARE = 0.01, 20_000  # of the imbalanced classes; rows to learn, and as many to test
-APART = 2.0  # the means of the two classes
+POSITIVE = 0.3  # Share of ones. The memoriser's test error is this, not one minus it.
+RARE, N_RARE = 0.01, 20_000  # share of the rare class; number of training rows, and of test rows
+APART = 2.0  # difference of the class means
 BETAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
 NEAR = 0.01
 OF_RARE = ("risk", "true positive rate", "true negative rate", "precision")
 
 
 def _replicate_rules(seed: int, number: int) -> Draws:
-    """The constant, the memoriser, and a rule with a threshold where one row in 100 is positive.
+    """Test the constant, the memoriser, and a threshold rule for a class with a share of 1 %.
 
-    The last is f(x) = 1 where g(x) ≥ β (equation 3), with g the true probability of the rare class.
+    The last one is f(x) = 1 if g(x) ≥ β (equation 3), where g is the true probability of the rare
+    class.
     """
     rng = stream("mehta rules", seed, number)
     x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE
@@ -169,7 +170,7 @@ def _replicate_rules(seed: int, number: int) -> Draws:
 
 
 def _errors(wrong: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Training error, test error, and the shares of positives among both."""
+    """Return training error, test error, and the shares of positives in both parts."""
     return np.array([part.mean() for part in (wrong[:N], wrong[N:], y[:N], y[N:])])
 
 
@@ -261,14 +262,14 @@ def mehta_rules(draws: Draws) -> Parts:
 
 # ---------------------------------------------------------------- ROC curves of spam
 
-TESTED = 1536  # of 4601
+TESTED = 1536  # number of test rows out of 4601
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
-GRID = np.linspace(0, 1, 201)  # of true positive rates along which curves are drawn
+GRID = np.linspace(0, 1, 201)  # true positive rates at which curves are drawn
 MARKS = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}  # thresholds β
-COMPETITIVE = 0.01  # of a true positive rate
+COMPETITIVE = 0.01  # maximum difference of a true positive rate
 HORRIBLE, A_LITTLE, MASSIVE = 0.5, RATES.index(0.95), 0.25
 LEAVES = 17
-SPARED = 5.0  # times as much weight for good mail
+SPARED = 5.0  # relative weight of good mail
 MODELS = ("GAM", "tree", "weighted tree")
 
 
@@ -292,7 +293,7 @@ def _model(name: str) -> Any:
 
 
 def _replicate_spam(seed: int, number: int) -> Draws:
-    """Random splits of the 4601 messages: 3065 to learn, 1536 to draw the curves."""
+    """Split the 4601 messages randomly: 3065 to train, 1536 to draw the curves."""
     X, y = _messages()
     test, train = np.split(stream("mehta spam", seed, number).permutation(len(y)), [TESTED])
     fitted = (_model(name).fit(X[train], y[train]) for name in MODELS)
@@ -312,13 +313,13 @@ def _replicate_spam(seed: int, number: int) -> Draws:
 
 
 def _along(x: np.ndarray, y: np.ndarray, at: Sequence[float] | np.ndarray) -> np.ndarray:
-    """One rate where the other is so large, along the lines between thresholds."""
+    """Return one rate at given values of the other, by interpolation between thresholds."""
     places, first = np.unique(x, return_index=True)
     return np.interp(at, places, y[first])
 
 
 def precision(tpr: np.ndarray, tnr: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Of what is called spam, the share that is; `share` is that of all messages."""
+    """Return the share of spam among the messages called spam; `share` is that among all."""
     hits = share * tpr
     return np.asarray(hits / (hits + (1 - share) * (1 - tnr)))
 
@@ -375,7 +376,8 @@ def mehta_spam(draws: Draws) -> Parts:
         {f"GAM − {name}": areas["GAM"] - areas[name] for _, name in trees},
     )
 
-    # true negative along true positive rates, as the document has its axes; precision, recall
+    # True negative rates are drawn over true positive rates, as in the document; then precision
+    # over recall.
     share, ends = draws["share of spam"][:, None, None], np.array([0.0, 1.0])
     curve, (found, spared) = draws["curve"], np.moveaxis(draws["at β"], -1, 0)
 
@@ -391,6 +393,7 @@ def mehta_spam(draws: Draws) -> Parts:
     roc = (*lines(GRID, curve, spared), chance)
     yield Panel("ROC curves, mean over splits", "true positive rate", "true negative rate", roc)
     all_spam = Series("share of spam", ends, np.full(2, share.mean()), "k:", 0.8)
-    recall, of_calls = GRID[1:], precision(GRID[1:], curve[:, :, 1:], share)  # of no call: 0/0
+    # Without any call the precision is 0/0.
+    recall, of_calls = GRID[1:], precision(GRID[1:], curve[:, :, 1:], share)
     by_recall = (*lines(recall, of_calls, precision(found, spared, share)), all_spam)
     yield Panel("the same, by precision", "recall (true positive rate)", "precision", by_recall)

@@ -1,9 +1,10 @@
-"""Sentences of a document, judged by tests: what is claimed, how sure ours is, and the answer.
+"""Statements of a document, judged by tests.
 
-A sentence claims where one or several quantities lie. Each has its estimate with a standard error
-over replicates. A sentence holds where every quantity lies where it is claimed, at a joint level of
-99 per cent (Student's t, Bonferroni), and does not hold where one of them lies elsewhere at that
-level. Anything else is undecided, and so is everything that fewer than ten replicates say.
+A statement claims where one or several quantities lie. Each quantity has an estimate with a
+standard error over replicates. A statement holds if every quantity lies where it is claimed, at a
+joint level of 99 per cent (Student's t, Bonferroni), and does not hold if one of them lies
+elsewhere at that level. Anything else is undecided, and so is every result from fewer than ten
+replicates.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from scipy.special import stdtrit
 from truerisk.extend import UNWRITTEN
 
 LEVEL = 0.99
-FEWEST = 10  # replicates: of nine signs at random all agree once in 256
-SAMPLES = 200  # of the bootstrap, for quantities that are no means
-SHOWN = 4  # quantities of a sentence that are printed one by one, whatever they say
+FEWEST = 10  # Minimum number of replicates. Nine random signs all agree once in 256 times.
+SAMPLES = 200  # number of bootstrap samples for quantities other than means
+SHOWN = 4  # number of quantities of a statement that are always printed one by one
 WIDTH = 100
 
 Verdict = Literal["holds", "does not hold", "undecided"]
@@ -30,14 +31,14 @@ Side = Literal["above", "below", "near"]
 
 @dataclass(frozen=True)
 class Claim:
-    """Where a sentence has a truth: above `null`, below it, or near it, within `tolerance`."""
+    """The claimed position of a quantity: above `null`, below it, or within `tolerance` of it."""
 
     side: Side
     null: float = 0.0
     tolerance: float = 0.0
 
     def met_by(self, low: float, high: float) -> tuple[bool, bool]:
-        """Whether all of an interval lies where it is claimed, and whether all lies elsewhere."""
+        """Return whether an interval is all where it is claimed, and whether all is elsewhere."""
         if self.side == "near":
             least, most = self.null - self.tolerance, self.null + self.tolerance
             return low >= least and high <= most, high < least or low > most
@@ -52,21 +53,24 @@ class Claim:
         return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
 
 
-ABOVE, BELOW = Claim("above"), Claim("below")  # zero
+ABOVE, BELOW = Claim("above"), Claim("below")  # Both claims compare with zero.
 
 
 def share_error(share: float, n: int) -> float:
-    """Standard error of a share, in per cent; of 0 or 1, too, it is not 0 (Agresti and Coull)."""
+    """Return the standard error of a share in per cent (Agresti and Coull).
+
+    It is not 0 for a share of 0 or 1 either.
+    """
     middle = (share * n + 2) / (n + 4)
     return 100 * float(np.sqrt(middle * (1 - middle) / n))
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """An estimate, and where a sentence claims that its truth lies.
+    """An estimate, and the claimed position of its true value.
 
-    `replicates` are those behind the standard error; None is a number without chance, which
-    decides as it stands.
+    `replicates` is the number behind the standard error; None is for a number without randomness,
+    which is compared directly.
     """
 
     name: str
@@ -80,7 +84,7 @@ class Quantity:
     def mean(
         cls, name: str, values: np.ndarray, claim: Claim = ABOVE, *, digits: int = 4
     ) -> Quantity:
-        """The mean of one value per replicate; not a number where there are none."""
+        """Return the mean of one value per replicate; NaN if there are none."""
         values, n = np.asarray(values, dtype=float), len(values)
         mean = float(values.mean()) if n else float("nan")
         error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
@@ -88,7 +92,7 @@ class Quantity:
 
     @classmethod
     def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
-        """A share in per cent."""
+        """Return a share in per cent."""
         n, share = len(hits), float(np.mean(hits))
         return cls(name, 100 * share, share_error(share, n), n, claim, 1)
 
@@ -102,16 +106,17 @@ class Quantity:
         *,
         digits: int = 4,
     ) -> Quantity:
-        """Any statistic of the replicates (first axis), with its bootstrap standard error."""
+        """Return a statistic of the replicates (first axis) with its bootstrap standard error."""
         n, rng = len(values), np.random.default_rng(0)
-        with np.errstate(invalid="ignore", divide="ignore"):  # a sample of few may hold one alone
+        # A small sample may contain a single value only.
+        with np.errstate(invalid="ignore", divide="ignore"):
             drawn = [float(statistic(values[rng.integers(n, size=n)])) for _ in range(SAMPLES)]
         error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
         return cls(name, float(statistic(values)), error, n, claim, digits)
 
     @classmethod
     def nearer(cls, name: str, both: np.ndarray, *, digits: int = 4) -> Quantity:
-        """By how much the mean of the first column lies nearer to 0 than that of the second."""
+        """Return how much nearer to 0 the mean of the first column is than that of the second."""
 
         def gap(some: np.ndarray) -> float:
             first, second = np.abs(some.mean(axis=0))
@@ -121,11 +126,11 @@ class Quantity:
 
     @classmethod
     def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
-        """A number without chance."""
+        """Return a number without randomness."""
         return cls(name, float(value), 0.0, None, claim, digits)
 
     def verdict(self, level: float = LEVEL) -> Verdict:
-        """Whether its interval by Student's t lies where it is claimed, elsewhere, or on both."""
+        """Return whether Student's t interval lies where it is claimed, elsewhere, or in both."""
         n, reach = self.replicates, 0.0
         if n is not None:
             if n < FEWEST or not np.isfinite([self.value, self.std_error]).all():
@@ -144,7 +149,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of the document, the quantities that it claims something of, and the answer."""
+    """A statement of the document, the quantities that it is about, and the verdict."""
 
     text: str
     quantities: tuple[Quantity, ...] = field(metadata=UNWRITTEN)
@@ -162,7 +167,7 @@ class Statement:
         digits: int = 4,
         remark: str = "",
     ) -> Statement:
-        """A sentence, and one by one what it says; of named values it says where the mean lies."""
+        """Make a statement of quantities, or of named values whose means it is about."""
         every: list[Quantity] = []
         for one in said:
             if isinstance(one, Quantity):
@@ -173,13 +178,13 @@ class Statement:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of every quantity, at a level by which all of them together have 99 per cent."""
+        """Verdicts on all quantities, at a level that gives them 99 per cent jointly."""
         level = 1 - (1 - LEVEL) / len(self.quantities)
         return tuple(quantity.verdict(level) for quantity in self.quantities)
 
     @property
     def verdict(self) -> Verdict:
-        """One that does not hold refutes the sentence; all of them together confirm it."""
+        """The joint verdict: one failed quantity refutes the statement, all together confirm it."""
         every = set(self.verdicts)
         if "does not hold" in every:
             return "does not hold"
@@ -187,7 +192,7 @@ class Statement:
 
     @property
     def tests(self) -> list[dict[str, Any]]:
-        """The numbers, what is claimed of each, and whether it is so."""
+        """The numbers, the claim about each, and the verdict on it."""
         return [
             {
                 "name": one.name,
@@ -204,7 +209,7 @@ class Statement:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """A line per quantity; of many, those that hold are counted."""
+        """A line per quantity; if there are many, those that hold are counted."""
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
         told = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
         lines = [f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in told]
@@ -224,7 +229,7 @@ class Statement:
 
 
 def wrapped(text: str, indent: str) -> str:
-    """Lines of at most 100 characters; a word is never broken."""
+    """Break a text into lines of at most 100 characters, without breaking words."""
     return textwrap.fill(
         text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

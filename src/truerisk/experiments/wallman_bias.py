@@ -1,4 +1,4 @@
-"""Wallman §5.3, §5.4, §3.5: why a chosen classifier's error is too small; an error's posterior."""
+"""Wallman §5.3, §5.4, §3.5: why a chosen classifier's error is too small; posterior errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truerisk.experiments.wallman_comparison import NEAREST, classifiers
 from truerisk.extend import Family, Method
 from truerisk.methods import KFold, LeaveOneOut
 
-REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # and the numbers of their equations
+REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # The names include the numbers of their equations.
     "reported, p_a (6)",
     "all estimates, p_b (7)",
     "true, p (5)",
@@ -25,30 +25,30 @@ REPORTED, UNSELECTED, TRUE, TAKEN = ERRORS = (  # and the numbers of their equat
 
 
 def choice(sample: Sample, method: Method, family: Family, splits: int) -> np.ndarray:
-    """The candidate with the least estimate, the estimates of all, and their true errors."""
+    """Return the candidate with the smallest estimate, all estimates, and all true errors."""
     estimates = sample.risks(method, family, splits)
     return np.concatenate([[estimates.argmin()], estimates, sample.errors(family).ravel()])
 
 
 def bias_of(choices: np.ndarray) -> SelectionBias:
-    """What many choices say together, a row each."""
+    """Return the selection bias over many choices, one per row."""
     estimates, true = np.split(choices[:, 1:], 2, axis=1)
     return SelectionBias(estimates, choices[:, 0].astype(int), true)
 
 
 def errors_of(choices: np.ndarray) -> dict[str, Any]:
-    """The distributions of `ERRORS`."""
+    """Return the distributions of `ERRORS`."""
     return dict(zip(ERRORS, bias_of(choices).parts.values(), strict=True))
 
 
 def mean_of(mixture: Any) -> Quantity:
-    """Its mean, to stand in a table."""
+    """Return the mean of a distribution as a table entry."""
     error = float("inf") if mixture.std_error is None else mixture.std_error
     return Quantity("", mixture.mean, error, None)
 
 
 def gap(choices: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quantity:
-    """By how much the mean of one distribution lies above that of another."""
+    """Return how much larger the mean of one distribution is than that of another."""
 
     def statistic(some: np.ndarray) -> float:
         errors = errors_of(some)
@@ -60,17 +60,18 @@ def gap(choices: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quanti
 # ---------------------------------------------------------------- why the bias occurs
 
 N = 50
-LARGEST = N - 2  # leave-one-out trains on 49 rows: beyond that no k differs
+LARGEST = N - 2  # Leave-one-out trains on 49 rows, so that larger k make no difference.
 KS = range(1, LARGEST + 1)
-# rows of a data set, and fresh rows of each class: of few rows estimates vary more than errors do
+# The keys are rows of a data set, the values fresh rows of each class: with few rows estimates vary
+# more than errors do.
 FRESH = {20: 250, N: 2000, 100: 250, 200: 250}
-NEAR = 0.05  # of the true error: what counts as unbiased
-OFTEN = 20  # choices of a k from which its own numbers are told
+NEAR = 0.05  # share of the true error within which it counts as unbiased
+OFTEN = 20  # number of choices of a k from which its own numbers are reported
 EDGES = np.arange(0, 0.52, 0.02)
 
 
 def _replicate_bias(seed: int, number: int) -> Draws:
-    """Leave-one-out of every k; the least error wins, the lowest k among equals."""
+    """Compute leave-one-out for every k; the smallest error wins, the lowest k if tied."""
     draws: dict[str, np.ndarray] = {}
     for n, n_fresh in FRESH.items():
         rng = stream("wallman bias" if n == N else f"wallman bias {n}", seed, number)
@@ -97,7 +98,7 @@ def wallman_bias(draws: Draws) -> Parts:
     estimates, chosen, true = of.estimates, of.chosen, of.true_risks
     times = np.bincount(chosen, minlength=len(KS))
     yield PaperTable.of("mean errors", "document", {name: mean_of(errors[name]) for name in ERRORS})
-    most = np.sort(np.argsort(-times, kind="stable")[:8])  # those taken most often
+    most = np.sort(np.argsort(-times, kind="stable")[:8])  # the most frequent choices
     by_candidate = {
         "α": [chosen == n for n in most],
         "estimates when taken": [estimates[chosen == n, n] for n in most],
@@ -146,7 +147,7 @@ def wallman_bias(draws: Draws) -> Parts:
 
     lines = []
     for name, style in zip((REPORTED, UNSELECTED, TRUE), ("C0-", "C1--", "k:"), strict=True):
-        # estimates are multiples of 1/50: a bin each, its edges between them
+        # Estimates are multiples of 1/50, with a bin for each.
         values, weights = errors[name].values, errors[name].weights
         share, _ = np.histogram(values + EDGES[1] / 2, EDGES, weights=weights)
         lines.append(Series(name, (EDGES[1:] + EDGES[:-1]) / 2 - EDGES[1] / 2, share, style))
@@ -159,7 +160,8 @@ def wallman_bias(draws: Draws) -> Parts:
         mean_line("true errors", ks, true, "k:"),
         Series(f"estimates when taken ({OFTEN} times or more)", ks[seen], when, "C0o"),
     )
-    heights = (0.05, 0.35)  # with most of the rows as neighbours any rule guesses, which is beyond
+    # With most of the rows as neighbours any rule guesses, which is outside the range.
+    heights = (0.05, 0.35)
     yield Panel("classifier by classifier", "k", "mean error", by_k, limits=heights)
     shares = (Series("", ks, of.shares),)
     yield Panel("how often each is taken", "k", "α", shares, kind="bars")
@@ -167,18 +169,21 @@ def wallman_bias(draws: Draws) -> Parts:
 
 # ---------------------------------------------------------------- the bias of other choices
 
-ROWS = N, 1000  # to learn from, and fresh ones
+ROWS = N, 1000  # numbers of training rows and of fresh rows
 COLUMNS = GENES, TELLING = 60, 10
-APART = 0.8  # means of the ten genes; the others are noise
-KEPT = 10  # genes, where their number is not chosen
-SIZES = (1, 2, 3, 5, 8, 13, 20, 30)  # numbers of genes, or of components
+APART = 0.8  # difference of the class means of ten genes; the others are noise
+KEPT = 10  # number of genes if it is not chosen
+SIZES = (1, 2, 3, 5, 8, 13, 20, 30)  # These are numbers of genes, or of components.
 ODD = range(1, 16, 2)  # numbers of neighbours
 CHOICES = ("neighbours", "genes", "components", "classifier")
 
 
 @lru_cache(maxsize=1)
 def families() -> dict[str, Family]:
-    """What is chosen, everything else being fixed; genes are ranked in each training set."""
+    """Return the families for each choice, everything else being fixed.
+
+    Genes are ranked in each training set.
+    """
     from sklearn.decomposition import PCA
     from sklearn.feature_selection import SelectKBest
     from sklearn.pipeline import Pipeline
@@ -197,7 +202,7 @@ def families() -> dict[str, Family]:
 
 
 def _replicate_choices(seed: int, number: int) -> Draws:
-    """10-fold cross-validation of every candidate of each choice, and their true errors."""
+    """Cross-validate (10-fold) every candidate of each choice, and compute their true errors."""
     sample = Sample.alternating(ROWS, COLUMNS, APART, stream("wallman choices", seed, number))
     return {name: choice(sample, KFold(10), of, number) for name, of in families().items()}
 
@@ -233,9 +238,9 @@ def wallman_choices(draws: Draws) -> Parts:
 # ---------------------------------------------------------------- the posterior of a true error
 
 LEVEL = 0.95
-TESTED = (60, 150)  # rows that test a1 and a2 of Figure 5
+TESTED = (60, 150)  # number of rows that test a1 and a2 of Figure 5
 PER_REPLICATE = 20
-# errors, n: upper bound, P(error > ½), E[error²], to ten digits
+# The keys are errors and n; the values are upper bound, P(error > ½) and E[error²], to ten digits.
 EXACT = {
     (0, 60): (0.0479239521, 4.3368086899e-19, 0.0005120328),
     (6, 60): (0.1849297991, 2.6903070049e-11, 0.0143369176),
@@ -247,9 +252,9 @@ GRID = np.linspace(0.0, 0.75, 751)
 
 
 def _replicate_posterior(seed: int, number: int) -> Draws:
-    """A true error from the flat prior, a test of a rule that has it, its posterior.
+    """Draw true errors from the flat prior, test rules with them, and check the posteriors.
 
-    With the prior that nature uses, a bound at 95 % holds in 95 % of the tests, exactly.
+    If nature uses this prior, a bound at 95 % holds in exactly 95 % of the tests.
     """
     rng = stream("wallman posterior", seed, number)
     draws: dict[str, np.ndarray] = {}
@@ -278,7 +283,7 @@ def wallman_posterior(draws: Draws) -> Parts:
     for (errors, n), (upper, above, square) in EXACT.items():
         ours, name = ErrorPosterior(errors, n).measures(LEVEL), f"{errors} errors in {n}"
         measures[f"{name}: (ub)"], exact[f"{name}: (ub)"] = ours.ub, (upper, HALF_A_UNIT)
-        tail = f"{name}: log10 (50 %)"  # far tails by their logarithm
+        tail = f"{name}: log10 (50 %)"  # Far tails are compared by their logarithm.
         measures[tail] = float(np.log10(ours.above_half))
         exact[tail] = float(np.log10(above)), HALF_A_UNIT / np.log(10)
         measures[f"{name}: (q2)"], exact[f"{name}: (q2)"] = ours.q2, (square, HALF_A_UNIT)
@@ -315,16 +320,16 @@ def wallman_posterior(draws: Draws) -> Parts:
     lines = tuple(
         Series(f"{errors} of {n}", GRID, ErrorPosterior(errors, n).pdf(GRID)) for errors, n in EXACT
     )
-    top = (0.0, 20.0)  # that of no error in 60 begins at 61, and would flatten the others
+    top = (0.0, 20.0)  # The density of no error in 60 begins at 61, and would flatten the others.
     density = "density (of 0 of 60 up to 61)"
     yield Panel("", "true error", density, lines, limits=top)
 
 
 def _held_with(n: int, n_tested: int) -> float:
-    """Return the share of truths below a 95 % bound from the errors in `n_tested` rows, said of n.
+    """Return the share of true errors below a 95 % bound that assumes n tested rows.
 
-    Truths are drawn from the flat prior, so every number of errors is as likely as any other. More
-    errors than n have no posterior and are left out.
+    The errors come from `n_tested` rows. True errors are drawn from the flat prior, so that every
+    number of errors is equally likely. More errors than n have no posterior and are left out.
     """
     held = [
         ErrorPosterior(errors, n_tested).cdf(ErrorPosterior(errors, n).upper(LEVEL))

@@ -1,6 +1,6 @@
 """Wallman's Figures 5 and 1: a tuned choice of classifier against one fixed in advance.
 
-Figure 1 shows the four problems of Figure 5 as points, and the least error that each allows.
+Figure 1 shows the four problems of Figure 5 as points, and the Bayes error of each.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from truerisk.models import FisherClassifier, ParzenClassifier
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
 MEASURES = ("ub", "50 %", "q2", "err", "true")
-PLACES = np.arange(1.0, len(MEASURES) + 1)  # of the bars
+PLACES = np.arange(1.0, len(MEASURES) + 1)  # positions of the bars
 LEARNERS = ("3-NN", "tree", "Parzen", "Fisher")
-NEAREST = 0  # the learner that a2 fixes in advance
-USUAL = "lissack-fu"  # the widths of the Parzen classifier
+NEAREST = 0  # index of the learner that a2 fixes in advance
+USUAL = "lissack-fu"  # the usual widths of the Parzen classifier
 TINY = 1e-3
 ALMOST_EVERY = 95  # per cent
 
 
 @dataclass(frozen=True)
 class WallmanCase:
-    """A distribution, the widths of the Parzen classifier, and the winners that 001 names."""
+    """A distribution, the widths of the Parzen classifier, and the winners named by 001."""
 
     name: str
     problem: GaussianProblem
-    winners: str  # "1" or "2" for each measure
+    winners: str  # the winner ("1" or "2") for each measure
     widths: str = USUAL
 
 
@@ -63,7 +63,7 @@ SITUATIONS = (
     WallmanCase("Highleyman, likelihood widths", ROTATED, "22222", widths="maximum-likelihood"),
     WallmanCase("colon", make_colon2d, "22212"),
 )
-# wins of a1 and of a2 in 1000 data sets of an earlier run of this recipe
+# These are wins of a1 and of a2 in 1000 data sets of an earlier run of this recipe.
 COUNTS = {
     "simple": ((444, 556), (47, 953), (608, 392), (657, 324), (800, 199)),
     "difficult": ((881, 119), (222, 778), (941, 59), (963, 35), (1000, 0)),
@@ -71,27 +71,29 @@ COUNTS = {
 
 
 def _replicate_5(seed: int, number: int) -> Draws:
-    """Two ways to use 180 rows.
+    """Compare two ways to use 180 rows.
 
-    a1: the best of four classifiers by 5-fold reversed cross-validation of 120 rows, trained on 30
-    of them, tested on the other 60. a2: 3-NN, trained on 30 rows, tested on the other 150.
+    a1 is the best of four classifiers by 5-fold reversed cross-validation of 120 rows, trained on
+    30 of them and tested on the other 60. a2 is 3-NN, trained on 30 rows and tested on the other
+    150.
     """
     draws: dict[str, np.ndarray] = {}
     for situation in SITUATIONS:
-        # situations of one problem share their data
+        # Cases of one problem share their data.
         rng = stream(f"wallman comparison {situation.problem.name}", seed, number)
         data, order = _drawn(situation.problem, rng)
         tuning, test = order[:N_TUNING], order[N_TUNING:]
-        # trained on 24 rows of the 120, tested on the other 96
+        # Each fit is trained on 24 of the 120 rows, and tested on the other 96.
         folds = ReversedKFold(FOLDS, folds=np.argsort(tuning) % FOLDS, average="pooled")
         rows, learners = data.subset(np.sort(tuning)), classifiers(situation.widths)
         every = [evaluated(folds, family, rows, ZeroOne(), 0).tested for family in learners]
-        chosen = int(np.argmin([tested.value for (tested,) in every]))  # of equal ones the first
+        chosen = int(np.argmin([tested.value for (tested,) in every]))  # Ties go to the first one.
         design = rng.permutation(tuning)[:N_DESIGN]
         a1 = _measured(learners[chosen], data, design, test)
         a2 = _measured(learners[NEAREST], data, *np.split(rng.permutation(N), [N_DESIGN]))
         draws |= {
-            f"{situation.name}: verdicts": np.sign(a2 - a1).astype(int),  # 1: a1 did better
+            # 1 means that a1 did better.
+            f"{situation.name}: verdicts": np.sign(a2 - a1).astype(int),
             f"{situation.name}: choice": np.array(chosen),
             f"{situation.name}: above ½": np.array([a1[1], a2[1]]),
         }
@@ -100,7 +102,7 @@ def _replicate_5(seed: int, number: int) -> Draws:
 
 @lru_cache(maxsize=2)
 def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
-    """The four of the document, in its order."""
+    """Return the four classifiers of the document, in its order."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -113,10 +115,10 @@ def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
 
 
 def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np.ndarray]:
-    """The 180 rows and after them the validation rows; an order of the 180, by which they split.
+    """Draw 180 rows followed by validation rows, and an order of the 180 for splits.
 
-    Folds and sets are drawn without regard to class; an order that leaves a fold of 24 or a set of
-    30 rows with one class (in 10⁷ one) is drawn again.
+    Folds and sets are drawn without regard to class. An order in which a fold of 24 or a set of 30
+    rows has a single class (one in 10⁷) is drawn again.
     """
     data = Sample.of(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).whole
     while True:
@@ -126,7 +128,7 @@ def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np
 
 
 def _measured(family: Family, data: Data, design: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """The four measures of the tested rule and its error on the validation rows."""
+    """Return the four measures of the tested rule and its error on the validation rows."""
     validation = np.arange(N, data.n_rows)
     plan = plan_of(data.n_rows, (design, test), (design, validation))
     labels = answered(family, data, ZeroOne(), plan).values[0]
@@ -170,7 +172,7 @@ def wallman_figure_5(draws: Draws) -> Parts:
         higher = np.array([int(winner) - 1 for winner in situation.winners])
         tops = [both[who][place] for place, who in enumerate(higher)]
         heights = np.array([top.value + REACH * top.std_error for top in tops])
-        places = PLACES + 0.4 * higher - 0.2  # over the winner's bar of the two
+        places = PLACES + 0.4 * higher - 0.2  # The marker is over the bar of the winner.
         won = Series("the document's winner", places, heights.clip(max=100) + 4, "kv")
         yield Panel(name, "measure", "wins in per cent", (*bars, won), "bars", MEASURES, (0, 100))
     yield MeansGrid.of("wins in per cent, by each measure", MEASURES, wins, digits=1)
@@ -185,7 +187,7 @@ def wallman_figure_5(draws: Draws) -> Parts:
 
 
 def _against(name: str, both: list[list[Quantity]]) -> PaperTable:
-    """Wins beside those of the earlier run."""
+    """Return a table of wins with those of the earlier run as reference."""
     ours = {f"a{who}, {one.name}": one for who, of in enumerate(both, start=1) for one in of}
     shares = np.array(COUNTS[name]).T.ravel() / 1000
     known = {n: (100 * p, share_error(p, 1000)) for n, p in zip(ours, shares.tolist(), strict=True)}
@@ -194,10 +196,10 @@ def _against(name: str, both: list[list[Quantity]]) -> PaperTable:
 
 
 def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) -> Parts:
-    """Who has the higher score, as 001 §4.2 says in words."""
+    """Yield statements on who has the higher score, as 001 §4.2 says in words."""
     for winner, first, second in zip(situation.winners, a1, a2, strict=True):
         p1, p2, n = first.value / 100, second.value / 100, first.replicates or 1
-        # where one of the shares is 0, too, the error of their difference is not 0
+        # The error of the difference is not 0 even if one of the shares is 0.
         one, two = ((p * n + 1) / (n + 3) for p in (p1, p2))
         error = 100 * float(np.sqrt((one + two - (one - two) ** 2) / n))
         name, claim = "wins of a1 − wins of a2, per cent", ABOVE if winner == "1" else BELOW
@@ -215,7 +217,7 @@ PROBLEMS = tuple({one.problem.name: one.problem for one in SITUATIONS}.values())
 
 
 def _replicate_1(seed: int, number: int) -> Draws:
-    """1000 points of each class of each problem; the first replicate is drawn."""
+    """Draw 1000 points of each class of each problem; the first replicate is in the figure."""
     draws: dict[str, np.ndarray] = {}
     for problem in PROBLEMS:
         rng = stream(f"wallman figure 1 {problem.name}", seed, number)

@@ -1,4 +1,4 @@
-"""Wallman §6: genes chosen on all rows before the folds, or in each of them."""
+"""Wallman §6: genes chosen on all rows before the folds, or within each of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from truerisk.methods import Apparent, KFold
 ROWS = N, N_FRESH = 50, 500
 GENES = 500
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, GENES)
-PROBLEMS = {"no gene tells": 0, "ten genes tell": 10}  # of means 1 apart
+# number of genes whose class means differ by 1
+PROBLEMS = {"no gene tells": 0, "ten genes tell": 10}
 APPARENT, OUTSIDE, INSIDE, TRUE = WAYS = (
     "its own rows",
     "folds, genes chosen on all rows",
@@ -25,7 +26,7 @@ MUCH, NEAR = 0.05, 0.02
 
 
 def _replicate(seed: int, number: int) -> Draws:
-    """Three neighbours on the genes of largest F, by the same ten folds inside and outside."""
+    """Fit 3-NN on the genes with the largest F, chosen outside or inside the same ten folds."""
     from sklearn.feature_selection import SelectKBest
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import Pipeline
@@ -95,7 +96,7 @@ def _each(problem: str, gaps: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _step(k: int, *errors: np.ndarray) -> str:
-    """What k genes do, in words; ±: one standard error."""
+    """Describe the effect of k genes in words; ± is one standard error."""
     means = (Quantity.mean("", 100 * each) for each in errors)
     own, outside, inside, fresh, hidden = (f"{q.value:.1f} ± {q.std_error:.1f}" for q in means)
     told = f"Choosing on all rows hides {hidden} points of it."

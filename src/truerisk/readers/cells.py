@@ -1,8 +1,8 @@
-"""A column of cells: what is distinct in it, and the numbers that it holds.
+"""A column of cells: its distinct words, and its numbers.
 
-A reader gives a list of strings, all of which are words here, or `Laid` cells, of which plain
-numbers were read as such: only the other cells are words. What a word means is decided in
-`columnar.py` and `roles.py`, and for both alike.
+A reader returns a list of strings, all of which are words here, or `Laid` cells, in which plain
+numbers were already read, so that only the other cells are words. The meaning of a word is
+determined in `columnar.py` and `roles.py`, for both in the same way.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _visible(character: str) -> str:
 
 
 def quoted(text: object, longest: int = _LONGEST) -> str:
-    r"""`text` in quotes, on one line, no longer than `longest`; invisible characters are escaped.
+    r"""Return `text` in quotes on one line, cut to `longest`, with invisible characters escaped.
 
     >>> quoted("colour")
     "'colour'"
@@ -43,12 +43,12 @@ def quoted(text: object, longest: int = _LONGEST) -> str:
 
 
 def listed(names: Sequence[object], most: int = 8) -> str:
-    """Quoted names with commas; after `most` of them how many more there are."""
+    """Return quoted names with commas; after `most` of them, say how many more there are."""
     return first_few([quoted(name) for name in names], most)
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
-    """`n` with its noun.
+    """Return `n` with its noun.
 
     >>> counted(1, "row"), counted(2, "row"), counted(2, "class", "classes")
     ('1 row', '2 rows', '2 classes')
@@ -62,22 +62,22 @@ _ROWS_AT_A_TIME = 4_000
 
 @frozen(eq=False)
 class Tally:
-    """The distinct words as they first appear, how many rows have each, and the first of these."""
+    """The distinct words in order of appearance, the number of rows with each, and first rows."""
 
     words: list[str]
     counts: NDArray[np.int64]
     firsts: NDArray[np.int64]
 
     def n_of(self, chosen: Sequence[bool] | NDArray[np.bool_]) -> int:
-        """The number of rows whose word is chosen."""
+        """Return the number of rows with one of the chosen words."""
         return int(self.counts[np.array(chosen, dtype=bool)].sum())
 
     def first_row(self, chosen: Sequence[bool]) -> int:
-        """The first row whose word is chosen."""
+        """Return the first row with a chosen word."""
         return int(self.firsts[chosen.index(True)])
 
     def first_word(self, chosen: Sequence[bool]) -> str:
-        """The chosen word that stands first."""
+        """Return the first chosen word."""
         return self.words[chosen.index(True)]
 
 
@@ -89,24 +89,24 @@ class Cells(Protocol):
 
     @property
     def tally(self) -> Tally:
-        """The words: all cells, or those that are no plain numbers."""
+        """The words: all cells, or those that are not plain numbers."""
 
     @property
     def span(self) -> tuple[float, float]:
-        """The least and the largest plain number, +inf and -inf where there is none."""
+        """The smallest and the largest plain number, +inf and -inf if there is none."""
 
     def as_words(self) -> Cells:
-        """The column with words alone."""
+        """Return the column with all cells as words."""
 
     def codes(self) -> NDArray[np.intp]:
-        """The word of each row, of a column with words alone."""
+        """Return the index of each row's word, for a column of words only."""
 
     def floats(self, of_words: OfWords) -> NDArray[np.float64]:
-        """The plain numbers, and for every word its number; NaN where it has none."""
+        """Return the plain numbers, and the given number for every word; NaN if it has none."""
 
 
 class Listed:
-    """Cells as text one by one, which Python reads anyway: all are words."""
+    """Cells that Python reads as text one by one, so that all are words."""
 
     span = (np.inf, -np.inf)
 
@@ -117,7 +117,7 @@ class Listed:
         codes = np.fromiter(map(place.__getitem__, cells), dtype=np.int32, count=len(cells))
         self._codes = codes
         firsts = np.empty(len(words), dtype=np.int64)
-        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # what is written last stays
+        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # The last assignment wins.
         self.tally = Tally(words, np.bincount(codes), firsts)
 
     def as_words(self) -> Listed:
@@ -132,11 +132,11 @@ class Listed:
 
 @frozen(eq=False)
 class Laid:
-    """A column of a sheet, in which the compiled reader has laid the plain numbers."""
+    """A column of a sheet, in which the compiled reader has stored the plain numbers."""
 
     sheet: Sheet
     column: int
-    recut: bool = False  # with all cells as words, in a sheet of its own
+    recut: bool = False  # True if all its cells are words, in a separate sheet.
 
     @property
     def n_rows(self) -> int:
@@ -167,17 +167,17 @@ class Laid:
 
 
 def cells_of(column: Sequence[str] | Cells) -> Cells:
-    """A column of any reader as cells."""
+    """Return a column of any reader as cells."""
     return column if isinstance(column, Laid | Listed) else Listed(cast("Sequence[str]", column))
 
 
 def side_by_side(
     columns: Sequence[tuple[Cells, NDArray[np.float64]]],
 ) -> NDArray[np.float64]:
-    """Columns as one table; each is given with the numbers of its words.
+    """Join columns to one table; each is given with the numbers of its words.
 
-    Those of a sheet lie in a table already. If these are its columns, it becomes the result, and is
-    not to be asked for words any more; if some are left out, the others are copied.
+    The columns of a sheet are already in a table. If these are its columns, it becomes the result,
+    and its words can no longer be used. If some are left out, the others are copied.
     """
     laid = [(cells, values) for cells, values in columns if isinstance(cells, Laid)]
     sheet = next((cells.sheet for cells, _ in laid if not cells.recut), None)
@@ -196,7 +196,7 @@ def side_by_side(
 
 
 def _beside(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Columns as one table; some rows at a time, which stay in the cache while they are filled."""
+    """Join columns to one table, some rows at a time, which stay in the cache meanwhile."""
     table = np.empty((len(columns[0]), len(columns)))
     for start in range(0, len(table), _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)

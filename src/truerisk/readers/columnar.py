@@ -1,4 +1,4 @@
-"""Columns: numbers or text, missing, left out; Parquet and Arrow files, as columns of cells."""
+"""Columns of numbers or text, missing or left out; Parquet and Arrow files as columns of cells."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _TIMES = ("Date", "Datetime", "Time")
 def read_columnar(
     path: str | os.PathLike[str], kind: str, *, max_cells: int, max_bytes: int
 ) -> Columns:
-    """Columns of a Parquet ("parquet") or Arrow ("ipc") file.
+    """Return the columns of a Parquet ("parquet") or Arrow ("ipc") file.
 
-    Numbers and truth values become numbers, strings and categories stay text, dates are written as
-    ISO 8601. The cells and the characters of all texts are counted before anything is read whole: a
-    file of 91 kB can hold 160 MB.
+    Numbers and booleans become numbers, strings and categories remain text, dates are converted to
+    ISO 8601. The numbers of cells and of characters are determined before anything is read as a
+    whole, since a file of 91 kB can hold 160 MB.
 
-    Another process reads it first. polars panics over some damaged files and ends its process over
-    others (it asks for 2 exabytes, say), which nothing in this process could catch.
+    Another process reads the file first. polars panics on some damaged files and ends its process
+    on others (for example by requesting 2 exabytes), which cannot be caught in this process.
     """
     _polars(path)
     _refuse_deadly(path, kind, max_cells, max_bytes)
@@ -54,7 +54,7 @@ def read_columnar(
 def read_here(
     path: str | os.PathLike[str], kind: str, *, max_cells: int, max_bytes: int
 ) -> Columns:
-    """The columns, read in this process; a damaged file may end it."""
+    """Read the columns in this process, which a damaged file may end."""
     polars = _polars(path)
     try:
         lazy = getattr(polars, f"scan_{kind}")(os.fspath(path))
@@ -69,8 +69,8 @@ def read_here(
             raise ValueError("columns are not equally long")
     except BadData:
         raise
-    except BaseException as error:  # of a damaged file, in polars' words, or it panics
-        if not is_failure(error) or isinstance(error, SystemExit):  # no code of a user runs here
+    except BaseException as error:  # A damaged file causes an error in polars' words, or a panic.
+        if not is_failure(error) or isinstance(error, SystemExit):  # No code of a user runs here.
             raise
         why = clean(first_line(error))
         raise BadData(f"{quoted(path, 200)} is damaged: {why}; write it anew.") from None
@@ -81,18 +81,19 @@ def read_here(
 
 
 def look(path: str, kind: str, max_cells: str, max_bytes: str) -> int:
-    """What the other process does: the exit code, with the sentence on stdout where one is due."""
+    """Read the file in the other process; return the exit code and print a sentence if needed."""
     try:
         read_here(path, kind, max_cells=int(max_cells), max_bytes=int(max_bytes))
     except BadData as error:
+        # The output goes to the calling process.
         print(json.dumps(error.sentence.marked))  # noqa: T201  to the process that asked
         return REFUSED
     return 0
 
 
 def _refuse_deadly(path: Any, kind: str, max_cells: int, max_bytes: int) -> None:
-    """Read the file in another process; what it refuses, or does not survive, is refused."""
-    if not sys.executable:  # where no process can be started, this one reads it
+    """Read the file in another process, and raise if it refuses the file or ends."""
+    if not sys.executable:  # If no process can be started, this process reads the file.
         return
     words = [json.dumps(sys.path), os.fsdecode(path), kind, str(max_cells), str(max_bytes)]
     try:
@@ -103,7 +104,7 @@ def _refuse_deadly(path: Any, kind: str, max_cells: int, max_bytes: int) -> None
         return
     if done.returncode == REFUSED:
         raise BadData(json.loads(done.stdout))
-    if done.returncode not in (0, 1):  # 1: it could not begin
+    if done.returncode not in (0, 1):  # An exit code of 1 means that it could not start.
         raise BadData(
             f"{quoted(path, 200)} is damaged: it ends the process that reads it (exit code "
             f"{done.returncode}); write it anew."
@@ -154,7 +155,7 @@ def _refuse_size(
 
 
 def _cells(column: Any, polars: Any) -> list[str]:
-    """What a CSV file would say; empty where a value is missing."""
+    """Return the cells as in a CSV file; missing values are empty."""
     kind = column.dtype
     if _is(kind, ("Float", "Decimal")):
         values = column.cast(polars.Float64).to_numpy()
@@ -167,7 +168,7 @@ def _cells(column: Any, polars: Any) -> list[str]:
 Kind = Literal["number", "text"]
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})
-"""The cells that count as empty, after surrounding spaces are dropped."""
+"""Cells that count as empty after removing surrounding spaces."""
 
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 _MOSTLY = 0.9
@@ -175,10 +176,10 @@ _MOSTLY = 0.9
 
 @frozen(eq=False)
 class Column:
-    """One feature: its cells, what number its words are, and what to say of it.
+    """One feature: its cells, the number of each word, and notes on it.
 
     The words of text are codes of `levels`, missing ones NaN. `left_out` is the reason why the
-    column is no feature, or None.
+    column is not a feature, or None.
     """
 
     name: str
@@ -203,14 +204,14 @@ class Column:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value; +inf and -inf where all are missing."""
+        """The smallest and the largest value; +inf and -inf if all are missing."""
         least, most = self.cells.span
         known = self.of_words[~np.isnan(self.of_words)]
         return float(known.min(initial=least)), float(known.max(initial=most))
 
 
 def number(cell: str) -> float | None:
-    """The cell as a float, or None: `1_000`, which Python would take, is text.
+    """Return the cell as a float, or None: `1_000`, which Python would accept, is text.
 
     >>> number("1e3"), number("-inf"), number("1_000"), number("red")
     (1000.0, -inf, None, None)
@@ -222,9 +223,9 @@ def number(cell: str) -> float | None:
 
 
 def read_column(name: str, cells: Cells, lines: Sequence[int], *, as_text: bool = False) -> Column:
-    """A column from its cells: numbers if every cell that is not missing is one, else text.
+    """Return a column: numbers if every cell that is not missing is one, else text.
 
-    With `as_text`, the file says that it is text, whatever its cells look like.
+    With `as_text` the file declares it as text, whatever its cells look like.
     """
     if as_text:
         return _text(name, cells.as_words())
@@ -250,7 +251,7 @@ def read_column(name: str, cells: Cells, lines: Sequence[int], *, as_text: bool 
 
 
 def numbers_rows(column: Column) -> bool:
-    """Whether the column counts the rows from 0 or 1."""
+    """Return True if the column counts the rows from 0 or 1."""
     least, most = column.range
     if column.n_missing or least not in (0.0, 1.0) or most != least + column.n_rows - 1:
         return False
@@ -275,7 +276,7 @@ def _text(name: str, cells: Cells, note: str | None = None) -> Column:
 def _stray_text(
     name: str, lines: Sequence[int], told: Tally, strays: Sequence[bool], n_present: int
 ) -> str | None:
-    """A sentence when a few words make text of a column of numbers."""
+    """Return a sentence if a few words turn a column of numbers into text."""
     n_strays = told.n_of(strays)
     if n_strays > (1 - _MOSTLY) * n_present:
         return None
@@ -287,7 +288,7 @@ def _stray_text(
 
 
 def _refuse_comma(name: str, lines: Sequence[int], told: Tally) -> None:
-    """A column of numbers, some with a decimal comma; a plain number has none."""
+    """Raise if a column has numbers with a decimal comma."""
     bare = [word.strip() for word in told.words]
     present = [word for word in bare if word not in MISSING]
     if not all(_COMMA_NUMBER.fullmatch(word) or number(word) is not None for word in present):

@@ -1,4 +1,4 @@
-"""A file's text: opened, decompressed under a cap and decoded, or a sentence on why not."""
+"""The text of a file: opened, decompressed up to a limit and decoded, or the reason why not."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _FOREIGN = {
 
 @frozen(eq=False)
 class Text:
-    """A file's text as UTF-8, in an array as the compiled reader takes it; decoded where asked.
+    """The text of a file as UTF-8, in an array for the compiled reader; decoded on request.
 
-    `pieces` are None without the compiled reader.
+    `pieces` is None without the compiled reader.
     """
 
     content: NDArray[np.uint8]
@@ -58,7 +58,7 @@ class Text:
         return len(self.content) - PADDING
 
     def first(self, n_bytes: int) -> str:
-        """The characters that the first bytes hold whole."""
+        """Return the characters that are complete within the first bytes."""
         return getincrementaldecoder("utf-8")().decode(self.content[:n_bytes].tobytes())
 
     @cached_property
@@ -67,21 +67,21 @@ class Text:
 
     @cached_property
     def head(self) -> str:
-        """The first characters, for a look at them."""
+        """The first characters, for inspection."""
         return self.first(min(self.n_bytes, 4 * _HEAD))[:_HEAD]
 
     @cached_property
     def goes_on(self) -> bool:
-        """Whether there is more than the head."""
+        """True if there is more text than the head."""
         return len(self.head.encode()) < self.n_bytes
 
 
 def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
-    """The text of a plain, gzip, bzip2, xz or zip file.
+    """Return the text of a plain, gzip, bzip2, xz or zip file.
 
-    Compression is told by the first bytes, not by the name. A file that is larger than
-    `max_bytes` is refused by its size alone; a compressed one as soon as the cap is passed. A byte
-    order mark is no part of it.
+    Compression is recognised by the first bytes, not by the name. A file that is larger than
+    `max_bytes` is refused by its size, a compressed one as soon as the limit is exceeded. A byte
+    order mark is removed.
     """
     name = quoted(path, 200)
     content = _content(Path(path), name, max_bytes)
@@ -115,10 +115,11 @@ def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
             return _capped(unpacked, name, max_bytes) if at_once is None else at_once
     except BadData:
         raise
-    except (EOFError, gzip.BadGzipFile) as damage:  # the latter is an OSError, too
+    except (EOFError, gzip.BadGzipFile) as damage:  # BadGzipFile is a subclass of OSError.
         raise _damaged(name, damage) from None
     except OSError as trouble:
-        if trouble.strerror is None:  # of bz2: the file was read, and its content is wrong
+        # For bz2 this means that the file was read, and its content is invalid.
+        if trouble.strerror is None:
             raise _damaged(name, trouble) from None
         raise BadData(f"{name} cannot be read: {trouble.strerror}; check the file.") from None
     except Exception as damage:  # noqa: BLE001  unpacking raises of many kinds
@@ -145,7 +146,7 @@ def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
 
 
 def refuse_large(path: str | os.PathLike[str], max_bytes: int) -> None:
-    """Refuse a file that is larger than the cap as it lies on the disk."""
+    """Raise if the file on disk is larger than the limit."""
     _refuse_size(quoted(path, 200), Path(path).stat().st_size, max_bytes)
 
 
@@ -165,7 +166,7 @@ def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
 
 
 def _at_once(file: io.BufferedReader) -> NDArray[np.uint8] | None:
-    """A plain file in an array of its size; None where it has another length than it says."""
+    """Read a plain file into an array of its size; return None if its length differs."""
     status = os.fstat(file.fileno())
     n_bytes = status.st_size
     if not stat.S_ISREG(status.st_mode) or not n_bytes:
@@ -196,7 +197,7 @@ def _too_large(name: str, how: str, max_bytes: int) -> BadData:
 
 
 def _checked(content: NDArray[np.uint8], name: str) -> Text:
-    """The text, where it is UTF-8 without NUL: what is not ASCII is decoded once to see that."""
+    """Return the text if it is UTF-8 without NUL; other than ASCII is decoded once to check."""
     text = Text(content, survey(content) if available() else None)
     if text.pieces is None or text.pieces.zeros.any():
         _refuse_nul(content[: text.n_bytes].tobytes(), name)
@@ -221,7 +222,7 @@ def _refuse_foreign_bytes(content: NDArray[np.uint8], name: str) -> None:
             decoder.decode(content[start : start + _CHUNK].data)
         decoder.decode(b"", final=True)
         return
-    except UnicodeDecodeError:  # it knows the place in a part
+    except UnicodeDecodeError:  # Its position refers to a part of the content.
         whole = content.tobytes()
     try:
         whole.decode("utf-8")

@@ -1,4 +1,4 @@
-"""Delimited text read in pieces, side by side: numbers in place, all else as distinct words."""
+"""Delimited text read in parallel pieces: numbers in place, all else as distinct words."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from truerisk.core.frozen import frozen
 from truerisk.kernels import available, native
 
 PADDING = 16
-"""How many zeros follow the text in its array: the loops look ahead."""
+"""Number of zeros after the text in its array, because the loops look ahead."""
 
-_LARGEST = 2**32 - 1  # lines, rows and lengths are numbers of four bytes
+_LARGEST = 2**32 - 1  # Lines, rows and lengths are stored in four bytes.
 _MOST_ROWS = 2**31 - 1
-_SEED = hash("cells") % 2**64  # another one in every process
-_PIECE = 2**20  # bytes that are worth a thread
+_SEED = hash("cells") % 2**64  # The seed differs between processes.
+_PIECE = 2**20  # number of bytes from which a thread is worth its overhead
 _MOST_THREADS = 8
 
 T = TypeVar("T")
@@ -29,15 +29,15 @@ R = TypeVar("R")
 
 
 def padded(content: bytes | bytearray) -> NDArray[np.uint8]:
-    """The text in an array, as the functions of this file take it."""
+    """Return the text in an array with padding, as the functions of this file need it."""
     return np.frombuffer(bytearray(content) + bytes(PADDING), dtype=np.uint8)
 
 
 @frozen(eq=False)
 class Pieces:
-    """A text cut at ends of lines, in or out of quotes, and what was counted in each piece.
+    """A text cut at ends of lines, inside or outside of quotes, with counts for each piece.
 
-    `bounds` are where the pieces begin, and the end of the last one. Without any quote in the text,
+    `bounds` are the starts of the pieces, and the end of the last one. If the text has no quotes,
     `rows` are its lines that are not blank. `foreign` are bytes that are not ASCII.
     """
 
@@ -50,7 +50,7 @@ class Pieces:
 
 
 def survey(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
-    r"""The text in as many pieces as threads are worth while.
+    r"""Cut the text into as many pieces as threads are worthwhile, and count in each.
 
     >>> found = survey(padded(b"a,b\n\n1,2\n"), 1)
     >>> found.bounds, found.lines.tolist(), found.rows.tolist()
@@ -66,7 +66,10 @@ def survey(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
 
 
 def first_row(content: NDArray[np.uint8], delimiter: str, longest: int) -> tuple[int, int] | None:
-    """Where the first row that is not blank ends, and after how many lines; None if it does not."""
+    """Return the end of the first row that is not blank, and its number of lines, or None.
+
+    It is None if the row does not end.
+    """
     if not _cuts(content, delimiter):
         return None
     n = len(content) - PADDING
@@ -76,9 +79,9 @@ def first_row(content: NDArray[np.uint8], delimiter: str, longest: int) -> tuple
 
 @frozen
 class Layout:
-    """Where the values of each column go: beside the table, into it, or nowhere.
+    """Where the values of each column are stored: outside the table, in it, or nowhere.
 
-    Of columns `as_words` all cells are words, also numbers.
+    For columns in `as_words` all cells are words, including numbers.
     """
 
     n_columns: int
@@ -101,7 +104,7 @@ class Layout:
 
 @frozen
 class Text:
-    """What to read of a text and how: `rows` are the pieces, as start, stop, rows and lines."""
+    """The text to read, and how: `rows` are the pieces, as start, stop, rows and lines."""
 
     content: NDArray[np.uint8]
     delimiter: str
@@ -112,9 +115,10 @@ class Text:
 
 @frozen(eq=False)
 class Sheet:
-    """The cells of a text: numbers in `table` and `aside`, and words, which wait for their values.
+    """The cells of a text: numbers in `table` and `aside`, and words that get their values later.
 
-    `table` has the columns of the layout that are kept, `aside` a row for each that is not.
+    `table` has the columns of the layout that are kept in it, `aside` one row for each other
+    column.
     """
 
     text: Text
@@ -130,35 +134,35 @@ class Sheet:
         return len(self.lines)
 
     def words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
-        """The distinct cells that are no plain numbers, how many rows have each, and the first.
+        """Return the distinct cells that are no plain numbers, with their counts and first rows.
 
-        They come as they first appear.
-        Plain are ASCII digits with a sign, a point and an exponent, in any number of ASCII spaces.
-        What else Python takes for a number is a word, too, for the caller to judge.
+        They are in order of appearance. Plain numbers are ASCII digits with a sign, a point and an
+        exponent, surrounded by any number of ASCII spaces. Other numbers that Python accepts are
+        words, too, which the caller interprets.
         """
         if column not in self._tallies:
             self._tallies[column] = native().words_of(self.chunks, column, _SEED)
         return self._tallies[column]
 
     def span(self, column: int) -> tuple[float, float]:
-        """The least and the largest plain number; +inf and -inf where there is none."""
+        """Return the smallest and the largest plain number; +inf and -inf if there is none."""
         spans = [(np.inf, -np.inf), *(chunk.span(column) for chunk in self.chunks)]
         return min(least for least, _ in spans), max(most for _, most in spans)
 
     def all_words(self, column: int) -> Sheet | None:
-        """The column alone, with all of its cells as words."""
+        """Return the column alone, with all of its cells as words."""
         n = self.layout.n_columns
         return _read(self.text, Layout(n, [column], [column], only_aside=True))
 
     def floats(self, column: int, of_words: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The numbers of a column, and a number for each of its words."""
+        """Return the numbers of a column, with the given number for each of its words."""
         self._check(column, of_words)
         out = np.empty(self.n_rows)
         _each(lambda chunk: chunk.copy(column, of_words, out), self.chunks)
         return out
 
     def recode(self, of_words: Mapping[int, NDArray[np.float64]]) -> None:
-        """Put a number in the place of each word, of these columns; they have no words then."""
+        """Replace each word of these columns by its number, after which they have no words."""
         for column, values in of_words.items():
             self._check(column, values)
         chosen = {j: values for j, values in of_words.items() if len(values)}
@@ -182,12 +186,12 @@ def read_sheet(
     longest: int = _LARGEST,
     aside: Sequence[int] = (),
 ) -> Sheet | None:
-    r"""The rows of UTF-8 text behind its header, whose end and number of lines are given.
+    r"""Return the rows of UTF-8 text after its header, whose end and number of lines are given.
 
-    The rows are those of the csv module with ``strict=True``. None where some row does not have
-    `n_columns` cells, a quote stands wrong, a cell has more than `longest` bytes or there are more
-    than `most_rows` rows; and where the compiled module is missing: the csv module is then to read.
-    What is found does not depend on the pieces.
+    The rows are those of the csv module with ``strict=True``. The result is None if a row does not
+    have `n_columns` cells, if a quote is misplaced, if a cell has more than `longest` bytes or if
+    there are more than `most_rows` rows. It is also None without the compiled module. In these
+    cases the csv module has to read the text. The result does not depend on the pieces.
 
     >>> text = padded(b'1,"2"\nNA,3')
     >>> sheet = read_sheet(text, survey(text), ",", 2)
@@ -234,7 +238,7 @@ def _read(text: Text, layout: Layout) -> Sheet | None:
 def _counted(
     content: NDArray[np.uint8], pieces: Pieces, start: int
 ) -> list[tuple[int, int, int, int]]:
-    """The pieces behind `start`, where every line that is not blank is a row."""
+    """Return the pieces after `start`, in which every line that is not blank is a row."""
     parts = []
     for k, (a, b) in enumerate(pairwise(pieces.bounds)):
         if b > start:
@@ -249,11 +253,11 @@ def _counted(
 def _walked(
     content: NDArray[np.uint8], pieces: Pieces, start: int, delimiter: str, longest: int
 ) -> list[tuple[int, int, int, int]] | None:
-    """The pieces behind `start`, whose rows are found by going through their quotes.
+    """Return the pieces after `start`, whose rows are found by scanning quotes.
 
-    Where a piece begins is a guess: an odd number of quotes before it looks like the inside of a
-    cell. It is right where the piece before it, if that began rightly, ends. Else the piece is
-    gone through again, from there.
+    The start of a piece is a guess: an odd number of quotes before it suggests the inside of a
+    cell. The guess is right if the previous piece, itself started correctly, ends there. Otherwise
+    the piece is scanned again from the correct position.
     """
     n = len(content) - PADDING
     odd = np.cumsum(pieces.quotes) % 2 == 1
@@ -279,7 +283,7 @@ def _walked(
 
 
 def _cuts(content: NDArray[np.uint8], delimiter: str) -> bool:
-    """Whether the compiled loops know this delimiter and a text of this size."""
+    """Return True if the compiled loops support this delimiter and a text of this size."""
     if content.dtype != np.uint8 or content.ndim != 1:
         raise ValueError(f"bytes are cut, not {content.dtype} {content.shape}")
     known = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"\0'
@@ -287,14 +291,14 @@ def _cuts(content: NDArray[np.uint8], delimiter: str) -> bool:
 
 
 def _n_threads() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     allowed = getattr(os, "sched_getaffinity", None)
     cores = len(allowed(0)) if allowed else os.cpu_count() or 1
     return min(cores, _MOST_THREADS)
 
 
 def _each(call: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """The call of each item, side by side: the loops leave Python alone."""
+    """Call the function for each item in parallel, since the loops release the interpreter lock."""
     items = list(items)
     if len(items) < 2:
         return [call(item) for item in items]

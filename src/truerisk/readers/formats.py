@@ -1,11 +1,12 @@
-"""Which format a file is in, told by its content where that is possible, else by its name.
+"""The format of a file, recognised by its content if possible, else by its name.
 
-ARFF and LIBSVM, in which learners' data are exchanged, are read here, line by line.
+ARFF and LIBSVM, which are used to exchange learners' data, are read here line by line.
 
-ARFF, of Weka and OpenML, is a header of typed attributes, then rows, dense or sparse. Nominal and
-string attributes are text, also where their levels look like numbers. A LIBSVM (SVMlight) file has
-a label, then pairs of column number and value; the rest is 0. Rankings have ``qid:3`` after the
-label: rows of one query, which are no feature but a group.
+ARFF, the format of Weka and OpenML, has a header of typed attributes, followed by dense or sparse
+rows. Nominal and string attributes are text, even if their categories look like numbers. A LIBSVM
+(SVMlight) file has a label per row, followed by pairs of column number and value; all other values
+are 0. Ranking data have ``qid:3`` after the label: rows of one query, which is not a feature but a
+group.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ _LIBSVM = {".libsvm", ".svmlight", ".svm"}
 _COLUMNAR = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
 
 LABEL = "label"
-"""What the target of a LIBSVM file is called; its columns are x1, x2, ... by their numbers."""
+"""Name of the target of a LIBSVM file; its columns are named x1, x2, ... by their numbers."""
 QUERY = "qid"
-"""What the number of a row's query is called there; it stands aside."""
+"""Name of the query number in such a file, which is not a feature."""
 
-# possessive, and each line is passed in one way only: else blank lines cost time without bound
+# The pattern is possessive, and each line can match in one way only, since otherwise blank lines
+# would cost unbounded time.
 _START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
@@ -45,7 +47,7 @@ _PAIR = re.compile(
     r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,\s]*)\s*(,(?=.)|$)""",
     re.DOTALL,
 )
-_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # all else stands for itself
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # All other characters stand for themselves.
 _NUMERIC = {"numeric", "real", "integer"}
 _WORDS = {"string", "date"}
 
@@ -58,9 +60,9 @@ def read_columns(
     max_bytes: int,
     aside: Collection[str] = (),
 ) -> Columns:
-    """Names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow.
+    """Return names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow.
 
-    Columns of the names `aside` will be no features, and need not lie in one table with them.
+    Columns with names in `aside` will not be features, and need not be in one table with them.
     """
     kind = _columnar(path)
     if kind is not None:
@@ -78,7 +80,7 @@ def read_columns(
 
 
 def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
-    """The file as text; where it is none and has the name of a file of columns, that is said."""
+    """Return the file as text, or raise, with a hint if its name is that of a columnar file."""
     try:
         return read_text(path, max_bytes=max_bytes)
     except BadData as error:
@@ -92,13 +94,13 @@ def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
 
 
 def _columnar(path: str | os.PathLike[str]) -> str | None:
-    """The reader of a file of columns, by its first bytes; None for all others."""
+    """Return the reader of a columnar file, by its first bytes; None for all others."""
     try:
-        if not Path(path).is_file():  # a pipe would lose its beginning here, or never begin
+        if not Path(path).is_file():  # A pipe would lose its beginning here, or block.
             return None
         with Path(path).open("rb") as file:
             head = file.read(8)
-    except (OSError, ValueError):  # reading it as text says what is wrong
+    except (OSError, ValueError):  # The error is reported when it is read as text.
         return None
     return next((kind for magic, kind in READERS.items() if head.startswith(magic)), None)
 
@@ -114,7 +116,7 @@ def _extension(path: str | os.PathLike[str]) -> str:
 
 
 def read_arff(text: str, *, max_cells: int) -> Columns:
-    """The columns of an ARFF file; what is not as the format has it is named with its line."""
+    """Return the columns of an ARFF file; errors of the format are reported with their line."""
     lines = enumerate(lines_of(text), start=1)
     names, kinds = _header(lines)
     rows: list[list[str]] = []
@@ -154,7 +156,7 @@ def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
 
 
 def _attribute(bare: str, line: int) -> tuple[str, str]:
-    """Name and kind: "number", "text", or the first level of a nominal attribute after "="."""
+    """Return name and kind: "number", "text", or "=" and a nominal attribute's first category."""
     match = _ATTRIBUTE.fullmatch(bare)
     if match is None:
         raise BadData(f"line {line}: no name and type can be read from {quoted(bare)}.")
@@ -190,7 +192,7 @@ def _data(lines: Iterator[tuple[int, str]], kinds: list[str]) -> Iterator[tuple[
 
 
 def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
-    """A row of pairs; what is left out is 0, or the first level of a nominal attribute."""
+    """Return a row of pairs; omitted cells are 0, or the first category of a nominal attribute."""
     row = [kind[1:] if kind.startswith("=") else "0" for kind in kinds]
     if not bare.endswith("}"):
         raise BadData(f"line {line}: a sparse row is not closed by a brace.")
@@ -246,7 +248,7 @@ def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int)
 
 
 def read_libsvm(text: str, *, max_cells: int) -> Columns:
-    """Columns of a LIBSVM file, written out with their zeros."""
+    """Return the columns of a LIBSVM file, including their zeros."""
     labels: list[str] = []
     rows: list[dict[int, str]] = []
     queries: list[str | None] = []
@@ -281,7 +283,7 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
 
 
 def _query(pairs: list[str], line: int) -> tuple[str | None, list[str]]:
-    """The query of a row, if it has one, and its other pairs."""
+    """Return the query of a row, if it has one, and its other pairs."""
     place, _, value = pairs[0].partition(":") if pairs else ("", "", "")
     if place != QUERY:
         return None, pairs
@@ -291,7 +293,7 @@ def _query(pairs: list[str], line: int) -> tuple[str | None, list[str]]:
 
 
 def _aside(queries: list[str | None], starts: list[int]) -> dict[str, list[str]]:
-    """The queries of all rows; some rows without one are a mistake of the file."""
+    """Return the queries of all rows; raise if only some rows have one."""
     given = [query for query in queries if query is not None]
     if not given:
         return {}

@@ -1,4 +1,4 @@
-"""Text cut into a header and rows of equal length: the delimiter found and checked."""
+"""Text cut into a header and rows of equal length, with the delimiter detected and checked."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _LARGE = 20 * 2**20
 
 @frozen
 class Columns:
-    """Names and cells of the columns of any file; `text` are those that the file says are text.
+    """Names and cells of the columns of any file; `text` are those declared as text by the file.
 
-    `lines` are where the rows start; in a file without lines they count the rows from 1.
-    `aside` are columns that the file says are no features; `note` is what to say of the reading.
+    `lines` are the lines on which rows start; in a file without lines they count the rows from 1.
+    `aside` are columns that the file declares as no features. `note` is a remark on the reading.
     """
 
     names: list[str]
@@ -41,14 +41,15 @@ class Columns:
 def cut(
     text: Text, *, delimiter: str | None, max_cells: int, aside: Collection[str] = ()
 ) -> Columns:
-    """The columns of `text`; `delimiter=None` takes the one that splits the first rows evenly.
+    """Return the columns of `text`; `delimiter=None` detects the one that splits rows evenly.
 
-    The compiled reader cuts where the csv module would, or leaves the text to the csv module, whose
-    rows are then counted one by one: it says what is wrong, and on which line.
+    The compiled reader reads the text if it does so like the csv module. Otherwise the csv module
+    reads it row by row, and reports what is wrong on which line.
     """
     if delimiter is None:
         delimiter = _sniffed(text)
-    longest = csv.field_size_limit()  # the compiled reader counts bytes, which are at least as many
+    # The compiled reader counts bytes, of which there are at least as many.
+    longest = csv.field_size_limit()
     end = first_row(text.content, delimiter, longest)
     first, header = next(_rows(text.first(end[0]) if end else text.whole, delimiter), (1, []))
     _refuse_one_column(text, header, delimiter)
@@ -70,7 +71,7 @@ def cut(
 
 
 def _slow(n_bytes: int) -> str | None:
-    """What to say of a large file that the compiled reader could not read."""
+    """Return a note on a large file that the compiled reader could not read."""
     reason = why_not()
     if reason is None or n_bytes < _LARGE:
         return None
@@ -106,7 +107,7 @@ def _row_by_row(
 
 
 def too_many_cells(where: str, n_columns: int, max_cells: int) -> BadData:
-    """What is said of a table that passes the cap."""
+    """Return the error for a table that exceeds the limit."""
     return BadData(
         f"the table has more than {max_cells:,} cells ({where}, {counted(n_columns, 'column')}): "
         f"take a sample of its rows or columns, or raise {mention('max_cells')}."
@@ -114,12 +115,12 @@ def too_many_cells(where: str, n_columns: int, max_cells: int) -> BadData:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """The lines with their ends: those of csv, not the many that str.splitlines knows."""
+    """Return the lines with their ends as in csv, not the many kinds of str.splitlines."""
     return (match.group() for match in _LINE.finditer(text))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every row that is not blank, with the line on which it starts."""
+    """Yield every row that is not blank, with the line on which it starts."""
     reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -135,7 +136,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _sample(text: Text, delimiter: str) -> list[int]:
-    """How many cells the first rows have under this delimiter."""
+    """Return the number of cells in the first rows with this delimiter."""
     reader = csv.reader(lines_of(text.head), delimiter=delimiter)
     widths: list[int] = []
     try:
@@ -146,12 +147,12 @@ def _sample(text: Text, delimiter: str) -> list[int]:
                 return widths
     except csv.Error:
         return widths
-    # the last row of a cut-off head may be half a row
+    # The last row of a truncated head may be incomplete.
     return widths[:-1] if text.goes_on and len(widths) > 1 else widths
 
 
 def _even_width(text: Text, delimiter: str) -> int:
-    """The number of columns if all sampled rows have it and it is more than one, else 0."""
+    """Return the number of columns if all sampled rows have the same one above 1, else 0."""
     widths = _sample(text, delimiter)
     return widths[0] if widths and widths[0] > 1 and len(set(widths)) == 1 else 0
 
@@ -160,7 +161,8 @@ def _sniffed(text: Text) -> str:
     best = max(DELIMITERS, key=lambda d: _even_width(text, d))
     if _even_width(text, best):
         return best
-    # none splits evenly: the one that splits the header most, so that the ragged row is named
+    # If none splits evenly, the one that splits the header most is used, so that the irregular row
+    # is reported.
     return max(DELIMITERS, key=lambda d: (_sample(text, d) or [0])[0])
 
 
@@ -183,7 +185,7 @@ def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
 
 
 def named(header: list[str], line: int) -> list[str]:
-    """The column names; a column without one is called by its place."""
+    """Return the column names; a column without a name is named by its position."""
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, start=1)]
     counts = Counter(names)
     twice = next((name for name in names if counts[name] > 1), None)

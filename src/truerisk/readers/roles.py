@@ -1,7 +1,7 @@
-"""The columns of a file by what they are for: the target, and those that stand beside the features.
+"""The columns of a file by their role: the target, and columns other than features.
 
-The target is classes or numbers, by a stated rule or by request, or an outcome in time. Beside it
-stand columns that say who belongs together, when and where a row was taken.
+The target is classes or numbers, by a stated rule or on request, or a survival outcome. Other
+columns hold the groups, times and places of rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHOWN_CLASSES = 6
 
 @frozen(eq=False)
 class TargetColumn:
-    """y, what kind of task it makes, and one sentence on how that was decided."""
+    """y, the task that it defines, and a sentence on how the task was determined."""
 
     y: NDArray[Any]
     task: TaskWord
@@ -45,14 +45,15 @@ class TargetColumn:
 def read_target(
     name: str, cells: Cells, lines: Sequence[int], target_type: TaskWord | None = None
 ) -> TargetColumn:
-    """The target from its cells.
+    """Return the target from its cells.
 
-    Text makes a classification. Integers with at most ten different values do too
-    (`MOST_INTEGER_CLASSES`); all other numbers make a regression. `target_type` overrides
-    the rule. Labels stay as they stand: integers as integers, all else as text.
+    Text makes it a classification, and so do integers with at most ten distinct values
+    (`MOST_INTEGER_CLASSES`). All other numbers make it a regression. `target_type` overrides this
+    rule. Labels keep their form: integers as integers, all else as text.
     """
     if target_type in (None, "regression") and not cells.tally.words:
-        y = cells.floats([])  # where numbers are plain, their words need not be told apart
+        # If all cells are plain numbers, their words need not be distinguished.
+        y = cells.floats([])
         if target_type or not np.array_equal(y, np.floor(y)):
             return _on_numbers(name, y, cells, target_type)
     cells = cells.as_words()
@@ -79,7 +80,7 @@ def read_outcome(
     of_time: Cells,
     lines: Sequence[int],
 ) -> TargetColumn:
-    """An outcome in time: whether the event came, and when it did or a row was last seen.
+    """Return a survival outcome: whether the event occurred, and the time of it or of censoring.
 
     The pairs are those of scikit-survival. The event is 1 or true against 0 or false, or the
     `label` against another one.
@@ -118,7 +119,7 @@ def read_outcome(
 
 
 def _events(came: _Cells, label: str | None) -> list[bool]:
-    """Of each word, whether it says that the event came."""
+    """Return for each word whether it says that the event occurred."""
     labels = list(dict.fromkeys(came.bare))
     the_event = f"the event {quoted(came.name)}"
     if label is not None and label not in labels:
@@ -152,7 +153,7 @@ def _reading(event: str) -> str:
 
 @frozen(eq=False)
 class _Cells:
-    """The target's cells, by their distinct words without the spaces around them."""
+    """The target's cells, by their distinct words without surrounding spaces."""
 
     name: str
     cells: Cells
@@ -170,11 +171,11 @@ class _Cells:
 
     @cached_property
     def numbers(self) -> list[float | None]:
-        """The number that each word is, or None."""
+        """The number of each word, or None."""
         return [number(word) for word in self.bare]
 
     def refuse_empty(self) -> None:
-        """Empty as in features, where `NAN` or `-nan` is a number that is none, too."""
+        """Raise for empty cells as in features; `NAN` or `-nan` is missing too."""
         words = zip(self.bare, self.numbers, strict=True)
         none = [word in MISSING or (v is not None and math.isnan(v)) for word, v in words]
         if not any(none):
@@ -188,7 +189,7 @@ class _Cells:
         )
 
     def refuse_numbering(self) -> None:
-        """Each integer of a range exactly once numbers the rows, and is nothing to predict."""
+        """Raise if the integers of a range occur once each, because they number the rows."""
         present = {v for v in self.numbers if v is not None and v.is_integer()}
         n = self.n_rows
         if len(present) < n or max(present) - min(present) != n - 1:
@@ -238,7 +239,7 @@ def _on_numbers(
 def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
     labels = _labels(column.bare, numbers)
-    counts: Counter[Any] = Counter()  # in the order in which labels first appear
+    counts: Counter[Any] = Counter()  # The order is that of the first appearance of labels.
     for label, n in zip(labels.tolist(), column.tally.counts.tolist(), strict=True):
         counts[label] += n
     if len(counts) == 1:
@@ -263,13 +264,14 @@ def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
 
 
 def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:
-    """The label of each word."""
+    """Return the label of each word."""
     whole = [v for v in numbers if v is not None and v.is_integer() and abs(v) < _LARGEST]
     if len(whole) < len(numbers):
-        # fixed-width text pays the longest label in every row: not for labels of 10,000 characters
+        # Fixed-width text uses the length of the longest label in every row, which is too much for
+        # labels of 10,000 characters.
         long = max(map(len, bare)) > _LONGEST_LABEL
         return np.array(bare, dtype=object if long else np.str_)
-    # by way of the float only where the cell is written as one: 2**53 + 1 stays itself
+    # The float is used only if the cell is written as one, so that 2**53 + 1 is preserved.
     return np.array([_integer(cell, v) for cell, v in zip(bare, whole, strict=True)], np.int64)
 
 
@@ -292,7 +294,7 @@ def _too_many(name: str, n_classes: int, n_rows: int, *, numeric: bool) -> BadDa
 
 
 def _classes_note(name: str, counts: Counter[Any]) -> str:
-    # of two the second, in this order, is the one that scores of one class speak of
+    # Scores of one class refer to the second of two classes in this order.
     order = sorted(counts.items()) if len(counts) == 2 else counts.most_common(_SHOWN_CLASSES)
     shown = ", ".join(f"{quoted(c)} {n:,}" for c, n in order)
     more = ", ..." if len(counts) > _SHOWN_CLASSES else ""
@@ -303,12 +305,12 @@ def _classes_note(name: str, counts: Counter[Any]) -> str:
 
 
 SAYS = {"groups": "group", "time": "time", "block": "place"}
-"""What a cell of such a column says of its row."""
+"""Meaning of a cell of such a column."""
 
 
 @frozen
 class Beside:
-    """The names of such columns, without the spaces around them."""
+    """The names of such columns, without surrounding spaces."""
 
     groups: str | None
     time: str | None
@@ -316,7 +318,7 @@ class Beside:
 
     @classmethod
     def named(cls, goal: Mapping[str, str], groups: Any, time: Any, block: Any) -> Beside:
-        """Checked: names are texts, and no column is named twice; the `goal` are targets."""
+        """Check that names are texts, and no column is named twice; the `goal` are targets."""
         for what, name in (("groups", groups), ("time", time)):
             if name is not None and not isinstance(name, str):
                 raise BadArgument(f"{mention(what, name)}: give the name of the column of {what}.")
@@ -340,9 +342,9 @@ class Beside:
         return tuple(name for name in (self.groups, self.time, *self.block) if name is not None)
 
     def out_of(self, found: Columns) -> tuple[Columns, dict[str, Any]]:
-        """The columns without these, and the cells of these by what they say."""
+        """Return the columns without these, and the cells of these by their role."""
         taken: dict[str, NDArray[Any]] = {}
-        for name in self.names:  # while all columns are there to be listed
+        for name in self.names:  # This is done while all columns can still be listed.
             place_of(name, replace(found, names=[*found.names, *found.aside]))
         for what in ("groups", "time"):
             name = getattr(self, what)
@@ -358,7 +360,7 @@ class Beside:
 
 
 def _apart(found: Columns, name: str, what: str) -> tuple[Columns, NDArray[Any]]:
-    """The columns without the one of this name, and its cells."""
+    """Return the columns without the one of this name, and its cells."""
     if name in found.aside:
         return found, _row_labels(name, cells_of(found.aside[name]), found.lines, what)
     place = place_of(name, found)
@@ -383,7 +385,7 @@ def _row_labels(name: str, cells: Cells, lines: Sequence[int], what: str) -> NDA
 
 
 def place_of(name: str, grid: Columns) -> int:
-    """Where the column of this name stands; an unknown one is refused, with the closest."""
+    """Return the index of the column of this name; suggest the closest one if it is unknown."""
     bare = name.strip()
     if bare in grid.names:
         return grid.names.index(bare)

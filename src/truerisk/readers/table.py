@@ -1,4 +1,4 @@
-"""A delimited file as features and target, with what was inferred said in sentences."""
+"""A delimited file as features and target, with sentences on what was inferred."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_BYTES = 256 * 2**20
 
 
 class NoFeatures(BadData):
-    """No column is left to learn from: `left_out` says why each of them is left out."""
+    """Error that no column is left as a feature; `left_out` says why for each of them."""
 
     def __init__(self, sentence: str, left_out: Mapping[str, str]) -> None:
         super().__init__(sentence)
@@ -230,7 +230,7 @@ def read_table(
 
 
 def _goal(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], str | None]:
-    """The columns of what is to be predicted, by what they are, and the label of the event."""
+    """Return the columns of the target by their role, and the label of the event."""
     if event is None and time_to_event is None:
         if not isinstance(target, str):
             raise BadArgument(
@@ -249,7 +249,7 @@ def _goal(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], 
 
 
 def _without_numbering(columns: list[Column]) -> list[Column]:
-    """The columns with the first left out if it counts the rows and is not the only feature."""
+    """Leave the first column out if it counts the rows and is not the only feature."""
     first, *others = columns
     if first.kind == "text" or not numbers_rows(first):
         return columns
@@ -262,7 +262,7 @@ def _table(names: Sequence[str], goal: TargetColumn, columns: Sequence[Column]) 
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise NoFeatures(_no_features(names, columns), _left_out(columns))
-    # A column of dates is no feature, but may be named as time=: its texts are kept.
+    # A column of dates is not a feature, but may be named as time=, so that its texts are kept.
     texts = {
         column.name: np.array(column.levels)[column.values.astype(np.intp)]
         for column in columns
@@ -286,7 +286,7 @@ def _table(names: Sequence[str], goal: TargetColumn, columns: Sequence[Column]) 
 
 
 def _left_out(columns: Sequence[Column]) -> dict[str, str]:
-    """The reasons by the names of the columns."""
+    """Return the reasons by the names of the columns."""
     return {c.name: c.left_out for c in columns if c.left_out is not None}
 
 

@@ -175,7 +175,7 @@ class Queue(Batches):
         )
 
     def _hit(self, batch: Batch) -> bool:
-        """Whether some task of the batch was in flight when a worker ended, for the second time."""
+        """Return True if a task of the batch was in flight twice when a worker ended."""
         self._blamed.update((batch.cell, number) for number in batch.numbers)
         return any(self._blamed[batch.cell, number] > 1 for number in batch.numbers)
 

@@ -1,4 +1,4 @@
-"""Compare tuned learners on a file."""
+"""The body of `truerisk assess`: compare tuned learners on a file."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from truerisk.estimation.problem import Problem, problem_on
 from truerisk.methods.words import USUAL_FOLDS, usual_word
 
 Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
-"""The methods that choose settings, the one that tests, and whose learning curves are measured."""
+"""Methods that choose settings, the one that tests, and learners with a learning curve."""
 
-FEWEST_ROWS = 5  # of which the usual five folds can be made
+FEWEST_ROWS = 5  # minimum number of rows for the usual five folds
 WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs", "store", "mixed_versions")
-"""Options that no number depends on."""
+"""Options that do not affect any number."""
 
 
 def run(asked: Any) -> int:
-    """Print the assessment that `truerisk assess` is asked for, and return the exit code."""
+    """Print the assessment that `truerisk assess` requests, and return the exit code."""
     words = listed("--cv", asked.cv, "method", "10-fold")
     methods: list[Any] | None = words and [splits_word(word) for word in words]
     if asked.mixed_versions and asked.store is None:
         raise click.UsageError("--mixed-versions needs --store.")
     review = [name for name in REVIEWED if getattr(asked, name) is not None]
-    if review and not asked.validate:  # without a validation there is nothing to ask of it
+    if review and not asked.validate:  # These options are only for a validation.
         raise click.UsageError(f"--{review[0]} needs --validate.")
     source = source_of(asked)
     options: dict[str, Any] = {"rule": asked.rule, **source.of_rows}
@@ -89,21 +89,21 @@ def run(asked: Any) -> int:
 
 
 def _usual(source: Source) -> str:
-    """The method where none is named."""
+    """Return the default method for the data."""
     return usual_word(source, word_by_size(len(source.y)))
 
 
 def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> None:
-    """Say so where another plan than five folds is chosen: a cheaper one, or one by time."""
+    """Report if the default is not five folds, but a cheaper plan or one by time."""
     usual, n_rows = _usual(source), len(source.y)
     if methods is None and usual != USUAL_FOLDS:
-        both = outer is None and not usual.endswith("-fold")  # folds are tested in their pairs
+        both = outer is None and not usual.endswith("-fold")  # Folds are tested by their pairs.
         options = "--cv and --outer are" if both else "--cv is"
         say(f"note: {n_rows:,} rows: {options} {usual}")
 
 
 def _say_cost(source: Source, problems: dict[str, Problem], plan: Planned) -> None:
-    """Say so before very many fits are made, and how many the usual methods would need."""
+    """Report before very many fits are made, with the number that the usual methods need."""
     fits, of_curves = planned_fits(problems, *plan)
     if of_curves:
         text = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
@@ -142,7 +142,7 @@ def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> d
 def _run(
     source: Source, families: dict[str, Any], options: dict[str, Any], asked: Any
 ) -> tuple[Assessment | None, int]:
-    """What was found, and the exit code; nothing where no learner was assessed."""
+    """Return the assessment (None if no learner was assessed) and the exit code."""
     code, store = 0, asked.store
     try:
         with worded_warnings(findings=asked.as_json), shown_progress():
@@ -164,7 +164,7 @@ def _run(
     result = replace(result, source=source.name, command=command, column_names=source.columns)
     if result.validation is not None:
         result = replace(result, validation=result.validation.with_names(source.columns))
-    with worded_warnings():  # the page needs some fits more, which may warn
+    with worded_warnings():  # The page needs some more fits, which may warn.
         show(result.to_json() if asked.as_json else str(result))
         write_page(result, asked.report, asked.figures)
     say_columns(source.columns, result.findings)

@@ -1,4 +1,4 @@
-"""Audit the search that code of a user makes, on a file."""
+"""The body of `truerisk audit`: audit the search that a user's code makes, on a file."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from truerisk.search.claim import OF_ONE_CLASS, perfect_of, scorer_of_class
 
 REPLICATES = 1000
 WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
-"""Options that no number depends on."""
+"""Options that do not affect any number."""
 
 
 def run(asked: Any) -> int:
-    """Print the audit that `truerisk audit` is asked for, and return the exit code."""
+    """Print the audit that `truerisk audit` requests, and return the exit code."""
     factory = load_factory(asked.search, allowed=asked.allow_import)
     source = read_source(**words_of(asked))
     X = _handed(source)
-    # what was inferred; text and gaps are left to the user's own search
+    # These are notes on what was inferred. Text and missing values are left to the user's search.
     for note in source.notes:
         if "inside the folds" not in note:
             say(f"note: {note}")
-    if source.layout.get("text") and X is source.X:  # without the names of its columns
+    if source.layout.get("text") and X is source.X:  # The array has no column names.
         say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
         say("note: empty cells are given to the search as missing values")
@@ -64,7 +64,7 @@ def run(asked: Any) -> int:
 
 
 def load_factory(place: str, *, allowed: bool) -> Any:
-    """The function behind `file.py:name` or `package.module:name`; importing it runs that code."""
+    """Return the function at `file.py:name` or `package.module:name`; its import runs that code."""
     origin, colon, name = place.rpartition(":")
     if not colon or not origin or not name.isidentifier():
         raise click.UsageError(f"{place!r} names no function: write file.py:name or module:name.")
@@ -95,7 +95,7 @@ def _from_file(path: Path) -> Any:
 
 
 def call_factory(factory: Any, X: Any, y: Any) -> Any:
-    """What the function makes, called with the rows where it takes two arguments."""
+    """Return the function's result, called with the rows if it takes two arguments."""
     name = getattr(factory, "__name__", "the factory")
     wanted = [
         p
@@ -108,9 +108,9 @@ def call_factory(factory: Any, X: Any, y: Any) -> Any:
 
 
 def run_code(code: Any, name: str) -> Any:
-    """The user's code; what it raises is said by its first line and its last.
+    """Run the user's code; report an error by its first and its last line.
 
-    Between them scikit-learn quotes the tracebacks of all fits that failed.
+    Between them scikit-learn quotes the tracebacks of all failed fits.
     """
     try:
         return code()
@@ -123,9 +123,9 @@ def run_code(code: Any, name: str) -> Any:
 
 
 def _handed(source: Source) -> Any:
-    """What the user's code is given: a frame of the columns as the file writes them.
+    """Return the data for the user's code: a frame of the columns as in the file.
 
-    A data set that comes along is an array, and so is a file where no package makes frames.
+    A bundled data set is an array, and so is a file if no package for frames is installed.
     """
     if not source.columns:
         return source.X
@@ -134,7 +134,7 @@ def _handed(source: Source) -> Any:
     except MissingExtra:
         say("note: neither pandas nor polars is installed: the search gets an array without names")
         return source.X
-    if hasattr(frame, "notna"):  # gaps in text are NaN in what pandas reads, and encoders know them
+    if hasattr(frame, "notna"):  # pandas reads missing text as NaN, which encoders know.
         return frame.where(frame.notna(), float("nan"))
     return frame
 
@@ -171,7 +171,7 @@ def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
 
 
 def _order(source: Source) -> Any:
-    """What the columns of the file tell of the order of its rows, by their names there."""
+    """Return the order of rows that the columns of the file show, by their names."""
     columns = {**source.dates, **{name: source.column(name) for name in source.columns}}
     named = ((f"column {clean(name, 40)!r}", cells) for name, cells in columns.items())
     return order_of_columns(named, source.y)
@@ -193,7 +193,7 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any)
 
 
 def _score_of_class(search: Any, positive: Any) -> None:
-    """Make the score of a search that is not fitted one of the class that was named."""
+    """Make the score of an unfitted search one of the named class."""
     scoring = getattr(search, "scoring", None)
     if positive is None:
         return

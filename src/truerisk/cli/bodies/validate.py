@@ -1,4 +1,4 @@
-"""Validate a tuned learner, or a column of predictions, on a file."""
+"""The body of `truerisk validate`: validate a tuned learner, or predictions, on a file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from truerisk.validation.validate import validate as validated
 from truerisk.validation.validation import SCORES
 
 WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
-"""Options that no number depends on."""
+"""Options that do not affect any number."""
 
 
 def run(asked: Any) -> int:
-    """Print the validation that `truerisk validate` is asked for, and return the exit code."""
+    """Print the validation that `truerisk validate` requests, and return the exit code."""
     if asked.checklist is not None:
         check_present("truerisk.validation.checklists.checklist_file")
         from truerisk.validation.checklists.checklist_file import table_place
@@ -59,7 +59,8 @@ def run(asked: Any) -> int:
         terms = {"confidence_level": asked.confidence, "random_state": asked.seed}
         words = {"cv": asked.cv, "n_jobs": asked.n_jobs, **terms}
         bounded = [name for name in asked.min_score if name not in ranked]
-        bounded = bounded if source.task == "survival" else []  # which has scores of its own
+        # Survival tasks have their own scores.
+        bounded = bounded if source.task == "survival" else []
         scoring: Any = asked.scoring
         if scoring is None and source.task == "survival" and asked.horizon is not None:
             check_present("truerisk.losses.survival_losses")
@@ -73,10 +74,11 @@ def run(asked: Any) -> int:
         search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)
         if asked.scoring is not None or bounded:
             rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
-            with catch_warnings(action="ignore"):  # those of the validation are the same
+            with catch_warnings(action="ignore"):  # The validation gives the same warnings.
                 problem = problem_to_validate(search, X, source.y, **rows)
             rated = [loss.rated(problem.data) for loss in problem.losses]
-            if any(code is not None for code in rated):  # of the event, as all of the page is
+            # The score is about the event, like everything on the page.
+            if any(code is not None for code in rated):
                 search.positive = label_written(source, asked.positive)
             scales = {each.word: each.scale for each in problem.losses}
     measured = scales | {name: Scale(most) for name, most in SCORES.values() if name in ranked}
@@ -105,7 +107,7 @@ OF_FITS = ("model", "settings", "cv", "scoring", "replicates")
 
 
 def _refuse_fits(context: click.Context) -> None:
-    """Refuse options that say how models are fitted and tuned."""
+    """Raise for options that say how models are fitted and tuned."""
     for option in context.command.params:
         name = str(option.name)
         is_typed = context.get_parameter_source(name) is not ParameterSource.DEFAULT
@@ -116,7 +118,7 @@ def _refuse_fits(context: click.Context) -> None:
 
 
 def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, Any]:
-    """A finished model that says what stands in a column, and that column."""
+    """Return a finished model that predicts the values in a column, and that column."""
     if not source.columns:
         raise click.UsageError("--predictions names a column of a FILE: a --dataset has none.")
 
@@ -145,5 +147,5 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
         raise BadData(f"{named} is of one of two classes, and the target has {source.n_classes}.")
     event = label_written(source, positive)
     if event is not None and event == np.unique(source.y)[0]:
-        said = 1 - said  # the model speaks of the second class
+        said = 1 - said  # The model predicts the second class.
     return UpdatedProbabilities().fit(said, source.y), said

@@ -23,7 +23,10 @@ def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float
 
 
 def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""The sum of :math:`d_j^2/(d_j^2 + \alpha)` over singular values of X, and the intercept."""
+    r"""Return the sum of :math:`d_j^2/(d_j^2 + \alpha)` over singular values.
+
+    Add 1 for an intercept.
+    """
     _refuse_positive(model)
     penalty = _single_penalty(model)
     return _shrunken(_seen(model, X, sample_weight), penalty) + bool(model.fit_intercept)
