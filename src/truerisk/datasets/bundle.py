@@ -1,4 +1,4 @@
-"""A data set ready for use, and those that scikit-learn carries with it."""
+"""A data set ready for use, and those that scikit-learn includes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Bundle(Brief):
 
 
 class Origin(Protocol):
-    """What stands behind a word of the registry."""
+    """The object behind a word of the registry."""
 
     def bundle(self) -> Bundle: ...
 
 
 @frozen
 class Bundled:
-    """One function of `sklearn.datasets`, called when the data are asked for."""
+    """A loader of `sklearn.datasets`, called when the data are requested."""
 
     name: str
     loader: str
@@ -52,7 +52,7 @@ class Bundled:
     description: str
 
     def bundle(self) -> Bundle:
-        """The data set; labels are scikit-learn's integers, `class_names` what they mean."""
+        """Return the data set; labels are scikit-learn's integers, described by `class_names`."""
         from sklearn import datasets
 
         raw = getattr(datasets, self.loader)()

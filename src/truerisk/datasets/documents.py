@@ -1,7 +1,7 @@
 """The data sets of the documents, read from the folder that TRUERISK_DATA names.
 
-They do not come with the package. What the files hold is checked by its SHA-256, however they are
-packed, and whoever wrote them.
+They are not included in the package. The content of the files is verified by SHA-256, independently
+of compression and of the program that wrote them.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ Read = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[str, ...]
 
 
 def folder_of_documents() -> Path | None:
-    """The folder that TRUERISK_DATA names, or None where it names none that exists."""
+    """Return the folder that TRUERISK_DATA names, or None if it does not exist."""
     named = os.environ.get(FOLDER, "").strip()
     return Path(named) if named and Path(named).is_dir() else None
 
 
 def digest_of(X: NDArray[np.float64], y: NDArray[Any]) -> str:
-    """SHA-256 of the numbers of X, row by row, and of y: codes of classes, or the target."""
-    both = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))  # -0 is 0
+    """Return the SHA-256 of the numbers of X, row by row, and of y: class codes, or the target."""
+    # Adding 0.0 turns -0 into 0.
+    both = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))
     return hashlib.sha256(b"".join(values.tobytes() for values in both)).hexdigest()
 
 
 @frozen(eq=False)
 class DocumentData:
-    """Files, the SHA-256 of the X and y in them, and how these are read from their bytes.
+    """Files, the SHA-256 of their X and y, and the function that reads them.
 
-    `read` is given the content of each file in the order of `files`; `holds` says in words what
-    they should hold.
+    `read` gets the content of each file in the order of `files`. `holds` describes in words what
+    they should contain.
     """
 
     name: str
@@ -60,7 +61,7 @@ class DocumentData:
     task: TaskWord = "classification"
 
     def bundle(self) -> Bundle:
-        """The data set, or a sentence on what is missing."""
+        """Return the data set, or raise with a sentence on what is missing."""
         folder = folder_of_documents()
         if folder is None:
             named = os.environ.get(FOLDER)
@@ -119,7 +120,7 @@ class DocumentData:
 
 
 def _table(content: bytes) -> tuple[list[str], NDArray[np.str_]]:
-    """Head and cells of a gzipped file with commas."""
+    """Return header and cells of a gzipped file with commas."""
     import csv
     import gzip
 
@@ -137,7 +138,7 @@ def _coded(labels: NDArray[np.str_]) -> tuple[NDArray[np.int64], tuple[str, ...]
 
 
 def _labelled_tables(*contents: bytes) -> Read:
-    """Tables with the class in the last column, one below the other."""
+    """Stack tables with the class in the last column."""
     tables = [_table(content) for content in contents]
     head, cells = tables[0][0], np.concatenate([cells for _, cells in tables])
     codes, classes = _coded(cells[:, -1])
@@ -145,7 +146,7 @@ def _labelled_tables(*contents: bytes) -> Read:
 
 
 def _normal_and_tumor(content: bytes) -> Read:
-    """Label 1 is the tumour."""
+    """Read a table in which label 1 is the tumour."""
     X, y, features, classes = _labelled_tables(content)
     if classes != ("normal", "tumor"):
         raise BadData(f"colon has the classes {', '.join(classes)}: expected normal and tumor.")
@@ -167,14 +168,14 @@ def _proteins(content: bytes) -> Read:
     return X, stored["y"].astype(np.int64), features, ("Normal", "Cancer")
 
 
-OZONE = (  # columns, as published
+OZONE = (  # column names as published
     *("JOUR", "O3obs", "MOCAGE", "TEMPE", "RMH2O"),
     *("NO2", "NO", "STATION", "VentMOD", "VentANG"),
 )
 
 
 def _concentration(content: bytes) -> Read:
-    """The forecast columns, one indicator per station, and the ozone observed."""
+    """Read the forecast columns, one indicator per station, and the observed ozone."""
     column = dict(zip(OZONE, _table(content)[1].T, strict=True))
     stations, station = np.unique(column.pop("STATION"), return_inverse=True)
     y = column.pop("O3obs").astype(np.float64)
@@ -184,7 +185,7 @@ def _concentration(content: bytes) -> Read:
 
 
 def _exceedance(content: bytes) -> Read:
-    """The same, and whether ozone exceeded 150."""
+    """Read the same, with a target that says whether ozone exceeded 150."""
     X, y, features, _ = _concentration(content)
     return X, (y > 150).astype(np.int64), features, ("O3obs <= 150", "O3obs > 150")
 

@@ -208,7 +208,7 @@ class GaussianProblem:
 
 
 def prediction_of(rule: Any) -> Callable[[Any], Any]:
-    """The labels that a rule gives to rows: its `predict`, or the rule itself."""
+    """Return the function that predicts labels: the `predict` of a rule, or the rule itself."""
     predict: Any = getattr(rule, "predict", rule)
     if not callable(predict) or isinstance(rule, type):
         raise BadArgument(

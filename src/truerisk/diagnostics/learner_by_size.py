@@ -1,4 +1,4 @@
-"""A learner tested with fewer rows: at which sizes, by which fits, and with what errors."""
+"""A learner tested with fewer rows: its sizes, its fits, and its errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from truerisk.results.results import RiskEstimate
 
 @frozen(eq=False)
 class LearnerBySize:
-    """A problem, the splits that test it, and how its settings are compared inside, if at all."""
+    """A problem, the splits that test it, and the method that compares its settings, if any."""
 
     problem: Problem
     method: Averaged
@@ -49,13 +49,16 @@ class LearnerBySize:
 
     @property
     def n_inner(self) -> int:
-        """How many folds compare the settings inside a training set; 0 where nothing is tuned."""
+        """Number of folds that compare settings within a training set; 0 without tuning."""
         if self.select_by is None or len(self.problem.family) == 1:
             return 0
         return int(getattr(self.select_by, "k", 10))
 
     def whole(self) -> Plan:
-        """The splits with all of their training rows, if they test every row equally often."""
+        """Return the splits with all training rows.
+
+        Raise unless every row is tested equally often.
+        """
         plan = self._drawn(self.method)
         if self.method.has_given_splits:
             refuse_known_rows(self.method.word, plan)
@@ -69,22 +72,22 @@ class LearnerBySize:
         return plan
 
     def cut(self, n_train: int) -> Plan:
-        """The splits with so many training rows."""
+        """Return the splits with this number of training rows."""
         return self._drawn(Subsampled(n_train, self.method))
 
     def _drawn(self, method: Method) -> Plan:
         streams = Streams(self.problem.seed)
         if self.select_by is not None:
-            streams = streams.child("outer")  # `Nested` draws its outer folds from this stream
+            streams = streams.child("outer")  # `Nested` draws its outer folds from this stream.
         return method.plan(self.problem.data, streams)
 
     def testing(self, n_train: int) -> Method:
-        """Return the method that tests fits on so many rows, tuned or as they are."""
+        """Return the method that tests fits on this number of rows, tuned or not."""
         cut = Subsampled(n_train, self.method)
         return cut if self.select_by is None else nested(cut, self.select_by)
 
     def plans(self, n_train: int) -> list[tuple[Plan, int]]:
-        """The plans of fits on so many rows, each with the number of settings it is asked for."""
+        """Return the plans of fits on this number of rows, with their numbers of settings."""
         problem, method = self.problem, self.testing(n_train)
         plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Procedure):
@@ -96,18 +99,18 @@ class LearnerBySize:
 
 
 def testing(method: Any) -> Averaged:
-    """The method, if its training sets can be cut."""
+    """Return the method, or raise if its training sets cannot be cut."""
     return Subsampled(1, method).method
 
 
 MOST_SIZES = 8
-CLOSEST = 1.25  # ratio of two neighbouring sizes
+CLOSEST = 1.25  # minimum ratio of two neighbouring sizes
 WIDEST = 16  # ratio of the largest to the smallest
 FEWEST = 10
 
 
 def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
-    """Sizes that were asked for, ascending, each at most that of the training sets."""
+    """Return the requested sizes in ascending order; raise if one exceeds the training sets."""
     if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray):
         raise BadArgument(f"{mention('sizes', sizes)}: give a list of numbers of training rows.")
     numbers = np.asarray(sizes).tolist()
@@ -131,7 +134,7 @@ def checked_sizes(sizes: Any, whole: Plan) -> list[int]:
 
 
 def usual_sizes(learner: LearnerBySize, whole: Plan) -> list[int]:
-    """Eight sizes at most, in a geometric series up to all training rows."""
+    """Return at most eight sizes, in a geometric series up to all training rows."""
     most, data = int(whole.train_sizes.max()), learner.problem.data
     least = max(_fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
     least = _fitted_from(learner, least, most)
@@ -146,9 +149,9 @@ def usual_sizes(learner: LearnerBySize, whole: Plan) -> list[int]:
 
 
 def _fitted_from(learner: LearnerBySize, least: int, most: int) -> int:
-    """The smallest size that every setting can be fitted on: 25 neighbours need 25 rows.
+    """Return the smallest size that every setting can be fitted on: 25 neighbours need 25 rows.
 
-    Where so many rows leave too few sizes it is `least`, and its fits say what is wrong.
+    If this leaves too few sizes, it is `least`, and the fits report what is wrong.
     """
     size = least
     while size * CLOSEST ** (FEWEST_SIZES - 1) <= most:
@@ -166,9 +169,10 @@ def _fitted_from(learner: LearnerBySize, least: int, most: int) -> int:
 
 
 def _fewest_rows(data: Data, tuned: int) -> int:
-    """Rows that hold some of every class and several groups, two for each of `tuned` inner folds.
+    """Return the number of rows that contain every class and several groups.
 
-    A stratified part of m rows has m times the share of a class of them, to within less than 2.
+    There are two for each of `tuned` inner folds. A stratified part of m rows has m times the share
+    of a class, to within less than 2.
     """
     least = max(FEWEST, 2 * tuned)
     if data.codes is not None:
@@ -176,12 +180,12 @@ def _fewest_rows(data: Data, tuned: int) -> int:
         least = max(least, -(-(3 if tuned else 2) * data.n_rows // int(max(1, rarest))))
     if data.groups is not None:
         n_groups = len(np.unique(data.groups))
-        least = max(least, -(-(tuned + 2) * data.n_rows // n_groups))  # folds hold whole groups
+        least = max(least, -(-(tuned + 2) * data.n_rows // n_groups))  # Folds contain whole groups.
     return int(least)
 
 
 def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
-    """Every size by itself, the smallest first: what cannot be fitted is known early."""
+    """Measure every size separately, the smallest first, so that failing fits are found early."""
     runs: list[Computed] = []
     estimates: list[RiskEstimate] = []
     for size in sizes:
@@ -190,7 +194,7 @@ def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None)
             stage(f"{size} rows"),
             warnings.catch_warnings(),
         ):
-            if size != sizes[-1]:  # warnings about the rows come once, with the largest size
+            if size != sizes[-1]:  # Warnings about the rows are given once, with the largest size.
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, size)
             problem = replace(learner.problem, calibrated=True)
@@ -219,7 +223,7 @@ def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None)
     try:
         if curve.law is not None:
             curve.law.check()
-    except Refusal as refusal:  # a law that does not fit is left out
+    except Refusal as refusal:  # A law that does not fit is omitted.
         return replace(curve, lacking=str(refusal))
     return curve
 
@@ -255,7 +259,7 @@ def _covariance(
 
 
 def _warn_of_missing_classes(learner: LearnerBySize, size: int) -> None:
-    """Say how many fits see no row of a class: they never answer it, or fail."""
+    """Warn how many fits see no row of a class, which they never predict, or fail."""
     data = learner.problem.data
     if data.codes is None:
         return

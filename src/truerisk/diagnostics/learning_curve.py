@@ -36,7 +36,7 @@ UNSAID: Mapping[str, Any] = {
     "random_state": 0,
     "store": None,
 }
-"""What `learning_curve` is given where a user says nothing."""
+"""Default arguments of `learning_curve`."""
 
 REFUSED: Mapping[str, str] = {
     "time": "time: rows drawn from a history leave gaps in it, and an earlier model is no smaller "
@@ -162,7 +162,7 @@ def as_learner(
     sample_weight: Any,
     **terms: Any,
 ) -> LearnerBySize:
-    """The learner of a model; a search of ours brings its settings and words."""
+    """Return the learner of a model; our own search provides its settings and arguments."""
     if are_several(terms["scoring"]):
         raise BadArgument(
             f"{mention('scoring', terms['scoring'])}: a learning curve is of one score. Give one, "
@@ -174,7 +174,7 @@ def as_learner(
         problem = pose(Family.of(model), X, y, **rows, **terms)
         tested_by = testing(as_method(USUAL_FOLDS if cv is None else cv))
         return LearnerBySize(problem, tested_by, store=store)
-    # what the search says itself is not said twice, and what nobody could keep is refused
+    # Arguments that the search has must not be repeated, and those without effect are refused.
     for name, value in {**terms, "store": store}.items():
         if value is not UNSAID[name] and value != UNSAID[name]:
             raise BadArgument(
@@ -200,7 +200,7 @@ def as_learner(
 
 
 def _outer(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
-    """The splits that test: those named, or the folds that the search chooses by."""
+    """Return the splits that test: the given ones, or the folds that the search chooses by."""
     if cv is not None:
         return testing(as_method(cv))
     outer = Pairs() if search.outer is None else as_method(search.outer)

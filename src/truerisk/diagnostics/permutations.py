@@ -1,4 +1,4 @@
-"""Permuted labels: which change places, the risks of a procedure on them, and the test."""
+"""Permuted labels: which ones are exchanged, the risks of a procedure on them, and the test."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ from truerisk.results.interval import Scale, tied
 from truerisk.results.records import FINITE, Column, Count, Finite, Perfect, Record, Size
 
 SHIFTS = "shifts in time"
-FEWEST_TIMES = 200  # of 100 that remember .9, p < .05 in 8 of 100 without a relation
+# With 100 rows and an autocorrelation of .9, p < .05 occurred in 8 of 100 cases without a relation.
+FEWEST_TIMES = 200
 
 
 @frozen(eq=False)
 class Orders:
-    """Orders of the labels: row i is given the label of row `of(number)[i]`.
+    """Permutations of the labels: row i gets the label of row `of_number(number)[i]`.
 
-    Labels are exchangeable between rows, and between groups where there are groups. Where all rows
-    of a group have one label, the labels of groups change places (`what` is "labels of groups").
-    Where they differ, all labels of a group go to another one of the same size, in their order
-    ("groups of equal size"). Labels of rows in the order of time are not exchangeable; they are
-    taken on by some rows as a whole, the last ones to the front ("shifts in time"), which keeps
-    their dependence on those before them. Order `number` has a stream of random numbers of its own.
+    Labels are exchangeable between rows, or between groups if there are groups. If all rows of a
+    group have the same label, the labels of groups are exchanged (`what` is "labels of groups"). If
+    they differ, all labels of a group go to another one of the same size, in their order ("groups
+    of equal size"). Labels of rows in the order of time are not exchangeable. They are shifted as a
+    whole by some rows, with the last ones moved to the front ("shifts in time"), which preserves
+    their dependence on earlier ones. Each `number` has its own stream of random numbers.
     """
 
     what: str
-    labels: np.ndarray  # for each row, the unit it belongs to: itself or its group
-    first: np.ndarray  # for each unit its first row, or all its rows in turn
-    blocks: tuple[np.ndarray, ...]  # units that change places with each other
+    labels: np.ndarray  # the unit of each row: the row itself or its group
+    first: np.ndarray  # the first row of each unit, or all its rows in turn
+    blocks: tuple[np.ndarray, ...]  # units that are exchanged with each other
     seed: int
 
     @classmethod
     def of(cls, data: Data, seed: int) -> Orders:
-        """The orders that the data allow; refused where no label can change its place."""
+        """Return the permutations that the data allow; raise if no label can be exchanged."""
         if data.task == "other":
             raise BadData(
                 "there is no target to permute: give a classifier or a regressor and its y."
@@ -69,7 +70,7 @@ class Orders:
 
     @classmethod
     def _in_time(cls, data: Data, seed: int) -> Orders:
-        """The rows from the first to the last; one at a time, and enough of them."""
+        """Return shifts in time of the rows; raise for equal times or too few rows."""
         assert data.time is not None
         if data.groups is not None:
             raise Refusal(
@@ -95,7 +96,7 @@ class Orders:
 
     @classmethod
     def _of_equal_groups(cls, member: np.ndarray, seed: int) -> Orders:
-        """Every group hands its labels, in their order, to another one of its size."""
+        """Return permutations in which groups pass their labels to others of the same size."""
         sizes = np.bincount(member)
         blocks = tuple(np.flatnonzero(sizes == size) for size in np.unique(sizes))
         if all(len(block) == 1 for block in blocks):
@@ -109,11 +110,11 @@ class Orders:
 
     @property
     def n_units(self) -> int:
-        """How many rows, or groups, have others to change places with."""
+        """Number of rows, or groups, that can be exchanged with others."""
         return sum(len(block) for block in self.blocks if len(block) > 1)
 
     def of_number(self, number: int) -> np.ndarray:
-        """Of each row the row whose label it is given, in permutation `number` (from 0 on)."""
+        """Return for each row the row whose label it gets in permutation `number` (from 0 on)."""
         rng = Streams(self.seed).get(f"permutation {number}")
         if self.what == SHIFTS:
             shifted = np.roll(self.first, int(rng.integers(len(self.first))))
@@ -126,33 +127,33 @@ class Orders:
             return found
         sizes = np.bincount(self.labels)
         starts = np.cumsum(sizes) - sizes
-        inside = np.empty(len(self.labels), dtype=np.int64)  # the place of a row in its group
+        inside = np.empty(len(self.labels), dtype=np.int64)  # position of a row in its group
         inside[self.first] = np.arange(len(self.labels)) - starts[self.labels[self.first]]
         return np.asarray(self.first[starts[taken[self.labels]] + inside])
 
 
-BATCHES = 4  # batches that each worker gets
-STEPS = 100  # how often progress is shown in this process
+BATCHES = 4  # number of batches per worker
+STEPS = 100  # number of progress updates in this process
 
 
 @frozen(eq=False)
 class Repeated:
-    """The test of a choice and a fit, for each of the orders of the labels."""
+    """The test of a choice and a fit, for each of the permutations of the labels."""
 
     problem: Problem
     orders: Orders
 
     def observed(self) -> tuple[float, str]:
-        """Return the risk with the labels as they are, and the engine that told it."""
+        """Return the risk with the original labels, and the engine that computed it."""
         return self._checked_value(self.problem)
 
     def risk(self, number: int) -> float:
-        """Return the risk with permuted labels, all splits and choices made anew."""
+        """Return the risk with permuted labels, with new splits and choices."""
         data = self.problem.data.with_targets_of(self.orders.of_number(number))
         return self._checked_value(replace(self.problem, data=data))[0]
 
     def _checked_value(self, problem: Problem) -> tuple[float, str]:
-        """Return the risk alone and the engine, if the splits go with these orders."""
+        """Return the risk and the engine; raise if the splits do not suit these permutations."""
         testing, data = problem.testing, problem.data
         assert testing is not None
         plan = testing.plan(data, Streams(problem.seed))
@@ -172,7 +173,7 @@ class Repeated:
         return float(tested.value), asking.engine
 
     def null(self, n_permutations: int, executor: Any) -> np.ndarray:
-        """The risks of so many permutations, which depend on their numbers alone."""
+        """Return the risks of this many permutations, which depend only on their numbers."""
         found = np.empty(n_permutations)
         workers = workers_of(executor)
         size = STEPS if workers is None else BATCHES * workers
@@ -188,7 +189,7 @@ class Repeated:
 
 
 def _risks(procedure: Repeated, numbers: np.ndarray) -> list[float]:
-    """The risks of these permutations; what fits warn of was said of the labels as they are."""
+    """Return the risks of these permutations, without warnings that were given before."""
     with listen(None), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [procedure.risk(int(j)) for j in numbers]

@@ -21,8 +21,8 @@ from truerisk.results.records import FINITE, Column, Finite, Perfect, Range, Rec
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.long_run import long_run
 
-SMALL = 0.05  # a p-value that is called a trend
-FEWEST_TIMES = 300  # with fewer, a test at .05 saw a trend in 9 of 100 series without
+SMALL = 0.05  # p-value below which there is a trend
+FEWEST_TIMES = 300  # With fewer, a test at .05 found a trend in 9 of 100 series without one.
 
 Times = Annotated[np.ndarray, Column("stretches", kind="times")]
 Ends = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]
@@ -216,7 +216,7 @@ def risk_over_time(
 
 
 def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
-    """When the rows of the estimate were taken, or their numbers."""
+    """Return the times of the estimate's rows, or their numbers."""
     if estimate.answered is None and estimate.ordered:
         raise Refusal(
             f"an estimate read from a file keeps no times of rows: give {mention('time')}."
@@ -231,7 +231,7 @@ def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
 
 
 def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-    """Times from 0 to 1 about their mean, the slope of the line, and what it leaves."""
+    """Return centred times scaled to a range of 1, the slope of the line, and its residuals."""
     x = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
     x = x - x.mean()
     slope = float(x @ losses) / float(x @ x)
@@ -241,7 +241,7 @@ def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.
 def trend_of(
     times: np.ndarray, losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
-    """Slope, standard error and p-value of losses along time, or why there is none."""
+    """Return slope, standard error and p-value of losses over time, or why there are none."""
     x, slope, left = _line(times, losses)
     n = len(x)
     parts = x * left / float(x @ x)

@@ -1,9 +1,9 @@
-"""How many rows a prediction model needs, to be developed or to be validated, by what is foreseen.
+"""Sample sizes to develop or to validate a prediction model, from what is anticipated.
 
-Development: Riley et al., Statistics in Medicine 38 (2019), 1262 (outcomes that are numbers) and
-1276 (binary ones and times to an event). Validation: Riley et al., Statistics in Medicine 40
-(2021), 4230 (binary), Archer et al., 133 (numbers). Where they simulate a linear predictor, its
-mean is taken by quadrature here.
+Development: Riley et al., Statistics in Medicine 38 (2019), 1262 (continuous outcomes) and 1276
+(binary outcomes and times to an event). Validation: Riley et al., Statistics in Medicine 40 (2021),
+4230 (binary), Archer et al., 133 (continuous). These papers simulate a linear predictor; here its
+mean is computed by quadrature.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile as normal_quantile
 
-FURTHEST, NODES = 9.0, 20_001  # standard deviations to either side, and points of the quadrature
+# standard deviations on each side, and number of points of the quadrature
+FURTHEST, NODES = 9.0, 20_001
 MOST_ROWS = 10**9
-SHRINKAGE, OPTIMISM, MARGIN, RATIO = 0.9, 0.05, 0.05, 1.1  # what Riley et al. ask
-WIDTH, NARROW = 0.2, 0.1  # of intervals: of observed over expected events and slope; of AUC and R²
+SHRINKAGE, OPTIMISM, MARGIN, RATIO = 0.9, 0.05, 0.05, 1.1  # values recommended by Riley et al.
+# Widths of intervals for observed over expected events and the slope, and for AUC and R².
+WIDTH, NARROW = 0.2, 0.1
 
 
 def _rows(n: float) -> int:
-    """Whole rows, no more than anybody has."""
+    """Return the number of rows rounded up; raise if it is unattainable."""
     if not n <= MOST_ROWS:
         raise Refusal(
             f"more than {MOST_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
@@ -37,18 +39,18 @@ def _rows(n: float) -> int:
 
 
 def likelihood_of_classes(prevalence: float) -> float:
-    """The mean log-likelihood of a model that knows the prevalence alone."""
+    """Return the mean log-likelihood of a model that knows only the prevalence."""
     other = 1 - prevalence
     return prevalence * math.log(prevalence) + other * math.log(other)
 
 
 def likelihood_of_times(events: float) -> float:
-    """The same of a constant hazard, by the mean number of events of a person."""
+    """Return the same for a constant hazard, from the mean number of events per person."""
     return events * math.log(events) - events
 
 
 def largest_r2(likelihood: float) -> float:
-    """The R² of Cox and Snell that a perfect model has, by the likelihood without a predictor."""
+    """Return the Cox-Snell R² of a perfect model, from the likelihood without predictors."""
     return -math.expm1(2 * likelihood)
 
 
@@ -60,18 +62,19 @@ def rows_of_likelihood(
     shrinkage: float = SHRINKAGE,
     optimism: float = OPTIMISM,
 ) -> list[int]:
-    """Rows of which effects are expected to be shrunken to `shrinkage` at least.
+    """Return the numbers of rows for an expected shrinkage, and for little optimism of R².
 
-    And those of which the R² of Nagelkerke is told no more than `optimism` too high.
+    With the first one, effects are expected to be shrunken to no less than `shrinkage`. With the
+    second one, the R² of Nagelkerke is too high by no more than `optimism`.
     """
     wanted = (shrinkage, r2 / (r2 + optimism * largest))
     return [_rows(parameters / ((s - 1) * math.log1p(-r2 / s))) for s in wanted]
 
 
 def rows_for_risk(rate: float, horizon: float, follow_up: float, margin: float, z: float) -> int:
-    """Rows of which the risk up to a horizon is known to within ± margin, hazards being constant.
+    """Return the number of rows for a risk up to a horizon with this margin of error.
 
-    The interval is that of the rate: the farther of its two ends counts.
+    Hazards are constant. The interval is that of the rate, and its farther end counts.
     """
     risk = -math.expm1(-rate * horizon)
     near = -math.log(1 - min(risk + margin, 1.0)) / horizon if risk + margin < 1 else math.inf
@@ -91,7 +94,7 @@ def rows_of_line(
     ratio: float = RATIO,
     tail: float = 0.025,
 ) -> list[int]:
-    """Rows for a linear model: by its shrinkage, its R² and its residuals."""
+    """Return the numbers of rows for a linear model: by its shrinkage, R² and residuals."""
 
     def of_effects(n: int) -> bool:
         unexplained = (1 - r2) * (n - parameters - 1) / (n - 1)
@@ -105,18 +108,21 @@ def rows_of_line(
 
 
 def rows_for_residuals(parameters: int, ratio: float, tail: float) -> int:
-    """Rows of which the residual standard deviation is known to within a factor, by χ²."""
+    """Return the number of rows for a residual standard deviation within a factor, by χ²."""
     from scipy.special import chdtri
 
     def enough(n: int) -> bool:
-        freedom = n - parameters - 1  # the upper end is the farther one
+        freedom = n - parameters - 1  # The upper end is farther from the estimate.
         return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
 
     return _least(enough, parameters + 2)
 
 
 def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> int:
-    """Rows of which a mean is known to within ± reach, by Student's t and the residuals' spread."""
+    """Return the number of rows for a mean to within ± reach, by Student's t.
+
+    It uses the standard deviation of the residuals.
+    """
     from scipy.special import stdtrit
 
     def enough(n: int) -> bool:
@@ -135,20 +141,23 @@ def _least(enough: Callable[[int], bool], low: int) -> int:
 
 @frozen(eq=False)
 class LinearPredictor:
-    """The log odds that a calibrated model gives to people: values and how much of them each is."""
+    """Distribution of the log odds of a calibrated model: values and their weights."""
 
     values: np.ndarray
     weights: np.ndarray
 
     @classmethod
     def normal(cls, mean: float, sd: float) -> LinearPredictor:
-        """Normal over all people."""
+        """Return a normal distribution over all people."""
         nodes, weights = _normal_nodes()
         return cls(mean + sd * nodes, weights)
 
     @classmethod
     def of_auc(cls, auc: float, prevalence: float) -> LinearPredictor:
-        """Normal with one spread in people with the event and without; a calibrated model's."""
+        """Return normal distributions with and without the event, with equal variances.
+
+        They are those of a calibrated model.
+        """
         from scipy.special import logit, ndtri
 
         nodes, weights = _normal_nodes()
@@ -161,7 +170,7 @@ class LinearPredictor:
         return cls(np.concatenate([without, having]), both)
 
     def mean(self, of: np.ndarray) -> float:
-        """The mean over people of what stands for each value."""
+        """Return the mean over people of a function of the values."""
         return float(self.weights @ of)
 
     @property
@@ -172,12 +181,12 @@ class LinearPredictor:
 
     @property
     def prevalence(self) -> float:
-        """Of the event."""
+        """Prevalence of the event."""
         return self.mean(self.chances)
 
     @property
     def auc(self) -> float:
-        """The chance that somebody with the event has the larger value; half of equal ones."""
+        """Probability that a person with the event has the larger value, with ties counted half."""
         order = np.argsort(self.values, kind="stable")
         chances, weights = self.chances[order], self.weights[order]
         having, without = weights * chances, weights * (1 - chances)
@@ -186,7 +195,7 @@ class LinearPredictor:
 
     @property
     def r2(self) -> float:
-        """The R² of Cox and Snell: how much likelier outcomes are than by the prevalence alone."""
+        """The Cox-Snell R²: the gain in likelihood over the prevalence alone."""
         chances = self.chances
         from scipy.special import xlog1py, xlogy
 
@@ -194,13 +203,13 @@ class LinearPredictor:
         return -math.expm1(2 * (likelihood_of_classes(self.prevalence) - own))
 
     def rates(self, threshold: float) -> tuple[float, float]:
-        """Sensitivity and specificity of acting from a probability on."""
+        """Return sensitivity and specificity of acting from this probability on."""
         chances, acted = self.chances, self.chances >= threshold
         having, without = self.weights * chances, self.weights * (1 - chances)
         return float(having @ acted / having.sum()), float(without @ ~acted / without.sum())
 
     def slope_error(self) -> float:
-        """Of the calibration slope: its standard error in one row."""
+        """Return the standard error of the calibration slope for a single row."""
         spread = self.chances * (1 - self.chances)
         of_level, of_both, of_slope = (self.mean(spread * self.values**k) for k in (0, 1, 2))
         information = of_level * of_slope - of_both**2
@@ -212,7 +221,10 @@ class LinearPredictor:
 
 
 def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
-    """Evenly spaced: sums of smooth functions are exact, and a threshold cuts one point at most."""
+    """Return evenly spaced nodes and their normal weights.
+
+    Sums of smooth functions over them are exact, and a threshold affects at most one point.
+    """
     nodes = np.linspace(-FURTHEST, FURTHEST, NODES)
     weights = np.exp(-(nodes**2) / 2)
     return nodes, weights / weights.sum()
@@ -222,12 +234,12 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_for_error(error_of_one: float, reach: float) -> int:
-    """Rows of which a mean is known to within ± reach, by its standard error in one row and z."""
+    """Return the number of rows for a mean to within ± reach, from the error for one row and z."""
     return _rows((error_of_one / reach) ** 2)
 
 
 def rows_for_auc(auc: float, prevalence: float, error: float) -> int:
-    """Rows of which the AUC has this standard error, by the formula of Newcombe (2006)."""
+    """Return the number of rows for an AUC with this standard error (Newcombe, 2006)."""
     a = (1 - auc) / (2 - auc) + auc / (1 + auc)
     k = error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
     return _rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
@@ -243,9 +255,9 @@ def rows_to_validate(
     slope_width: float = WIDTH,
     auc_width: float = NARROW,
 ) -> list[int]:
-    """Rows of which a calibrated model's intervals are no wider than these.
+    """Return the numbers of rows for a calibrated model's intervals of these widths.
 
-    Of observed over expected events, of the calibration slope and of the AUC.
+    The intervals are for observed over expected events, for the calibration slope and for the AUC.
     """
     odds = (1 - prevalence) / prevalence
     return [
@@ -258,7 +270,7 @@ def rows_to_validate(
 def benefit_error(
     prevalence: float, threshold: float, sensitivity: float, specificity: float
 ) -> tuple[float, float]:
-    """The standardised net benefit of a threshold, and its standard error in one row."""
+    """Return the standardised net benefit at a threshold, and its standard error for one row."""
     weight = (1 - prevalence) / prevalence * threshold / (1 - threshold)
     variance = (
         sensitivity * (1 - sensitivity) / prevalence
@@ -272,7 +284,7 @@ def benefit_error(
 
 
 class FollowUp(NamedTuple):
-    """Events per person and unit of time, the horizon of the risks, and the mean time observed."""
+    """Events per person and unit of time, the horizon of the risks, and the mean follow-up."""
 
     rate: float
     horizon: float
@@ -280,7 +292,7 @@ class FollowUp(NamedTuple):
 
     @classmethod
     def until(cls, horizon: float, y: np.ndarray) -> FollowUp:
-        """Return that of outcomes in time: whether the event came, and after which time."""
+        """Return these for survival outcomes: whether the event occurred, and after which time."""
         came, lasted = y.T
         return cls(float(came.sum() / lasted.sum()), float(horizon), float(lasted.mean()))
 
@@ -288,15 +300,15 @@ class FollowUp(NamedTuple):
 def rows_needed(
     n_features: int | None, share: float | None, r2: float | None, times: FollowUp | None = None
 ) -> int | None:
-    """Return how many rows the criteria of Riley et al. (2019) ask for to develop the model.
+    """Return the number of rows that the criteria of Riley et al. (2019) require.
 
-    `r2` is that of Nagelkerke, of numbers the share of variance explained. Classes have a `share`
-    of the event and outcomes in time their `times`; numbers have neither, and their mean need not
-    be known. The result is None where r2 is not above 0.
+    `r2` is that of Nagelkerke, or the share of variance explained for numeric y. Classes have a
+    `share` of the event and survival outcomes have `times`; numbers have neither, and their mean
+    need not be known. The result is None if r2 is not above 0.
     """
     if not n_features or r2 is None or not 0 < r2 < 1:
         return None
-    with suppress(Refusal):  # more rows than anybody has
+    with suppress(Refusal):  # More rows would be needed than are attainable.
         if times is None and share is None:
             return max(rows_of_line(n_features, r2))
         z = normal_quantile(0.95)
@@ -314,7 +326,7 @@ def rows_needed(
 
 
 def rows_to_test(share: float | None, auc: float | None) -> int | None:
-    """In other people, a calibrated model of this AUC, by the `share` of the event."""
+    """Return the number of other people for a calibrated model with this AUC and event share."""
     if share is None or auc is None or not 0.5 < auc < 1:
         return None
     with suppress(Refusal):

@@ -1,4 +1,4 @@
-"""`plan_development`: how many rows it takes to develop a prediction model; what a plan says."""
+"""`plan_development`: the number of rows to develop a prediction model, and its result."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ NEEDS: Of = {
     "continuous": ("mean", "sd"),
     "time-to-event": ("rate", "horizon", "follow_up"),
 }
-"""What is foreseen of each kind of outcome, beside an R²."""
+"""What has to be anticipated for each kind of outcome, in addition to an R²."""
 
 MAY: Of = {"binary": ("margin",), "continuous": ("ratio",), "time-to-event": ("margin",)}
-"""What else one may ask for of it."""
+"""Further options for each kind of outcome."""
 
 SHARES = ("prevalence", "auc", "r2")
-CLOSEST = 1e-12  # to 0 or 1, of a share
-LARGEST = 1e50  # of a mean, a rate or a time; the reciprocal is the least size
+CLOSEST = 1e-12  # minimum distance of a share from 0 and 1
+LARGEST = 1e50  # Largest mean, rate or time. Its reciprocal is the smallest.
 Purpose = Literal["development", "validation"]
 
 
 @frozen
 class SizeCriterion:
-    """What shall hold, and from how many rows on it does."""
+    """A criterion, and the number of rows from which on it is met."""
 
     asks: str
     n: Count
@@ -42,10 +42,10 @@ class SizeCriterion:
 
 @frozen
 class RowsNeeded(Record):
-    """How many rows a prediction model needs, by each criterion and by all of them: `n`.
+    """The number of rows that a prediction model needs, by each criterion and by all: `n`.
 
-    `events` are those expected among them, and `per_parameter` the events, or the rows where the
-    outcome is a number, that come to each parameter of the model. `assumed` is what was foreseen.
+    `events` are the expected events among them, and `per_parameter` the events, or the rows if the
+    outcome is continuous, for each parameter of the model. `assumed` is what was anticipated.
     """
 
     schema: ClassVar[str] = "truerisk.rows-needed/2"
@@ -234,7 +234,7 @@ def _expected_r2(
     given: Mapping[str, float],
     largest: float,
 ) -> dict[str, float]:
-    """The R² of Cox and Snell, and before it what it was told by."""
+    """Return the Cox-Snell R², preceded by the quantity from which it was computed."""
     every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
     told = {name: value for name, value in every.items() if value is not None}
     if not told and outcome == "continuous":
@@ -258,9 +258,9 @@ def _expected_r2(
 
 
 def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of) -> None:
-    """Refuse what is missing of an outcome, what another one has, and what no number can be.
+    """Raise for what an outcome lacks, what belongs to another one, and invalid numbers.
 
-    What is needed must be there, what `may` names can be.
+    What is in `needs` must be given, what is in `may` can be.
     """
     check_known("there is no outcome", outcome, needs)
     for name, value in foreseen.items():
@@ -291,12 +291,12 @@ def check_foreseen(outcome: Any, foreseen: Mapping[str, Any], needs: Of, may: Of
 
 
 def check_ratio(ratio: Any) -> None:
-    """Refuse what is no factor to know a spread by."""
+    """Raise unless the value is a valid factor for a standard deviation."""
     check_number("ratio", ratio, 1.001, 100, "use a factor above 1, 100 at most")
 
 
 def check_inside(name: str, value: Any) -> None:
-    """Refuse what is no share of something."""
+    """Raise unless the value is a share of something."""
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{mention(name, value)}: use a number between 0 and 1.")
     if not CLOSEST <= value <= 1 - CLOSEST:

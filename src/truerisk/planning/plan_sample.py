@@ -1,4 +1,4 @@
-"""`plan_sample`: how many rows to test, and how tuning and testing share what there is."""
+"""`plan_sample`: the number of test rows, and how tuning and testing share the rows."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from truerisk.statistics.sample_size import (
 
 MOST_SPLITS = 400
 TestRows = Annotated[int, Range(0, MOST_ROWS)]
-CLOSEST = 1e-9  # to 0 or 1, of an error, a width and an assurance
-CURVE_SIZES = 48  # sizes at which the law of a learning curve is read
+CLOSEST = 1e-9  # minimum distance of an error, a width and an assurance from 0 and 1
+CURVE_SIZES = 48  # number of sizes at which the law of a learning curve is evaluated
 ERROR = "zero-one"  # the loss that counts errors
 MEASURES = ("ub", "above_half", "q2", "err")
 HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
@@ -38,11 +38,11 @@ HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
 
 @frozen
 class Split:
-    """Rows shared between tuning and testing, and what is to be expected of the test.
+    """A division of rows between tuning and testing, and the expected result of the test.
 
     `error` is the error of a rule tuned and trained on `n_tuning` rows. `ub`, `above_half` and `q2`
-    are Wallman's measures of the posterior after the test, `width` that of its interval, each
-    expected over the number of test errors.
+    are Wallman's measures of the posterior after the test, and `width` that of its interval, each
+    as an expectation over the number of test errors.
     """
 
     n_tuning: Count
@@ -55,7 +55,7 @@ class Split:
 
     @property
     def err(self) -> float:
-        """The expected share of test errors."""
+        """Expected share of test errors."""
         return self.error
 
 
@@ -116,7 +116,7 @@ class SamplePlan(Record):
 
     @property
     def _sentences(self) -> list[str]:
-        """The expected risk with all rows, and the number of test rows that the width needs."""
+        """The expected risk with all rows, and the number of test rows for the width."""
         said = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
             return said
@@ -134,7 +134,7 @@ class SamplePlan(Record):
         ]
 
     def _rows(self) -> list[list[str]]:
-        """About nine of the splits, and the best ones, as cells under `HEAD`."""
+        """Return about nine of the splits, and the best ones, as cells under `HEAD`."""
         step = max(1, (len(self.splits) - 1) // 8)
         shown = {*self.splits[::step], *self.splits[-1:], *self.best_by.values()}
         rows = []
@@ -202,7 +202,7 @@ def plan_sample(
     if isinstance(error, LearningCurve):
         error = _errors_of(error, n)
     _check(error, width, n, confidence_level, assurance)
-    ErrorPosterior(0, 0, prior)  # this refuses what is no prior
+    ErrorPosterior(0, 0, prior)  # This raises for an invalid prior.
     fields: dict[str, Any] = {
         "error": dict(error) if isinstance(error, Mapping) else float(error),
         "confidence_level": confidence_level,
@@ -233,7 +233,7 @@ def plan_sample(
 
 
 def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
-    """The errors of a curve's law, up to all rows but one, where rows are shared."""
+    """Return the errors of a curve's law, up to all rows but one if rows are shared."""
     if curve.estimates[-1].scoring != ERROR:
         raise Refusal(
             f"this learning curve is in '{curve.estimates[-1].scoring}', and tests are planned for "
@@ -255,7 +255,7 @@ def _shared(
     prior: tuple[float, float],
     n_test: int | None,
 ) -> dict[str, Any]:
-    """Ways to share n rows: all that the learning curve allows, or what the width leaves over."""
+    """Return ways to share n rows: all that the learning curve allows, or what the width leaves."""
     nested = (
         f"nested cross-validation needs no such sharing: it tests all {n} rows by rules that were "
         "tuned on the others; it estimates the risk of the procedure, not of one rule"
@@ -283,7 +283,7 @@ def _split(m: int, n: int, error: float, level: float, prior: tuple[float, float
 
 
 def _sizes(error: Mapping[int, float], n: int) -> list[int]:
-    """Every size that the learning curve covers and that leaves a test row; at most 400 of them."""
+    """Return up to 400 sizes that the learning curve covers and that leave a test row."""
     low, high = min(error), min(max(error), n - 1)
     if low > high:
         raise Refusal(
@@ -294,7 +294,7 @@ def _sizes(error: Mapping[int, float], n: int) -> list[int]:
 
 
 def _between(error: Mapping[int, float], m: int) -> float:
-    """Linear in 1/rows between the given sizes."""
+    """Interpolate linearly in 1/rows between the given sizes."""
     sizes = np.array(sorted(error, reverse=True), dtype=float)
     return float(np.interp(1 / m, 1 / sizes, [error[int(size)] for size in sizes]))
 

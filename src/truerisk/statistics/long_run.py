@@ -1,20 +1,22 @@
-r"""How much the mean of a series varies whose values depend on those before them.
+r"""Variance of the mean of a series whose values depend on earlier ones.
 
 The variance of a mean of n values is :math:`Ω/n`, with Ω their spectrum at frequency 0. Cosine
 transforms at the B lowest frequencies :math:`λ_j = π j / n`,
 
 .. math:: Λ_j = \sqrt{2/n} \sum_t z_t \cos(λ_j (t - 1/2)),
 
-are nearly independent with the spectrum at :math:`λ_j` as variance. Were that flat, the mean over
-:math:`\sqrt{\sum_j Λ_j^2 / (n B)}` would have the t distribution of B degrees of freedom (Lazarus,
-Lewis, Stock and Watson, 2018). It falls, the sooner the longer the series remembers. The factor of
-the standard error is therefore the least that holds the mean at the level asked for, whether the
-values are independent or as lasting as their autocorrelations allow (`memory`), and B the number
-with the shortest interval of independent values, as Müller and Watson (2022) choose theirs.
+are nearly independent, with the spectrum at :math:`λ_j` as variance. If the spectrum were flat, the
+mean over :math:`\sqrt{\sum_j Λ_j^2 / (n B)}` would have a t distribution with B degrees of freedom
+(Lazarus, Lewis, Stock and Watson, 2018). It decreases, the earlier the longer the memory of the
+series. The factor of the standard error is therefore the smallest one that covers the mean at the
+requested level, whether the values are independent or as persistent as their autocorrelations allow
+(`memory`). B is the number with the shortest interval for independent values, as chosen by Müller
+and Watson (2022).
 
-How often a normal value exceeds the root of a weighted sum of squares of others.
+`exceeds` returns the probability that a squared normal value exceeds a weighted sum of squares of
+others.
 
-That is the error of a mean whose standard error is made of a few sums, each normal about 0.
+This is the error rate of a mean whose standard error consists of a few sums, each normal about 0.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-FIRST = 5  # lags that count, whether they are surely correlated or not
-ABOVE = 1.0  # standard errors that are added to autocorrelations
-TIMES = 6.0  # as large as they tell ω is taken: less is known of it where large values last long
-BY_CHANCE = 0.05  # lags of an independent series that are taken for dependence, on average
-BEYOND = 1.5  # times the lag of the clearest season are looked at
-LAGS = 4  # of n lags the first quarter is looked at
-SEASONS = 3  # of the most lasting seasons
-MOST = 0.999  # an autocorrelation
+FIRST = 5  # number of lags that count even if they are not significantly correlated
+ABOVE = 1.0  # number of standard errors that are added to autocorrelations
+TIMES = 6.0  # Factor of ω, because it is known less precisely if large values persist.
+BY_CHANCE = 0.05  # expected number of lags of an independent series that are taken for dependence
+BEYOND = 1.5  # lags up to this multiple of the clearest season are examined
+LAGS = 4  # one in this many lags, the shortest ones, is examined
+SEASONS = 3  # maximum number of seasons, the most persistent ones
+MOST = 0.999  # maximum of an autocorrelation
 """Calibrated by `python -m benchmarks.calibration.order` (docs/time-measured.md)."""
 
 
@@ -46,12 +48,12 @@ class Memory:
 
     @property
     def reach(self) -> float:
-        """The largest √ω: after about so many steps a value is forgotten."""
+        """The largest √ω: after about this many steps a value has no effect."""
         of_seasons = (lag * np.sqrt(r) / (1 - r) for lag, r in self.seasons)
         return float(max(np.sqrt(self.lasting), *of_seasons, 0.0))
 
     def spectra(self, frequencies: np.ndarray) -> np.ndarray:
-        """Those of each part relative to frequency 0, a row for each; the lasting one first."""
+        """Return the spectra of each part relative to frequency 0, the persistent one first."""
         rows = [1 / (1 + self.lasting * frequencies**2)]
         for lag, r in self.seasons:
             rows.append((1 - r) ** 2 / ((1 - r) ** 2 + 2 * r * (1 - np.cos(lag * frequencies))))
@@ -59,13 +61,14 @@ class Memory:
 
 
 def memory(series: np.ndarray) -> Memory:
-    """What the series seems to remember at most.
+    """Return an upper bound on the dependence of the series.
 
-    Lags count if they are among the first 5, or if the autocorrelation of the ranks, which no
-    single large loss makes, is so many of Bartlett's standard errors above 0 that one in twenty
-    independent series has such a lag. To each, one standard error and the bias (1 + 3 r)/n are
-    added. Lags that are sure again after one that is not are seasons. Those far beyond the clearest
-    one count no more: a fixed pattern comes back for ever, and is no dependence.
+    Lags count if they are among the first 5, or if they are significantly correlated. The latter
+    uses the autocorrelation of the ranks, which no single large loss dominates, with a multiple of
+    Bartlett's standard error such that one in twenty independent series has such a lag. One
+    standard error and the bias (1 + 3 r)/n are added to each. Lags that are significant again after
+    one that is not are seasons. Those far beyond the clearest one are ignored: a fixed pattern
+    recurs forever, and is not dependence.
 
     >>> memory(np.random.default_rng(0).standard_normal(400)).seasons
     ()
@@ -73,7 +76,7 @@ def memory(series: np.ndarray) -> Memory:
     n = len(series)
     n_lags = max(1, n // LAGS)
     lags = np.arange(1, n_lags + 1)
-    # ranks from 1, equal values having the mean of theirs
+    # Ranks start at 1, and equal values have their mean rank.
     _, place, counts = np.unique(series, return_inverse=True, return_counts=True)
     by_rank = _autocorrelations((np.cumsum(counts) - (counts - 1) / 2)[place.ravel()], n_lags)
     significant = _surely(by_rank * n / (n - lags), by_rank, n)
@@ -94,7 +97,7 @@ def memory(series: np.ndarray) -> Memory:
 
 
 def _surely(r: np.ndarray, by_rank: np.ndarray, n: int) -> np.ndarray:
-    """Whether each lag is correlated more than chance makes it."""
+    """Return a mask of lags whose correlation is larger than by chance."""
     from scipy.special import ndtri
 
     before = np.append(0.0, np.cumsum(by_rank**2)[:-1])
@@ -103,14 +106,14 @@ def _surely(r: np.ndarray, by_rank: np.ndarray, n: int) -> np.ndarray:
 
 
 def _raised(r: np.ndarray, n: int) -> np.ndarray:
-    """Autocorrelations without their bias, and with standard errors above."""
+    """Return autocorrelations without their bias, plus standard errors."""
     error = np.sqrt((1 - r**2).clip(0) / n)
     high: np.ndarray = (r + (1 + 3 * r.clip(0, 1)) / n + ABOVE * error).clip(0, MOST)
     return high
 
 
 def _autocorrelations(series: np.ndarray, n_lags: int) -> np.ndarray:
-    """Those of lag 1, 2, ...; 0 where all values are alike."""
+    """Return the autocorrelations of lag 1, 2, ...; 0 if all values are equal."""
     n = len(series)
     centred = series - series.mean()
     total = float(centred @ centred)
@@ -121,18 +124,19 @@ def _autocorrelations(series: np.ndarray, n_lags: int) -> np.ndarray:
 
 
 FEWEST_TIMES = 100
-FURTHEST = 2.5  # lengths of the series: what remembers further is not told from a drift
+# Multiple of the length of the series. Longer memory cannot be distinguished from a drift.
+FURTHEST = 2.5
 MOST_COSINES = 100
-STEPS = 64  # of the factors among which the number of cosines is chosen
+STEPS = 64  # number of factors that are tried to choose the number of cosines
 
 
 @frozen(eq=False)
 class LongRun:
     r"""The standard error of a mean of `n` values.
 
-    `spectra` has a row for each way in which the series may remember, and a column for each of the
-    B cosines: their variances relative to Ω, at most. The error is
-    :math:`\sqrt{\sum_j Λ_j^2 / (n \sum_j s_j)}`, s the least row.
+    `spectra` has a row for each possible kind of dependence, and a column for each of the B
+    cosines, with upper bounds of their variances relative to Ω. The error is :math:`\sqrt{\sum_j
+    Λ_j^2 / (n \sum_j s_j)}`, where s is the smallest row.
     """
 
     std_error: float
@@ -143,11 +147,11 @@ class LongRun:
         return self.spectra.shape[1]
 
     def factor(self, level: float) -> float:
-        """The interval value ± factor · std_error holds the mean at this level at least."""
+        """Return the factor for which value ± factor · std_error covers the mean at this level."""
         return least_factor(self._errs, 1 - level)
 
     def p_value(self, ratio: float) -> float:
-        """How often a mean of 0 is at most so many standard errors away."""
+        """Return the probability that a mean of 0 is at least this many standard errors away."""
         return float(self._errs(abs(ratio)).max())
 
     def _errs(self, factor: float) -> np.ndarray:
@@ -156,7 +160,7 @@ class LongRun:
 
 
 def long_run(series: np.ndarray) -> LongRun | None:
-    """The standard error of the mean of the series; None where it remembers too far.
+    """Return the standard error of the mean of the series; None if its memory is too long.
 
     >>> found = long_run(np.random.default_rng(0).standard_normal(400))
     >>> found.n_cosines, round(found.std_error, 3), round(found.factor(0.95), 2)
@@ -178,11 +182,11 @@ def long_run(series: np.ndarray) -> LongRun | None:
 
 
 def _n_cosines(spectra: np.ndarray) -> int:
-    """How many have the shortest 95 % interval of independent values."""
+    """Return the number with the shortest 95 % interval for independent values."""
     from scipy.special import stdtrit
 
     alpha, counts = 0.05, np.arange(1, spectra.shape[1] + 1)
-    flat = stdtrit(counts, 1 - alpha / 2) ** 2 / counts  # squared factors over the number
+    flat = stdtrit(counts, 1 - alpha / 2) ** 2 / counts  # squared factors divided by the number
     steps = np.geomspace(flat[-1], flat[1] / spectra.min(), STEPS)
     squares = flat
     for row in np.unique(spectra[1:], axis=0):
@@ -193,16 +197,16 @@ def _n_cosines(spectra: np.ndarray) -> int:
 
 
 def _crossing(steps: np.ndarray, errs: np.ndarray, alpha: float) -> float:
-    """Where the logarithms, which fall along the steps, reach that of alpha."""
+    """Find the first step at which the log p-value, which decreases, falls below log(alpha)."""
     return float(np.exp(np.interp(-np.log(alpha), -errs, np.log(steps))))
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-_SINES = np.sin((_NODES + 1) * np.pi / 4) ** 2  # of angles from 0 to a quarter turn
+_SINES = np.sin((_NODES + 1) * np.pi / 4) ** 2  # squared sines of angles from 0 to a quarter turn
 
 
 def exceeds(weights: np.ndarray) -> np.ndarray:
-    """P(z₀² > Σ_j w_j z_j²) of independent standard normal z, for each row of weights.
+    """Return P(z₀² > Σ_j w_j z_j²) of independent standard normal z, for each row of weights.
 
     >>> from scipy.special import stdtr
     >>> bool(np.isclose(exceeds(np.full(4, 2.5**2 / 4)), 2 * stdtr(4, -2.5)))
@@ -212,7 +216,7 @@ def exceeds(weights: np.ndarray) -> np.ndarray:
 
 
 def _tails(logarithms: np.ndarray) -> np.ndarray:
-    r"""The same from Σ_j log(1 + w_j/sin² t), along the nodes t of the last axis.
+    """Return the same from Σ_j log(1 + w_j/sin² t), along the nodes t of the last axis.
 
     By Craig's form of the normal tail it is 2/π ∫₀^{π/2} Π_j (1 + w_j/sin² t)^{−1/2} dt.
     """
@@ -221,23 +225,23 @@ def _tails(logarithms: np.ndarray) -> np.ndarray:
 
 
 def exceeds_first(weights: np.ndarray) -> np.ndarray:
-    """`exceeds` of the first weight, of the first two, and so on: the last axis counts them."""
+    """Return `exceeds` for the first weight, the first two, and so on, along the last axis."""
     return _tails(np.cumsum(np.log1p(weights[..., None] / _SINES), axis=-2))
 
 
 def least_factor(errs: Callable[[float], np.ndarray], alpha: float) -> float:
-    """The least factor f at which nothing of `errs(f)`, which falls with it, exceeds `alpha`."""
+    """Return the smallest factor f for which all `errs(f)`, which decrease, are at most `alpha`."""
     from scipy.optimize import brentq
 
     def too_often(log_factor: float) -> float:
         return float(np.log(errs(exp(log_factor)).max() / alpha))
 
-    high = 1.0  # from near the root: far above it rounding counts
+    high = 1.0  # The search starts near the root, since far above it rounding matters.
     while too_often(high) > 0:
         high += 1
     return exp(brentq(too_often, -5, high, xtol=1e-9))
 
 
 def mean_of_chi(q: int) -> float:
-    """E √(χ²_q/q), to which the expected length of an interval from q sums is proportional."""
+    """Return E √(χ²_q/q), to which the expected length of an interval of q sums is proportional."""
     return sqrt(2 / q) * exp(lgamma((q + 1) / 2) - lgamma(q / 2))

@@ -1,4 +1,4 @@
-"""How many test rows: widths and bounds of the Beta posterior before a test is made."""
+"""The number of test rows: widths and bounds of the Beta posterior before a test is made."""
 
 from __future__ import annotations
 
@@ -12,35 +12,39 @@ from truerisk.core.errors import Refusal
 Prior = tuple[float, float]
 MOST_ROWS = 10**8
 CHUNK = 512
-NODES = 4_000  # numbers of errors that an expectation is summed over
-REACH = 8.0  # standard deviations of the number of errors that an expectation runs over
+NODES = 4_000  # maximum number of terms of an expectation
+REACH = 8.0  # standard deviations of the number of errors that an expectation covers
 
 
 def beta_quantile(a: Any, b: Any, probability: float) -> Any:
-    """The quantile of Beta(a, b), however small its probability is."""
+    """Return the quantile of Beta(a, b), for arbitrarily small probabilities."""
     from scipy.special import betaincinv, betaln
 
     quantile = betaincinv(a, b, probability)
-    if np.isnan(quantile).any():  # SciPy gives up far out in the tail
+    if np.isnan(quantile).any():  # SciPy fails far out in the tail.
         first_term = np.exp((np.log(probability) + np.log(a) + betaln(a, b)) / a)
-        quantile = np.where(np.isnan(quantile), first_term, quantile)  # exact to 1e-8 out there
+        # The first term is exact to 1e-8 there.
+        quantile = np.where(np.isnan(quantile), first_term, quantile)
     return quantile
 
 
 def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
-    """Width of the equal-tailed interval after so many errors (not only whole ones) in n rows."""
+    """Return the width of the equal-tailed interval after this number of errors in n rows.
+
+    The number need not be an integer.
+    """
     errors, n = np.asarray(errors, dtype=float), np.asarray(n, dtype=float)
     a, b, tail = errors + prior[0], n - errors + prior[1], (1 - level) / 2
     return (beta_quantile(a, b, 1 - tail) - beta_quantile(a, b, tail))[()]
 
 
 def whole_errors(error: float, n: Any) -> Any:
-    """The whole number of errors nearest to error·n."""
+    """Return the integer number of errors nearest to error·n."""
     return np.floor(error * np.asarray(n, dtype=float) + 0.5).astype(np.int64)[()]
 
 
 def rows_for_width(error: float, width: float, level: float, prior: Prior) -> int:
-    """The least n whose interval, after the `whole_errors` of n, is no wider than `width`."""
+    """Return the smallest n whose interval, after `whole_errors`, is no wider than `width`."""
 
     def least(more: float) -> int:
         """After error·n errors and so many more; the width falls with n."""
@@ -51,7 +55,7 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
 
         return 1 + bisect_left(range(1, MOST_ROWS + 1), True, key=fits)
 
-    ends = least(-0.5), least(0.5)  # the whole number lies between
+    ends = least(-0.5), least(0.5)  # The number for integer errors lies between these.
     if max(ends) > MOST_ROWS:
         raise Refusal(
             f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
@@ -62,9 +66,9 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
 
 
 def rows_assured(error: float, width: float, level: float, prior: Prior, assurance: float) -> int:
-    """The least n whose interval is no wider than `width` with probability `assurance` (½ or more).
+    """Return the smallest n whose interval has at most this width with a given probability.
 
-    Over the number of errors, which is Bin(n, error).
+    The probability `assurance` (½ or more) is over the number of errors, which is Bin(n, error).
     """
     low = high = rows_for_width(error, width, level, prior)
 
@@ -80,7 +84,8 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
     while high - low > CHUNK:
         middle = (low + high) // 2
         low, high = (low, middle) if assured(np.array([middle]))[0] else (middle, high)
-    # errors are whole, so the chance has teeth as long as the rows that bring one error
+    # Errors are integers, so that the probability is a sawtooth with a period of the rows per
+    # error.
     rare = min(error, 1 - error)
     n = np.arange(max(1, low - 20 - (int(min(2 / rare, low)) if rare > 0 else low)), high + 1)
     return int(n[assured(n).argmax()])
@@ -89,10 +94,10 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
 def _chance_of_width(
     n: np.ndarray, error: float, width: float, level: float, prior: Prior
 ) -> np.ndarray:
-    """P(the interval is no wider than `width`), for each n.
+    """Return P(the interval is no wider than `width`), for each n.
 
-    The width rises with the errors to a mean of one half, and falls beyond: what is met on either
-    side ends at a number of errors that bisection finds.
+    The width increases with the errors up to a mean of one half, and decreases beyond: the range of
+    errors with an acceptable width ends on each side at a number that bisection finds.
     """
     from scipy.stats import binom
 
@@ -113,13 +118,14 @@ def _chance_of_width(
 
 
 def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[str, float]:
-    """Expectation of (ub), (50 %), (q2), (err) and of the interval's width over Bin(n, error)."""
+    """Return the expectation of (ub), (50 %), (q2), (err) and the width over Bin(n, error)."""
     from scipy.special import betainc
     from scipy.stats import binom
 
     spread = REACH * np.sqrt(n * error * (1 - error)) + 1
     low, high = max(0, int(n * error - spread)), min(n, int(n * error + spread) + 1)
-    # Of very many counts some that are evenly spaced do: sums of smooth functions are exact.
+    # Among very many counts some evenly spaced ones suffice, because sums of smooth functions are
+    # exact.
     k = np.arange(low, high + 1, max(1, (high - low) // NODES))
     chance = binom.pmf(k, n, error)
     chance = chance / chance.sum()

@@ -1,7 +1,7 @@
-"""The answers to a plan from scratch: clone, fit and predict, one fit and one question at a time.
+"""Predictions for a plan from scratch: clone, fit and predict, one fit and question at a time.
 
-The plan is read from its JSON form alone, with lists and sets; no code is shared with any engine,
-nor with what a Plan says of itself to engines.
+The plan is read from its JSON form only, with lists and sets. No code is shared with any engine,
+nor with what a Plan provides for engines.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from truerisk.plan.plan import Plan
 
 @frozen
 class Decoded:
-    """A plan in plain lists: rows as often as they occur, in ascending order."""
+    """A plan in plain lists: rows in ascending order, repeated as often as they occur."""
 
     train: list[list[int]]
     labels: list[dict[int, int]]
-    questions: list[tuple[int, list[int]]]  # (fit, distinct rows) of every question
-    free: set[int]  # fits whose degrees of freedom are asked: those of the minimum
+    questions: list[tuple[int, list[int]]]  # fit and distinct rows of every question
+    free: set[int]  # fits whose degrees of freedom are requested, at the minimum
 
 
 def decoded(plan: Plan) -> Decoded:
-    """What the plan's JSON says."""
+    """Return the content of the plan's JSON."""
     content = plan.to_dict()
     offsets, rows = content["blocks.offsets"], content["blocks.rows"]
     counts = content.get("blocks.counts", [1] * len(rows))
@@ -55,7 +55,7 @@ def decoded(plan: Plan) -> Decoded:
 
 
 def _set(content: dict[str, Any], name: str, s: int, blocks: list[Counter[int]]) -> Counter[int]:
-    """The base of row set `s`, all rows or a block, without the rows of the blocks taken away."""
+    """Return the base of row set `s`, all rows or a block, without the rows of removed blocks."""
     base = content[f"{name}.base"][s]
     start, end = content[f"{name}.offsets"][s : s + 2]
     rows = Counter(range(content["n_rows"])) if base == -1 else Counter(blocks[base])
@@ -68,7 +68,7 @@ def _set(content: dict[str, Any], name: str, s: int, blocks: list[Counter[int]])
 def brute_force(
     family: Family, data: Data, plan: Plan, request: Request, seed: int = 0
 ) -> list[list[np.ndarray | None]]:
-    """`[candidate][question]`: the answers, or None where the fit or the answer raised."""
+    """Return the predictions `[candidate][question]`, or None if the fit or prediction raised."""
     read = decoded(plan)
     table: list[list[np.ndarray | None]] = []
     for candidate in range(len(family)):
@@ -80,7 +80,7 @@ def brute_force(
 
 
 def freedom_by_brute_force(family: Family, data: Data, plan: Plan, seed: int = 0) -> np.ndarray:
-    """`[candidate, fit]`: the degrees of freedom of each model that is asked for them, else NaN."""
+    """Return the requested degrees of freedom `[candidate, fit]` of each model, else NaN."""
     read = decoded(plan)
     table = np.full((len(family), len(read.train)), np.nan)
     for candidate in range(len(family)):
@@ -93,7 +93,7 @@ def freedom_by_brute_force(family: Family, data: Data, plan: Plan, seed: int = 0
 def rules_by_brute_force(
     family: Family, data: Data, plan: Plan, seed: int = 0
 ) -> tuple[LinearRules, ...]:
-    """The linear rule of each candidate in each fit that is asked for it, one by one."""
+    """Return the linear rule of each candidate in each fit that requests it, one by one."""
     read, content = decoded(plan), plan.to_dict()
     found = []
     for fit in sorted({content["fit"][question] for question in content["rules"]}):
@@ -106,7 +106,8 @@ def rules_by_brute_force(
 
 
 def _fitted(family: Family, candidate: int, data: Data, read: Decoded, fit: int, seed: int) -> Any:
-    if family.is_random:  # the contract: seeded by the fit, alike for all candidates
+    # By contract the seed depends on the fit, and is the same for all candidates.
+    if family.is_random:
         model = family.make(candidate, (seed, fit))
     else:
         model = clone(family.estimator).set_params(**family.candidates[candidate])

@@ -1,7 +1,7 @@
-"""What a method is run on, how the kit runs it, and what is compared afterwards.
+"""Data and learners on which methods are checked, and helpers to run and compare them.
 
-The same problem in other words has rows in another order, or classes under other names; of a plan
-that is no longer the same one thing is changed.
+An equivalent problem has its rows in another order, or its classes under other names. A plan is
+altered by changing one thing.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Case:
 
 
 def two_classes(n_rows: int = 40) -> Case:
-    """Two overlapping classes of equal size, two settings, zero-one loss.
+    """Return two overlapping classes of equal size, two settings, zero-one loss.
 
-    Cells are multiples of 2^-20: sums over them are exact in any order, and ties do not occur.
+    Cells are multiples of 2^-20, so that sums are exact in any order and ties do not occur.
     """
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     data = Data.check(X + y[:, None], y, task="classification")
@@ -62,7 +62,7 @@ def two_classes(n_rows: int = 40) -> Case:
 
 
 def numbers(n_rows: int = 40) -> Case:
-    """A noisy line of two features, two penalties, squared loss."""
+    """Return a noisy line in two features, two penalties, squared loss."""
     from sklearn.linear_model import Ridge
 
     X = _grid_rows(n_rows)
@@ -72,14 +72,17 @@ def numbers(n_rows: int = 40) -> Case:
 
 
 def bagged_classes(n_rows: int = 40) -> Case:
-    """The same rows and settings for bags of nearest-mean rules, which a row can be out of."""
+    """Return the same rows and settings for bags of nearest-mean rules.
+
+    Rows can be out of bag.
+    """
     bags = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
     family = Family.of(bags, {"estimator__rest": [0.0, 1.0]})
     return replace(two_classes(n_rows), family=family)
 
 
 def bagged(case: Case) -> Case:
-    """Bags of the case's learner."""
+    """Return the case with bags of its learner."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
     of_classes = case.family.task == "classification"
@@ -90,7 +93,7 @@ def bagged(case: Case) -> Case:
 
 
 def perfect_cases(like: Data | None = None) -> list[Case]:
-    """A rule that is never wrong, for classes and for numbers, at the places of other data."""
+    """Return a rule without errors, for classes and for numbers, at the places of other data."""
     n_rows, block = (40, None) if like is None else (like.n_rows, like.block)
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     classes = Data.check(np.column_stack([y, X]), y, task="classification", block=block)
@@ -115,7 +118,7 @@ def evaluate(
     executor: Any = None,
     engine: Engine | None = None,
 ) -> Evaluation:
-    """Draw the plan (or replay a given one), answer it (by the generic engine), reduce it."""
+    """Draw the plan (or use a given one), answer it (by the generic engine), and reduce it."""
     engine = engine or Generic()
     loss = method.loss_of(case.data, case.loss, asked=False)
     with quiet():
@@ -139,7 +142,7 @@ def evaluate(
 
 
 class Recorder(Engine):
-    """The generic engine, which remembers what its answers were when it gave them."""
+    """The generic engine, which stores the original content of its answers."""
 
     word = "recorder"
 
@@ -158,7 +161,7 @@ class Recorder(Engine):
 
 
 def content_of(answers: Answers) -> bytes:
-    """Every byte of the answers."""
+    """Return every byte of the answers."""
     counts, freedom = Counts.of(answers), freedom_of(answers)
     more = [] if counts is None else [counts.values.tobytes()]
     more += [] if freedom is None else [freedom.tobytes()]
@@ -170,20 +173,20 @@ def content_of(answers: Answers) -> bytes:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings: those of models and of small data are not what is checked."""
+    """Suppress warnings, because those of models and of small data are not checked."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def all_tested(evaluation: Evaluation) -> list[Tested]:
-    """The estimate of every candidate, and that of the procedure where there is one."""
+    """Return the estimate of every candidate, and that of the procedure if there is one."""
     procedure = evaluation.procedure
     return [*evaluation.tested, *([] if procedure is None else [procedure])]
 
 
 def contents_of(evaluation: Evaluation) -> dict[str, Any]:
-    """All that an evaluation says, times left out, in values that can be compared."""
+    """Return the content of an evaluation without times, in values that can be compared."""
     return {
         "plan": evaluation.plan.fingerprint,
         "tested": [plain(vars(tested)) for tested in all_tested(evaluation)],
@@ -193,7 +196,7 @@ def contents_of(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEstimate]:
-    """The results a user would get."""
+    """Return the results that a user would get."""
     common = blank_estimate(
         case.data,
         case.loss,
@@ -210,13 +213,13 @@ def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEs
 
 
 def permuted_data(data: Data, order: np.ndarray) -> Data:
-    """Row j of the new data is row `order[j]` of the old."""
+    """Return data whose row j is row `order[j]` of the original."""
     return replace(data.subset(order), row_ids=data.row_ids)
 
 
 def permuted_plan(plan: Plan, order: np.ndarray) -> Plan:
-    """The plan that asks about permuted data what `plan` asks about the old."""
-    place = np.argsort(order).astype(np.int32)  # where each old row stands now
+    """Return the plan for permuted data that is equivalent to `plan` for the original."""
+    place = np.argsort(order).astype(np.int32)  # new position of each original row
     flips = Flips.of(plan)
     extra = plan.extra if flips is None else replace(flips, row=place[flips.row])
     rows = place[plan.blocks.rows]
@@ -227,13 +230,13 @@ def permuted_plan(plan: Plan, order: np.ndarray) -> Plan:
 
 
 def renamed(data: Data, names: Any) -> Data:
-    """Class number c (in sorted order) is now called `names[c]`."""
+    """Return data in which class number c (in sorted order) is called `names[c]`."""
     classes, codes = np.unique(np.asarray(names)[data.class_codes], return_inverse=True)
     return replace(data, y=classes[codes], classes=classes, codes=codes.astype(np.int64))
 
 
 def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
-    """The plan whose replaced labels say `codes[c]` where `plan` says c."""
+    """Return the plan with replaced labels `codes[c]` instead of c."""
     flips = Flips.of(plan)
     if flips is None:
         return plan
@@ -242,7 +245,7 @@ def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
 
 
 def frozen_data(data: Data) -> Data:
-    """The same data in arrays that cannot be written to."""
+    """Return the same data in read-only arrays."""
     return replace(
         data,
         X=_read_only(data.X),
@@ -266,10 +269,11 @@ def _read_only(array: Any) -> Any:
 
 
 def altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """The plan with one thing changed, and what that is."""
+    """Yield the plan with one thing changed, and a description of the change."""
     yield "the number of rows", replace(plan, n_rows=plan.n_rows + 1)
     yield "the names of parts", replace(plan, parts=(*plan.parts[:-1], "another"))
-    for each in (one for one in fields(plan) if one.init):  # the others are counted from these
+    # The other fields are derived from these.
+    for each in (one for one in fields(plan) if one.init):
         held = getattr(plan, each.name)
         if isinstance(held, np.ndarray) and held.size:
             yield each.name, _with(plan, each.name, _other(held))
@@ -282,7 +286,7 @@ def altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
 
 
 def _with(holder: Any, name: str, value: Any) -> Any:
-    """Return a copy with another value of a field, also one that no plan would take."""
+    """Return a copy with another value of a field, even an invalid one."""
     changed = copy(holder)
     vars(changed)[name] = value
     vars(changed).pop("fingerprint", None)

@@ -1,4 +1,4 @@
-"""How the answers of an engine are held against those of another, and against the contract."""
+"""Comparison of an engine's answers with those of another one, and with the contract."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEAR: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
 
 @frozen
 class Effort:
-    """How many data sets and plans are drawn, and whether a failing one is made small."""
+    """The number of data sets and plans that are drawn, and whether failing ones are minimised."""
 
     examples: int = 25
     shrink: bool = True
@@ -57,7 +57,7 @@ class Draw:
         self._each(engine, partial(_alike, reference, engine, self.family))
 
     def _each(self, engine: Engine, compare: Callable[[Data, Plan, Request], None]) -> None:
-        """Draw what the engine does not refuse, and compare on it."""
+        """Draw situations that the engine does not refuse, and compare on them."""
         library = strategies.hypothesis()
         Phase = library.Phase
         weight = weight_of(self.family) if self.weighted else None
@@ -123,7 +123,7 @@ def _alike(
 def _failing_or(
     engine: Engine, family: Family, data: Data, plan: Plan, request: Request
 ) -> Answers | None:
-    """The answers, or None where a fit failed."""
+    """Return the answers, or None if a fit failed."""
     try:
         return engine.run(family, data, plan, request, RunOptions(seed=SEED))
     except FitFailed:
@@ -131,7 +131,7 @@ def _failing_or(
 
 
 def require_same(first: Answers, second: Answers, between: str) -> None:
-    """Equal answers; labels to the letter, numbers to the ninth digit."""
+    """Require equal answers: labels exactly, numbers to nine digits."""
     require(first.values.shape == second.values.shape, f"{between} answer in other shapes.")
     require(np.array_equal(first.answered, second.answered), f"{between} answer other questions.")
     told = first.answered
@@ -149,7 +149,7 @@ def require_same(first: Answers, second: Answers, between: str) -> None:
 
 
 def require_same_rules(first: Rules, second: Rules, between: str) -> None:
-    """Equal coefficients of every candidate in every fit, over equal rows."""
+    """Require equal coefficients of every candidate in every fit, over equal rows."""
     require((first is None) == (second is None), f"{between}: one gives linear rules.")
     expected, found = _by_model(first), _by_model(second)
     require(set(expected) == set(found), f"{between} give the rules of different models.")
@@ -172,7 +172,7 @@ def _by_model(rules: Rules) -> dict[tuple[int, int], tuple[Any, ...]]:
 
 
 def require_contract(answers: Answers, engine: Engine, s: Situation, rows: int) -> None:
-    """Shapes and types as `Answers` describes them."""
+    """Require shapes and types as described by `Answers`."""
     plan, values = s.plan, answers.values
     require(answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
     require(answers.response == s.request.response, f"the response is {answers.response}.")
@@ -194,7 +194,7 @@ def require_contract(answers: Answers, engine: Engine, s: Situation, rows: int) 
 
 
 def _shape(s: Situation) -> tuple[int, ...]:
-    """Of one candidate's values."""
+    """Return the shape of one candidate's values."""
     if s.request.response == "scored":
         return (s.plan.n_questions,)
     asked = sum(len(s.plan.test_rows(q)[0]) for q in range(s.plan.n_questions))
@@ -239,14 +239,14 @@ class NotConforming(TrueRiskError, AssertionError):
 
 
 def check_of(function: Callable[..., None], *arguments: Any, about: str = "") -> Check:
-    """The check that a function makes; its docstring is the fact."""
+    """Return the check that a function performs; its docstring is the fact."""
     fact = " ".join((inspect.getdoc(function) or "").split())
     name = function.__name__.removeprefix("check_") + (f"[{about}]" if about else "")
     return Check(name, fact, partial(function, *arguments))
 
 
 def raise_failures(subject: str, checks: Iterable[Check]) -> None:
-    """Run all checks; one error names those that failed."""
+    """Run all checks, and raise one error with the names of those that failed."""
     failures: dict[Check, Exception] = {}
     total = 0
     for check in checks:
@@ -260,6 +260,6 @@ def raise_failures(subject: str, checks: Iterable[Check]) -> None:
 
 
 def require(fact: bool, otherwise: str) -> None:
-    """Fail with a sentence unless the fact holds (also under `python -O`)."""
+    """Raise an AssertionError with a sentence unless the fact holds (also under `python -O`)."""
     if not fact:
         raise AssertionError(otherwise)

@@ -89,7 +89,7 @@ def check_engine(
 
 
 def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
-    """Of folds, leave-one-out, hold-out and apparent it answers at least one, for a family."""
+    """Check that it answers folds, leave-one-out, hold-out or apparent, for some family."""
     answers = any(willing_on(engine, family) for family in families)
     require(answers, "it refuses all that the checks ask: name the families it is made for.")
 
@@ -142,11 +142,11 @@ ONE_BY_ONE: Mapping[str, tuple[str, Callable[[Family, Effort], Draw | None]]] = 
         ),
     ),
 }
-"""What is drawn to be held against fitting one by one, if anything, and what that establishes."""
+"""What is drawn for a comparison with fitting one by one, if anything, and what it establishes."""
 
 
 def _checks_on_draws(engine: Engine, family: Family, effort: Effort) -> Iterator[Check]:
-    """What hypothesis draws against fitting one by one, then against the generic engine."""
+    """Yield comparisons on drawn plans, with fitting one by one and with the generic engine."""
     for word, (fact, drawn) in ONE_BY_ONE.items():
         run = partial(_against_brute_force, drawn, engine, family, effort)
         yield Check(f"equals_brute_force_on_{word}[{family.name}]", fact, run)
@@ -168,13 +168,13 @@ def _against_brute_force(
 
 
 def check_answers_as_the_contract_says(engine: Engine, family: Family) -> None:
-    """Shapes, types, counts of fits and seconds are those of the contract."""
+    """Check that shapes, types, numbers of fits and seconds are those of the contract."""
     for s in willing_on(engine, family):
         require_contract(run_on(engine, s), engine, s, rows=len(s.family))
 
 
 def check_only_is_honoured(engine: Engine, family: Family) -> None:
-    """Asked for one candidate per fit, it answers one row: that candidate's answers."""
+    """Check that a request for one candidate per fit gives one row: that candidate's answers."""
     for s in willing_on(engine, family):
         chosen = np.arange(s.plan.n_fits) % len(family)
         every, one = run_on(engine, s), run_on(engine, s, only=chosen)
@@ -186,7 +186,7 @@ def check_only_is_honoured(engine: Engine, family: Family) -> None:
 
 
 def check_what_is_not_asked_is_left_out(engine: Engine, family: Family) -> None:
-    """An engine that leaves fits out answers what is asked of the others, as it does in a whole."""
+    """Check that an engine that leaves fits out gives the same answers for the others."""
     if not engine.leaves_out:
         return
     for s in willing_on(engine, family):
@@ -199,13 +199,13 @@ def check_what_is_not_asked_is_left_out(engine: Engine, family: Family) -> None:
 
 
 def check_same_answers_twice(engine: Engine, family: Family) -> None:
-    """The same seed gives the same answers."""
+    """Check that the same seed gives the same answers."""
     for s in willing_on(engine, family):
         require_same(run_on(engine, s), run_on(engine, s), "two runs")
 
 
 def check_same_answers_on_any_executor(engine: Engine, family: Family) -> None:
-    """Fits in this process, in threads or in worker processes give the same answers."""
+    """Check that this process, threads and worker processes give the same answers."""
     for s in willing_on(engine, family)[:1]:
         here = run_on(engine, s)
         with ThreadPoolExecutor(2) as threads:
@@ -214,7 +214,7 @@ def check_same_answers_on_any_executor(engine: Engine, family: Family) -> None:
 
 
 def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) -> None:
-    """Candidates in another order get the same answers, random ones too."""
+    """Check that candidates in another order get the same answers, even random ones."""
     other = replace(family, candidates=family.candidates[::-1])
     for s in willing_on(engine, family):
         first, second = run_on(engine, s), run_on(engine, replace(s, family=other))
@@ -225,21 +225,22 @@ def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) ->
 def _models_beside(
     engine: Engine, family: Family, what: str, by_brute_force: Callable[..., Any]
 ) -> Iterator[tuple[Any, Answers]]:
-    """What the models say of every other question, and the answers of an engine that serves it."""
+    """Yield what the models say on every other question, and the answers of an engine."""
     for s in willing_on(engine, family):
-        asked: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
+        # No other questions are requested.
+        asked: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)
         s = replace(s, plan=replace(s.plan, extra=ModelFacts(**{what: asked})))
         refused = engine.lacks(s.plan) or engine.refuse(s.family, s.data, s.plan, s.request)
         if refused is None:
             try:
                 expected = by_brute_force(s.family, s.data, s.plan, seed=3)
             except Refusal:
-                continue  # no formula is known, or it is no linear rule
+                continue  # There is no formula, or it is not a linear rule.
             yield expected, run_on(engine, s)
 
 
 def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
-    """Asked for degrees of freedom, an engine that states them says what the fitted models say."""
+    """Check that degrees of freedom, if supported, are those of the fitted models."""
     for expected, answers in _models_beside(engine, family, "freedom", freedom_by_brute_force):
         found = freedom_of(answers)
         same = found is not None and np.allclose(found, expected, rtol=1e-8, equal_nan=True)
@@ -247,13 +248,13 @@ def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) 
 
 
 def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
-    """Asked for linear rules, an engine that gives them says what the fitted models say."""
+    """Check that linear rules, if supported, are those of the fitted models."""
     for expected, answers in _models_beside(engine, family, "rules", rules_by_brute_force):
         require_same_rules(expected, rules_of(answers), "the models and the engine")
 
 
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
-    """Neither X nor y nor the class codes are written to."""
+    """Check that neither X nor y nor the class codes are modified."""
     for s in willing_on(engine, family):
         before = frozen_data(s.data)
         run_on(engine, s)
@@ -263,14 +264,14 @@ def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # 
 
 
 def check_takes_read_only_arrays(engine: Engine, family: Family) -> None:
-    """Data in memory that cannot be written to get the same answers."""
+    """Check that data in read-only memory get the same answers."""
     for s in willing_on(engine, family):
         locked = replace(s, data=frozen_data(s.data))
         require_same(run_on(engine, s), run_on(engine, locked), "read-only data and others")
 
 
 def check_refusals_are_sentences(engine: Engine, family: Family) -> None:
-    """It says None or a sentence, with its full stop, on one line."""
+    """Check that a refusal is None or a sentence, with its full stop, on one line."""
     for s in situations(family):
         reason: Any = engine.refuse(s.family, s.data, s.plan, s.request)
         if reason is not None:
@@ -279,7 +280,7 @@ def check_refusals_are_sentences(engine: Engine, family: Family) -> None:
 
 
 def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:
-    """Asked again, it refuses the same for the same reason."""
+    """Check that repeated refusals are for the same reason."""
     for s in situations(family):
         reasons = {engine.refuse(s.family, s.data, s.plan, s.request) for _ in range(3)}
         require(len(reasons) == 1, f"it said {sorted(map(str, reasons))}.")

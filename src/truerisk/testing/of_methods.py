@@ -45,7 +45,7 @@ from truerisk.testing.comparing import Check, check_of, raise_failures, require
 
 
 def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
-    """Run in the worker; None where what was sent cannot be imported."""
+    """Evaluate in the worker; return None if what was sent cannot be imported."""
     try:
         method, case = pickle.loads(sent)
     except (ImportError, AttributeError):
@@ -54,7 +54,7 @@ def _contents_in_worker(sent: bytes, seed: int) -> dict[str, Any] | None:
 
 
 def _pickled(method: Method, case: Case, by_value: Sequence[ModuleType]) -> bytes:
-    """With the code of these modules; what is defined elsewhere is named only."""
+    """Pickle method and case with the code of these modules; other code is referred to by name."""
     import cloudpickle
 
     for module in by_value:
@@ -68,7 +68,7 @@ def _pickled(method: Method, case: Case, by_value: Sequence[ModuleType]) -> byte
 
 
 def _files_of(method: Method) -> list[ModuleType]:
-    """The modules that the method's class comes from, this package's left out."""
+    """Return the modules that the method's class comes from, except those of this package."""
     names = {cls.__module__ for cls in type(method).__mro__}
     return [sys.modules[n] for n in names if not n.startswith(("truerisk.", "builtins", "abc"))]
 
@@ -106,45 +106,45 @@ def check_method(method: Method, case: Case | None = None) -> None:
 
 @frozen(eq=False)
 class Trial:
-    """A method on its case; what it says there is computed once, for all checks that compare."""
+    """A method on its case, whose evaluation is computed once for all checks that compare it."""
 
     method: Method
     case: Case
 
     def draw(self, seed: int = 0) -> Plan:
-        """A plan of that seed."""
+        """Return a plan with this seed."""
         with quiet():
             loss = self.method.loss_of(self.case.data, self.case.loss, asked=False)
             self.method.check(self.case.data, loss)
             return self.method.plan(self.case.data, Streams(seed))
 
     def evaluate(self, case: Case | None = None, **options: Any) -> Evaluation:
-        """The method on the case or another one, by a plan of its own unless one is an option."""
+        """Evaluate the method on the case or another one, with its own plan unless one is given."""
         return evaluate(self.method, case or self.case, **options)
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan of seed 0."""
+        """The plan with seed 0."""
         return self.draw()
 
     @cached_property
     def recorder(self) -> Recorder:
-        """The engine that answered `evaluation`."""
+        """The engine that made the answers of `evaluation`."""
         return Recorder()
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """What the plan of seed 0 gives."""
+        """The evaluation of the plan with seed 0."""
         return self.evaluate(plan=self.plan, engine=self.recorder)
 
     @cached_property
     def contents(self) -> dict[str, Any]:
-        """The evaluation as it was when it was made."""
+        """The content of the evaluation when it was made."""
         return contents_of(self.evaluation)
 
 
 def check_says_what_it_estimates(trial: Trial) -> None:
-    """A method has a word, a target of the vocabulary, and a sentence on its bias."""
+    """Check that a method has a word, a known target, and a sentence on its bias."""
     method = trial.method
     require(bool(method.word.strip()), "the word is empty.")
     require(method.target in get_args(Target), f"target {method.target!r} is not in {Target}.")
@@ -152,7 +152,7 @@ def check_says_what_it_estimates(trial: Trial) -> None:
 
 
 def check_one_estimate_per_candidate(trial: Trial) -> None:
-    """Every candidate gets one finite value, or a note; no error is negative or zero."""
+    """Check that every candidate gets a finite value or a note, and errors are positive."""
     n, candidates = len(trial.evaluation.tested), len(trial.case.family)
     require(n == candidates, f"{n} estimates for {candidates} candidates.")
     for tested in all_tested(trial.evaluation):
@@ -166,21 +166,22 @@ def check_one_estimate_per_candidate(trial: Trial) -> None:
 
 
 def check_same_seed_same_plan(trial: Trial) -> None:
-    """The same data and seed give the same plan."""
+    """Check that the same data and seed give the same plan."""
     first, second = (trial.draw(7).fingerprint for _ in range(2))
     require(first == second, f"two plans of seed 7 differ: {first} and {second}.")
 
 
 def check_same_plan_same_result(trial: Trial) -> None:
-    """The same plan gives the same result, to the last bit."""
+    """Check that the same plan gives the same result, to the last bit."""
     again = contents_of(trial.evaluate(plan=trial.plan))
     _require_same(trial.contents, again, "two evaluations of one plan")
 
 
 def check_same_result_in_another_process(trial: Trial) -> None:
-    """Another process with the same seed draws the same plan and says the same."""
-    workers = reusable_workers(2)  # those of the engines: another pool would end them
-    for by_value in ([], _files_of(trial.method)):  # a file of tests cannot be imported there
+    """Check that another process with the same seed draws the same plan and result."""
+    # These are the workers of the engines, since another pool would end them.
+    workers = reusable_workers(2)
+    for by_value in ([], _files_of(trial.method)):  # A test file cannot be imported there.
         sent = _pickled(trial.method, trial.case, by_value)
         there = workers.submit(_contents_in_worker, sent, 0).result()
         if there is not None:
@@ -190,7 +191,7 @@ def check_same_result_in_another_process(trial: Trial) -> None:
 
 
 def check_same_result_on_any_executor(trial: Trial) -> None:
-    """Fits in this process, in threads or in worker processes give the same result."""
+    """Check that this process, threads and worker processes give the same result."""
     with ThreadPoolExecutor(2) as threads:
         there = contents_of(trial.evaluate(plan=trial.plan, executor=threads))
     _require_same(trial.contents, there, "this process and threads")
@@ -199,7 +200,7 @@ def check_same_result_on_any_executor(trial: Trial) -> None:
 
 
 def check_names_of_classes_do_not_matter(trial: Trial) -> None:
-    """Classes under other names, in the same order, give the same plan and the same result."""
+    """Check that other names of classes, in the same order, give the same plan and result."""
     case = trial.case
     if case.data.classes is None:
         return
@@ -209,7 +210,7 @@ def check_names_of_classes_do_not_matter(trial: Trial) -> None:
 
 
 def check_order_of_classes_does_not_matter(trial: Trial) -> None:
-    """Classes whose names sort the other way round have the same risks by the same plan."""
+    """Check that names of classes in reversed order give the same risks by the same plan."""
     case = trial.case
     if case.data.classes is None:
         return
@@ -221,7 +222,7 @@ def check_order_of_classes_does_not_matter(trial: Trial) -> None:
 
 
 def check_order_of_rows_does_not_matter(trial: Trial) -> None:
-    """Rows permuted together with the plan have the same risks and the same losses."""
+    """Check that rows permuted together with the plan have the same risks and losses."""
     data = trial.case.data
     order = np.random.default_rng(1).permutation(data.n_rows)
     other = replace(trial.case, data=permuted_data(data, order))
@@ -235,9 +236,10 @@ def check_order_of_rows_does_not_matter(trial: Trial) -> None:
 
 
 def check_perfect_rule_has_risk_0(trial: Trial) -> None:
-    """A rule that is never wrong has risk 0; bags of it, where a method serves nothing else."""
+    """Check that a rule without errors has risk 0, or else bags of it."""
     method = trial.method
-    if not method.perfect_is_0:  # it smooths, or charges for more than errors, and says so
+    # The method smooths, or penalises more than errors, and declares it.
+    if not method.perfect_is_0:
         return
     usual = perfect_cases(trial.case.data)
     served = _perfect(method, usual) or _perfect(method, [bagged(one) for one in usual])
@@ -245,7 +247,7 @@ def check_perfect_rule_has_risk_0(trial: Trial) -> None:
 
 
 def _perfect(method: Method, cases: list[Case]) -> bool:
-    """Whether some case was served; its risk must be 0."""
+    """Return True if some case was served; its risk must be 0."""
     served = False
     for case in cases:
         try:
@@ -259,7 +261,7 @@ def _perfect(method: Method, cases: list[Case]) -> bool:
 
 
 def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
-    """Neither X nor y nor the class codes are written to."""
+    """Check that neither X nor y nor the class codes are modified."""
     before = frozen_data(trial.case.data)
     trial.evaluate()
     for name in ("X", "y", "classes", "codes"):
@@ -269,25 +271,25 @@ def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
 
 
 def check_takes_read_only_arrays(trial: Trial) -> None:
-    """Data in memory that cannot be written to give the same result."""
+    """Check that data in read-only memory give the same result."""
     locked = replace(trial.case, data=frozen_data(trial.case.data))
     _require_same(trial.contents, contents_of(trial.evaluate(locked)), "read-only data")
 
 
 def check_answers_stay_as_they_were(trial: Trial) -> None:
-    """Reducing answers does not write to them: others may read them."""
+    """Check that reducing answers does not modify them, since others may read them."""
     contents_of(trial.evaluation)
     for answers, before in trial.recorder.answered:
         require(content_of(answers) == before, "the answers were written to.")
 
 
 def check_estimates_survive_json(trial: Trial) -> None:
-    """A result written as JSON and read again says the same."""
+    """Check that a result written as JSON and read again is the same."""
     for estimate in estimates(trial.method, trial.case, trial.evaluation):
         back = RiskEstimate.from_json(estimate.to_json())
         _require_same(estimate.to_dict(), back.to_dict(), "a result and its JSON")
         for each in fields(estimate):
-            if not each.compare:  # what is not written
+            if not each.compare:  # These fields are not written.
                 continue
             old, new = getattr(estimate, each.name), getattr(back, each.name)
             if isinstance(old, np.ndarray):
@@ -300,14 +302,14 @@ def check_estimates_survive_json(trial: Trial) -> None:
 
 
 def check_plan_survives_json(trial: Trial) -> None:
-    """A plan written as JSON and read again has the same fingerprint and gives the same result."""
+    """Check that a plan read from its JSON has the same fingerprint and the same result."""
     back = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
     require(trial.plan.fingerprint == back.fingerprint, "its fingerprint came back otherwise.")
     _require_same(trial.contents, contents_of(trial.evaluate(plan=back)), "a plan and its JSON")
 
 
 def check_fingerprint_changes_with_the_plan(trial: Trial) -> None:
-    """Whatever is changed in a plan changes its fingerprint."""
+    """Check that any change of a plan changes its fingerprint."""
     plan = trial.plan
     for what, other in altered(plan):
         require(plan.fingerprint != other.fingerprint, f"it does not depend on {what}.")
@@ -317,10 +319,10 @@ def check_fingerprint_changes_with_the_plan(trial: Trial) -> None:
 
 
 def check_no_fit_is_asked_about_its_own_rows(trial: Trial) -> None:
-    """No tested row was trained on, unless the method splits nothing or the part is "apparent".
+    """Check that no tested row was trained on, except in apparent parts.
 
-    Train sets that are drawn by a law are those without the tested row, and questions out of bag
-    are answered by members that were fitted without it.
+    Methods without splits are exempt. Training sets that are defined by a distribution exclude the
+    tested row, and out-of-bag questions are answered by members that were fitted without it.
     """
     plan = trial.plan
     if not trial.method.splits:
@@ -357,7 +359,7 @@ CHECKS = (
 
 
 def _numbers(tested: Any) -> list[float]:
-    """Value, standard error and interval, NaN for what is not there."""
+    """Return value, standard error and interval, with NaN for missing ones."""
     numbers = [tested.value, tested.read_std_error(), *ends_of(tested.read_interval())]
     return [np.nan if number is None else number for number in numbers]
 

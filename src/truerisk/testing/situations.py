@@ -1,4 +1,4 @@
-"""Plain things to ask of an engine: for a family, small data, simple plans, every response."""
+"""Situations for checks of engines: small data, simple plans and every response of a family."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from truerisk.testing.toy_learners import NearestMean
 
 @frozen(eq=False)
 class Situation:
-    """All that an engine is given."""
+    """Everything that an engine is given."""
 
     family: Family
     data: Data
@@ -30,7 +30,7 @@ class Situation:
 
 
 def usual_families() -> tuple[Family, ...]:
-    """A rule for classes, one for numbers, and one that draws its answers."""
+    """Return a rule for classes, one for numbers, and one with random predictions."""
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import Ridge
 
@@ -42,7 +42,7 @@ def usual_families() -> tuple[Family, ...]:
 
 
 def situations(family: Family) -> Iterator[Situation]:
-    """Four plans with the usual response, then folds with every other response."""
+    """Yield four plans with the usual response, then folds with every other response."""
     data = plain_data(family)
     usual, *others = requests(family, data)
     for plan in _plans(data.n_rows):
@@ -52,7 +52,10 @@ def situations(family: Family) -> Iterator[Situation]:
 
 
 def widths_of(family: Family) -> tuple[int | None, int | None]:
-    """How many columns and how many classes the learner's tags allow at most; None: any number."""
+    """Return the largest numbers of columns and classes that the learner's tags allow.
+
+    None means any number.
+    """
     from sklearn.utils import get_tags
 
     tags = get_tags(family.estimator)
@@ -61,7 +64,7 @@ def widths_of(family: Family) -> tuple[int | None, int | None]:
 
 
 def plain_data(family: Family) -> Data:
-    """Twelve rows, two features (one, if the learner takes no more); two classes, or numbers."""
+    """Return twelve rows with two features (or one, if necessary) and two classes, or numbers."""
     rng = np.random.default_rng(4)
     y = np.arange(12) % 2
     X = rng.integers(2**10, size=(12, 2)) / 2**8 + y[:, None]
@@ -73,7 +76,7 @@ def plain_data(family: Family) -> Data:
 
 
 def requests(family: Family, data: Data) -> list[Request]:
-    """Every response the family can give about these data, the usual one first."""
+    """Return every response that the family can give for these data, the usual one first."""
     from sklearn.metrics import get_scorer
 
     if data.task == "regression":
@@ -89,14 +92,14 @@ def requests(family: Family, data: Data) -> list[Request]:
 
 
 def weight_of(family: Family) -> str | None:
-    """The fit parameter that takes sample weights, where the learner has one."""
+    """Return the fit parameter for sample weights, or None if the learner has none."""
     from sklearn.utils.validation import has_fit_parameter
 
     return "sample_weight" if has_fit_parameter(family.estimator, "sample_weight") else None
 
 
 def willing_on(engine: Engine, family: Family) -> list[Situation]:
-    """The situations that the engine does not refuse."""
+    """Return the situations that the engine does not refuse."""
     return [
         s for s in situations(family) if engine.refuse(s.family, s.data, s.plan, s.request) is None
     ]
@@ -110,7 +113,7 @@ def run_on(
     asked: np.ndarray | None = None,
     executor: Any = None,
 ) -> Answers:
-    """The engine's answers, with seed 3."""
+    """Return the engine's answers with seed 3."""
     with quiet():
         run = RunOptions(executor, 3, only, needed=asked)
         return engine.run(s.family, s.data, s.plan, s.request, run)
@@ -128,7 +131,7 @@ def _plans(n: int) -> Iterator[Plan]:
 
 
 def _folds(n: int) -> Plan:
-    """Three folds that hold both classes."""
+    """Return three folds that contain both classes."""
     builder = PlanBuilder(n)
     for fold, block in enumerate(builder.partition(np.arange(n) // 2 % 3)):
         builder.ask((ALL, (block,)), (block, ()), fold=fold)

@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 
 class NestingBuilder(PlanBuilder):
-    """A builder that also asks the questions of other plans, on rows of its own."""
+    """A builder that also adds the questions of other plans, on a subset of the rows."""
 
     def __init__(self, n_rows: int) -> None:
         super().__init__(n_rows)
         self._trained: list[RowSet] = []
 
     def ask(self, train: RowSet, test: RowSet, **given: Any) -> None:
-        """As every builder does, and what was trained on is remembered."""
+        """Add a question like every builder, and store its training set."""
         self._trained.append(train)
         super().ask(train, test, **given)
 
     def trained(self, question: int) -> RowSet:
-        """The train set of the fit that answers a question asked so far."""
+        """Return the training set of the fit that answers an earlier question."""
         return self._trained[question]
 
     def embed(self, plan: Plan, rows: np.ndarray, inside: RowSet, *, part: str, unit: int) -> None:
-        """All questions of a plan drawn on `rows`, asked within the set `inside` they came from.
+        """Add all questions of a plan for `rows`, within the set `inside` that they came from.
 
-        A train set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
+        A training set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
         of a bootstrap sample stay together, since blocks hold distinct rows.
         """
         names, counts, offsets = [], plan.blocks.counts, plan.blocks.offsets
@@ -74,7 +74,7 @@ Drawn = TypeVar("Drawn")
 
 
 def hypothesis() -> Any:
-    """The library that draws, or a sentence on how to get it."""
+    """Return the hypothesis library, or raise with a sentence on how to install it."""
     try:
         import hypothesis.strategies
 
@@ -94,11 +94,11 @@ def data_sets(
     n_columns: int | None = None,
     weight: str | None = None,
 ) -> SearchStrategy[Data]:
-    """Data of 6 to 10 rows and `n_columns` (1 to 3) columns of small numbers.
+    """Return data of 6 to 10 rows and `n_columns` (1 to 3) columns of small numbers.
 
     Without `ties` all cells of a column differ; with them there are equal cells and equal rows.
-    Classes are numbers or words, 2 or 3 of them unless `n_classes` says. `weight` names the fit
-    parameter that takes drawn sample weights.
+    Classes are numbers or words, 2 or 3 of them unless `n_classes` is given. `weight` names the fit
+    parameter for drawn sample weights.
     """
 
     def draw_one(draw: Any) -> Data:
@@ -120,7 +120,7 @@ def data_sets(
 
 
 def _numbers(draw: Any, n: int) -> np.ndarray:
-    """One target, or two."""
+    """Draw one target, or two."""
     st = hypothesis().strategies
     values = st.lists(st.integers(-8, 8), min_size=n, max_size=n)
     if draw(st.sampled_from([1, 1, 2])) == 1:
@@ -137,7 +137,7 @@ def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
 
 
 def folds(n_rows: int) -> SearchStrategy[Plan]:
-    """K-fold, any K up to leave-one-out, folds of any size, up to two repetitions."""
+    """Return K-fold plans with any K, folds of any size, and up to two repetitions."""
 
     def draw_one(draw: Any) -> Plan:
         builder = PlanBuilder(n_rows)
@@ -150,7 +150,7 @@ def folds(n_rows: int) -> SearchStrategy[Plan]:
 
 
 def _fold_labels(draw: Any, n_rows: int) -> np.ndarray:
-    """At least two folds."""
+    """Draw the labels of at least two folds."""
     st = hypothesis().strategies
     if draw(st.booleans()):
         return np.arange(n_rows)
@@ -160,7 +160,7 @@ def _fold_labels(draw: Any, n_rows: int) -> np.ndarray:
 
 
 def subsets(n_rows: int) -> SearchStrategy[Plan]:
-    """Fits on any rows, also minus others, each asked up to three questions, in any order."""
+    """Return plans of fits on any rows, also minus others, with up to three questions each."""
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
@@ -183,7 +183,7 @@ def subsets(n_rows: int) -> SearchStrategy[Plan]:
 
 
 def copies(n_rows: int) -> SearchStrategy[Plan]:
-    """Bootstrap samples: rows drawn with replacement, tested on those not drawn and on copies."""
+    """Return plans of bootstrap samples, tested on the rows not drawn and on copies."""
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
@@ -199,7 +199,7 @@ def copies(n_rows: int) -> SearchStrategy[Plan]:
 
 
 def replaced_labels(data: Data) -> SearchStrategy[Plan]:
-    """Folds, and fits on all rows, in which some rows are shown with another class."""
+    """Return folds, and fits on all rows, in which some rows get another class."""
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
@@ -217,7 +217,7 @@ def replaced_labels(data: Data) -> SearchStrategy[Plan]:
 
 
 def nested(n_rows: int) -> SearchStrategy[Plan]:
-    """Outer folds, and folds within the training rows of the first two of them."""
+    """Return outer folds, with folds within the training rows of the first two of them."""
 
     def draw_one(draw: Any) -> Plan:
         builder = NestingBuilder(n_rows)
@@ -234,7 +234,7 @@ def nested(n_rows: int) -> SearchStrategy[Plan]:
 
 
 def pairs(n_rows: int) -> SearchStrategy[Plan]:
-    """Three or four folds of any size, left out alone and two at a time."""
+    """Return plans that leave out three or four folds of any size, alone and two at a time."""
 
     def draw_one(draw: Any) -> Plan:
         st = hypothesis().strategies
@@ -247,7 +247,7 @@ def pairs(n_rows: int) -> SearchStrategy[Plan]:
 
 
 def plans(data: Data) -> SearchStrategy[Plan]:
-    """Any of the plans of this file."""
+    """Return any of the plans of this file."""
     n = data.n_rows
     kinds = [folds(n), subsets(n), copies(n), nested(n), pairs(n)]
     if data.classes is not None:
@@ -256,5 +256,5 @@ def plans(data: Data) -> SearchStrategy[Plan]:
 
 
 def _made(draw_one: Callable[[Any], Drawn]) -> SearchStrategy[Drawn]:
-    """The strategy of a function of `draw`."""
+    """Return the strategy of a function of `draw`."""
     return hypothesis().strategies.composite(draw_one)()

@@ -1,4 +1,4 @@
-"""Learners for checks: quick, exact, and blind to the order of rows."""
+"""Learners for checks: fast, exact, and independent of the order of rows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from sklearn.ensemble import BaggingClassifier
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
-    """The class with the nearest mean; `rest` weighs all features but the first.
+    """A rule that predicts the class with the nearest mean.
 
-    With rows that are multiples of a power of two the sums are exact, so the fitted means do not
-    depend on the order of rows. One class in the training rows is enough.
+    `rest` weights all features but the first.
+
+    With rows that are multiples of a power of two the sums are exact, so that the fitted means do
+    not depend on the order of rows. A single class in the training rows is sufficient.
     """
 
     def __init__(self, rest: float = 1.0) -> None:
@@ -36,11 +38,11 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         return closeness / closeness.sum(axis=1, keepdims=True)
 
     def degrees_of_freedom(self, X: Any) -> float:
-        """One linear function of x less than there are classes."""
+        """Return the parameters of one linear function of x per class, except one."""
         return float((len(self.classes_) - 1) * (self.n_features_in_ + 1))
 
     def taken_out(self, X: Any, y: Any) -> np.ndarray:
-        """Half the difference of the squared distances to both means, its own without the row."""
+        """Return half the difference of squared distances to both means, without the row itself."""
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         own = (y == self.classes_[1]).astype(np.int64)
         sizes = np.bincount(own, minlength=2)
@@ -55,7 +57,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         return scores
 
     def linear_rule(self) -> tuple[np.ndarray, np.ndarray]:
-        """Half the difference of the squared distances to two means; one score per mean of more."""
+        """Return half the difference of squared distances to two means, or a score per mean."""
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
         slopes = self.means_ * importance
         intercepts = -(self.means_ * slopes).sum(axis=1) / 2
@@ -70,7 +72,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
 
 
 class PerfectClassifier(ClassifierMixin, BaseEstimator):
-    """Reads the class from the first feature, where it stands as its number among `labels`."""
+    """A rule that reads the class from the first feature, as its number among `labels`."""
 
     def __init__(self, labels: Any = (0, 1)) -> None:
         self.labels = labels
@@ -86,16 +88,16 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):
         return np.eye(len(self.classes_))[np.asarray(X)[:, 0].astype(int)]
 
     def taken_out(self, X: Any, y: Any) -> np.ndarray:
-        """Log-odds so large that the probability of the other class is 0."""
+        """Return log-odds so large that the other class has probability 0."""
         return np.where(np.asarray(X)[:, 0] > 0, 800.0, -800.0)
 
     def degrees_of_freedom(self, X: Any) -> float:
-        """Nothing is learned."""
+        """Return 0, because nothing is learned."""
         return 0.0
 
 
 class PerfectRegressor(RegressorMixin, BaseEstimator):
-    """Answers with the first feature, where the target itself stands."""
+    """A rule that predicts the first feature, which is the target itself."""
 
     def fit(self, X: Any, y: Any) -> PerfectRegressor:
         self.n_features_in_ = np.shape(X)[1]
@@ -105,16 +107,16 @@ class PerfectRegressor(RegressorMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
     def taken_out(self, X: Any, y: Any) -> np.ndarray:
-        """A row that taught nothing."""
+        """Return the first feature, since no row affects the rule."""
         return np.asarray(X)[:, 0]
 
     def degrees_of_freedom(self, X: Any) -> float:
-        """Nothing is learned."""
+        """Return 0, because nothing is learned."""
         return 0.0
 
 
 class SortedBagging(BaggingClassifier):
-    """Bagging whose bags are drawn from the sorted rows, so that their order does not matter."""
+    """Bagging with samples of the sorted rows, so that their order does not matter."""
 
     def fit(self, X: Any, y: Any) -> SortedBagging:
         X, y = np.asarray(X), np.asarray(y)
