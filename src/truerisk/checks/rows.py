@@ -219,7 +219,7 @@ def _columns(
 def _rows_of_slices(
     X: Any, positions: Sequence[int], n: int, most: int, rng: np.random.Generator
 ) -> list[np.ndarray | None]:
-    """For each column, return the rows whose numbers lie between two bounds, about `most` of n.
+    """Return, for each column, about `most` rows of n whose numbers lie between two bounds.
 
     Rows with equal or nearly equal numbers stay together, unlike in a random sample. The entry is
     None if the column is not numeric, or if too many rows share a few numbers.

@@ -260,7 +260,10 @@ def size_tables(
 
 
 def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]) -> PaperTable:
-    """The document's numbers in the names: they are of another generator, and do not compare."""
+    """Return a table that states the document's numbers in its names only.
+
+    They come from another generator, so they cannot be compared with these values.
+    """
     values = {
         f"{name}, n = {n} (document: {number})": draws[name][:, j]
         for name, every in paper.items()

@@ -104,7 +104,7 @@ def _chance_of_width(
     middle = np.clip((n + prior[1] - prior[0]) // 2, 0, n)
 
     def last(high: np.ndarray, errors: Any) -> np.ndarray:
-        """The largest count from this end whose width is met, −1 where none is."""
+        """Return the largest count from this end with an acceptable width; −1 if there is none."""
         low, high = np.full(len(n), -1), high + 1
         while (high - low > 1).any():
             half = (low + high) // 2
