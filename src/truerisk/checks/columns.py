@@ -96,7 +96,7 @@ def telling_columns(data: Data, columns: ColumnView) -> Iterator[Finding]:
 
 
 def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
-    """Find columns along which every class is one run, or whose values determine the class."""
+    """Find columns that, when sorted, separate the classes, or whose values determine the class."""
     assert data.codes is not None
     from scipy.special import gammaln
 

@@ -137,7 +137,7 @@ class Evidence:
         return Interval(float(ends[0]), float(ends[1]), name, level)
 
 
-HUGE = 1e12  # the relative difference between the two is about a / b
+HUGE = 1e12  # The relative difference between the two distributions is about a / b.
 
 
 @frozen(eq=False, kw_only=True)

@@ -271,7 +271,7 @@ def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any
         # labels of 10,000 characters.
         long = max(map(len, bare)) > _LONGEST_LABEL
         return np.array(bare, dtype=object if long else np.str_)
-    # The float is used only if the cell is written as one, so that 2**53 + 1 is preserved.
+    # Cells are read as integers where possible, because a float cannot hold 2**53 + 1.
     return np.array([_integer(cell, v) for cell, v in zip(bare, whole, strict=True)], np.int64)
 
 

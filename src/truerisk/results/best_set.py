@@ -29,8 +29,10 @@ from truerisk.results.evaluation import FOLDS, PairedLosses
 
 # λ relative to the standard error of a difference, so that a single row hardly changes a weight
 SHARPNESS = 1.0
-CANCELLED = 1e-6  # relative to a sum: a smaller remainder has too few digits
-NOTHING = 1e-12  # relative to the largest loss: a smaller difference is rounding error
+# A difference smaller than this share of its operands has too few correct digits.
+CANCELLED = 1e-6
+# A difference smaller than this share of the largest loss is rounding error.
+NOTHING = 1e-12
 
 
 def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:

@@ -24,7 +24,7 @@ load_part = loader_of(
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Refuse an invalid place for a file, and a search that would never find its fits again."""
+    """Raise if no file can be stored there, or if a later run would not find the same fits."""
     if store is not None:
         load_part("check-store")(store, random_state)
 

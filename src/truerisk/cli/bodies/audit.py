@@ -193,7 +193,7 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any)
 
 
 def _score_of_class(search: Any, positive: Any) -> None:
-    """Make the score of an unfitted search one of the named class."""
+    """Let an unfitted search use its score with this positive class."""
     scoring = getattr(search, "scoring", None)
     if positive is None:
         return

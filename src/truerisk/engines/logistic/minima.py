@@ -259,7 +259,7 @@ class OwnRows:
 STEPS = 20
 # largest moves of a linear predictor in the last step but one, and in the last step
 NEAR, SMALL = 1e-4, 1e-6
-ROUGHLY = 0.1  # the same, if only a starting point is needed
+ROUGHLY = 0.1  # largest last move, if only a starting point is needed
 FAR = 100.0  # A fit that moves this far is abandoned.
 
 

@@ -32,7 +32,7 @@ def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
 def products_between(
     rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
-    """Return the same for rows with other rows, as a matrix (rows, others)."""
+    """Return `products` of rows with other rows, as a matrix (rows, others)."""
     rows, others = _alike(rows, others)
     grams = np.empty((len(rows), len(others)))
     native().svm_products_between(rows, others, _dot(), of_differences, grams)
