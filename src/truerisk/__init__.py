@@ -148,7 +148,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.validation.validation import Validation as Validation
 
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
 
     def __getattr__(name: str) -> Any:
         from truerisk.core.registry import check_present, no_attribute

@@ -25,7 +25,7 @@ MOST_IN_FOLDS = 10_000
 
 
 def word_by_size(n_rows: int) -> str:
-    """Name the usual splits of so many rows: of very many, one test tells enough.
+    """Name the default splits of so many rows: a single test set if there are very many.
 
     >>> [word_by_size(n) for n in (100, 5_000, 50_000)]
     ['5-fold', '5-fold', 'holdout']

@@ -107,7 +107,7 @@ class Audit(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """What makes it none, where it was read from a file."""
+        """The reason why a record read from a file is invalid, or None if it is valid."""
         n = len(self.settings)
         if self.settings and self.chosen >= n:
             return "chosen", "the number of a setting"
@@ -118,7 +118,7 @@ class Audit(Bounded, Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of its numbers: that of the search."""
+        """The scale of the reported numbers, which is that of the search."""
         return Scale(self.claimed.perfect)
 
     @property

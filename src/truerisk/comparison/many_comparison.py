@@ -52,7 +52,7 @@ class ManyComparison(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """What makes it none, where it was read from a file."""
+        """The reason why a record read from a file is invalid, or None if it is valid."""
         if len(set(self.methods)) < len(self.methods):
             return "methods", "methods of different names"
         for i, row in enumerate(self.values):

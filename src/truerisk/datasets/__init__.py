@@ -134,5 +134,5 @@ def load(name: str) -> Bundle:
     return source.bundle()
 
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
     __getattr__, __dir__ = lazy(__name__, __all__, _PLACES)

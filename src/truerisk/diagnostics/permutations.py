@@ -225,7 +225,7 @@ class PermutationTest(Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of its numbers."""
+        """The scale of the reported numbers."""
         return Scale(self.perfect)
 
     @property

@@ -107,5 +107,5 @@ def names() -> list[str]:
     return registry.names()
 
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
     __getattr__, __dir__ = lazy(__name__, __all__, {"reproduce": f"{__name__}.reproducing"})

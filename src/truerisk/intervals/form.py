@@ -361,7 +361,7 @@ class IntervalForm(ABC, Generic[E]):
         return None
 
     def _refusal(self, need: Basis, who: str) -> Refusal:
-        """Return the error that tells who lacks what, and the remedy."""
+        """Return the error that names what is missing where, and the remedy."""
         what, remedy = need.value, self.needs[need]
         return Refusal(f"interval '{self.word}' needs {what}, which {who} cannot give: {remedy}.")
 

@@ -88,7 +88,7 @@ class Spatial(IntervalForm[RowEvidence]):
         return components.std_error(shares), components.critical
 
     def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
-        """Return the same for blocks that are independent of each other."""
+        """Return the standard error over independent blocks and its factor, or a reason."""
         from scipy.special import stdtrit
 
         assert evidence.groups is not None

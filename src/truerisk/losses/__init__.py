@@ -59,7 +59,7 @@ __all__ = [
     "registry",
 ]
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
 
     def __getattr__(name: str) -> Any:
         if name in (lines := registry.by_name()):

@@ -81,6 +81,6 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
     places = {name: f"{__name__}.{file}" for name, file in _FILES.items()}
     __getattr__, __dir__ = lazy(__name__, __all__, places)

@@ -124,7 +124,7 @@ class LearningCurve(Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of its numbers."""
+        """The scale of the reported numbers."""
         return self.estimates[-1].scale
 
     @cached_property

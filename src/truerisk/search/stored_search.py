@@ -47,7 +47,7 @@ class StoredSearch:
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Refuse an invalid place for a file, and a search that would never find its fits again."""
+    """Raise if no file can be stored there, or if a later run would not find the same fits."""
     place = store_of(store, example="search.db")
     named = mention("store", str(place), repr(str(place)))
     if place.is_dir():

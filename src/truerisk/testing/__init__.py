@@ -45,5 +45,5 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
+if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
     __getattr__, __dir__ = lazy(__name__, __all__, _PLACES)

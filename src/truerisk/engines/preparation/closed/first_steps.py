@@ -121,7 +121,7 @@ def _given_on(table: Table) -> Any:
 
 
 def in_turn(forms: Sequence[Form]) -> Form:
-    """Return the form of several steps, each fitted on what the one before it gave."""
+    """Return the form of several steps, each fitted on the output of the step before it."""
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
         applied: list[Apply] = []

@@ -41,7 +41,7 @@ def _is_size(value: Any) -> bool:
 
 
 def select_k_best(step: Any) -> Form:
-    """SelectKBest: of equal scores the later columns."""
+    """SelectKBest: the columns with the largest scores; of equal ones, the later columns."""
     parameters = known_parameters(step, {"score_func": _is_known, "k": _is_count})
     k = parameters["k"]
 
@@ -56,7 +56,7 @@ def select_k_best(step: Any) -> Form:
 
 
 def select_percentile(step: Any) -> Form:
-    """SelectPercentile: the scores above a percentile, and of those on it the first."""
+    """SelectPercentile: scores above a percentile, and the first of those equal to it."""
     parameters = known_parameters(step, {"score_func": _is_known, "percentile": _is_percentile})
     percentile = parameters["percentile"]
 
