@@ -107,7 +107,7 @@ def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
               help="Show the version, and which engines are off.")  # fmt: skip
 def cli() -> None:
-    """The true risk of a tuned model, with its uncertainty.
+    """Estimate the true risk of a tuned model, with its uncertainty.
 
     Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 claim refuted, 5 study incomplete,
     130 interrupted, 143 terminated. A bound that is missed (--fail-above, --min-score) is 4, too.
