@@ -97,8 +97,9 @@ format-check: .venv/.lock ## fail on a file that `make format` would change
 	$(BIN)/ruff format --check .
 
 .PHONY: lint
-lint: .venv/.lock ## ruff, and the changelog fragments
+lint: .venv/.package ## ruff, the docstrings of public names, and the changelog fragments
 	$(BIN)/ruff check .
+	$(BIN)/python tests/support/docstrings.py
 	@$(BIN)/towncrier build --draft --version next --date today >/dev/null
 
 .PHONY: types

@@ -1,0 +1,122 @@
+"""The check of public docstrings: what is public, what counts as documented, and the ratchet."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support import docstrings
+
+import truerisk as tr
+
+
+@pytest.fixture(scope="module")
+def public():
+    """All public objects by the place of their source."""
+    return docstrings.public_objects()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "truerisk.estimation.estimate.estimate_risk",
+        "truerisk.search.search.HonestSearchCV",
+        "truerisk.search.search.HonestSearchCV.fit",
+        "truerisk.search.tuned_model.TunedModel.predict",
+        "truerisk.contracts.Method.plan",
+        "truerisk.contracts.Method.word",
+    ],
+)
+def test_public_objects_include_functions_classes_methods_and_properties(public, place):
+    assert place in public
+
+
+def test_public_objects_leave_out_what_a_base_class_documents(public):
+    assert "truerisk.methods.kfold.KFold" in public
+    assert "truerisk.methods.kfold.KFold.plan" not in public
+
+
+def test_public_objects_leave_out_private_names(public):
+    assert not [place for place in public if place.rpartition(".")[2].startswith("_")]
+
+
+class Above:
+    def told(self) -> int:
+        """Return 1."""
+        return 1
+
+    def silent(self) -> int:
+        return 1
+
+
+class Below(Above):
+    def told(self) -> int:
+        return 2
+
+    def silent(self) -> int:
+        return 2
+
+
+def test_is_documented_above_asks_the_base_classes():
+    assert docstrings.is_documented_above(Below, "told")
+    assert not docstrings.is_documented_above(Below, "silent")
+    assert not docstrings.is_documented_above(Above, "told")
+
+
+def codes_of(thing, *, is_member=False):
+    return {error.split()[0] for error in docstrings.errors_of(thing, is_member=is_member)}
+
+
+def test_errors_of_names_what_is_missing():
+    def undocumented(a):
+        return a
+
+    def short(a):
+        """Returns a"""  # noqa: D400
+        return a
+
+    assert codes_of(undocumented) == {"GL08"}
+    assert codes_of(short) == {"SS03", "SS05", "PR01", "RT01", "SA01", "EX01"}
+    assert codes_of(short, is_member=True) == {"SS03", "SS05", "PR01", "RT01"}
+
+
+def test_errors_of_a_complete_function_are_none():
+    def complete(a):
+        """Return a.
+
+        Parameters
+        ----------
+        a : int
+            A number.
+
+        Returns
+        -------
+        int
+            The same number.
+
+        See Also
+        --------
+        abs : Its absolute value.
+
+        Examples
+        --------
+        >>> complete(1)
+        1
+        """
+        return a
+
+    assert codes_of(complete) == set()
+
+
+def test_failures_are_unlisted_incomplete_and_listed_complete_objects():
+    incomplete = {"a": ["GL08 no docstring"], "b": ["EX01 no example"]}
+    first, second = docstrings.failures(incomplete, {"b", "c"})
+    assert first == "a\n    GL08 no docstring"
+    assert second.startswith("c\n    is complete or gone")
+    assert list(docstrings.failures(incomplete, {"a", "b"})) == []
+
+
+def test_open_list_holds_public_objects_only(public):
+    assert set(docstrings.OPEN.read_text("utf-8").split()) <= public.keys()
+
+
+def test_packages_are_those_that_the_package_shows():
+    assert set(docstrings.PACKAGES) <= set(tr.__all__)
