@@ -73,55 +73,82 @@ def assess(
 
     Parameters
     ----------
-    learners : dict, list of words, or None
+    learners : dict, list of str, or None
         ``{"knn": (model, grid), "lda": model}``, or ``(model, distributions, 60)``, of which 60
-        settings are drawn; words of ``tr.models.names()``; None takes the usual ones with grids
-        for the size of the data. Words encode the text columns of a frame.
-    X, y : table and target
+        settings are drawn; or names in ``tr.models.names()``. None stands for the default learners,
+        with grids for the size of the data. Learners that are given by name encode the text columns
+        of a frame.
+    X : array, sparse matrix or frame
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+    y : array or column
+        The target of each row.
     cv : int, str, Method, splitter or iterable of (train, test), or a list of such, optional
-        The splits that tune, as in `GridSearchCV`, or a word of ``tr.methods.names()``. Of a list
-        the first one tunes; the risk curves by the others are kept beside it in ``criteria``.
-        By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
-        "blocks-5" where places are.
+        The splits that tune, as in `GridSearchCV`, or a name in ``tr.methods.names()``. If a list
+        is given, its first element tunes, and ``criteria`` holds the risk curves by the other
+        elements. The default is "5-fold"; "holdout" above 10,000 rows; "forward-5" if times are
+        given; "blocks-5" if places are given.
     scoring : str, callable, Loss, or a list or dict of them, optional
-        What is told, as in `estimate_risk`. Of several the first one tunes and ranks.
-    n_jobs : optional
-        Where fits run, as in `estimate_risk`.
-    outer : method, optional
-        The splits that test each tuned learner (nested validation). By default "pairs": the folds
-        of `cv`, left out alone and two at a time; the usual method where it has none.
-    interval : str or IntervalForm, optional
-        Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
+        The loss or score to report, as in `estimate_risk`. If several are given, the first one
+        tunes and ranks.
+    n_jobs : None, int, str or executor, optional
+        Where models are fitted, as in `estimate_risk`.
+    outer : str, int, Method or splitter, optional
+        The splits that test each tuned learner (nested validation). The default is "pairs": the
+        folds of `cv`, left out one and two at a time. If `cv` has no folds, the default method is
+        used.
+    rule : str or Rule, default="min"
+        The rule that chooses a setting, as in `risk_curve`.
     positive : label, optional
-        The class that scores of one class, such as F1, speak of, that of the ROC curve and the
-        event of `validate`: of two classes the greater label by default. Results name it.
-    rule, groups, sample_weight, time, block, confidence_level, engine, random_state
-        As for `risk_curve`.
+        The positive class of scores of one class such as F1, of the ROC curve, and of `validate`.
+        The default is the greater of two labels. Results name it.
+    groups : array of labels or name of a column of X, optional
+        Rows of one group stay on one side of every split.
+    sample_weight : array or name of a column of X, optional
+        Weights of the rows, used in every fit and in every mean loss.
+    time : array or name of a column of X, optional
+        When each row was observed, as in `estimate_risk`.
+    block : array, frame or names of columns of X, optional
+        Where each row was observed, as in `estimate_risk`.
+    interval : str or IntervalForm, optional
+        The interval of the honest risks; ``tr.intervals.names()`` lists the names.
+    confidence_level : float, default=0.95
+        The nominal coverage of the intervals.
+    engine : str or Engine, default="auto"
+        The engine that computes the predictions.
+    random_state : int, None or Generator, default=0
+        Source of random numbers, one seed for all learners.
     store : path, optional
-        A file that keeps every fit as it is found; it is made where it is not there. Run again
-        with the same data and learners after an interruption or a crash, only the other fits are
-        made, and the numbers are those of a run without it. Learners must have a key: parameters
-        that are numbers, words, arrays, models, or classes and functions of modules.
-    mixed_versions : bool
-        Whether fits of other versions of truerisk, NumPy, SciPy or scikit-learn may be used.
-    learning_curve : "cheap", "all" or list of learners, optional
-        Measure the learning curves of the tuned learners as well, as `learning_curve` does: with
-        twice the rows, expect which risk? That takes many fits. "cheap" leaves out learners that no
-        engine answers together, and says so; a list names learners, whatever they take.
+        A file that stores every fit as soon as it ends; it is created if it does not exist. If the
+        same call is run again after an interruption or a crash, only the missing fits are made, and
+        the numbers are those of a run without interruption. Every learner needs a key: its
+        parameters must be numbers, strings, arrays, models, or classes and functions of modules.
+    mixed_versions : bool, default=False
+        If True, stored fits by other versions of truerisk, NumPy, SciPy or scikit-learn may be
+        used.
+    learning_curve : "cheap", "all" or list of str, optional
+        Also measure the learning curves of the tuned learners, as `learning_curve` does, to predict
+        the risk with twice the rows. This takes many fits. "cheap" omits learners whose settings no
+        engine answers together, and says so; a list names learners, whatever they cost.
     validate : True or mapping, optional
-        Tell what a reviewer asks of the best learner, from its answers to the same splits, as
-        `validate` does: True, or words of it, such as ``{"subgroups": "sex", "positive": "ill"}``.
-        Nothing is tuned for it unless ``"replicates"`` asks for bootstrap samples.
+        Also validate the best learner, from its predictions on the same splits, as `validate` does:
+        True, or arguments of it, such as ``{"subgroups": "sex", "positive": "ill"}``. No model is
+        tuned for this unless ``"replicates"`` requests bootstrap samples.
     checks : bool, default=True
-        Look through rows and columns for what makes the risks too good, as `estimate_risk` does,
-        and for columns that predict y alone or were selected beforehand. False leaves only the
-        findings on splits, on the choice and on intervals.
+        Check rows and columns for what makes the risks too small, as `estimate_risk` does, and for
+        columns that predict y alone or were selected beforehand. False leaves only the findings on
+        splits, on the choice and on intervals.
 
     Returns
     -------
     Assessment
-        ``best``, ``risks``, ``curves``, ``table()``, ``conclusion``, ``validation``,
-        ``to_html(path)``, ``to_json(path)``.
+        The tuned learners with their honest risks: ``best``, ``risks``, ``curves``, ``table()``,
+        ``conclusion``, ``validation``, ``to_html(path)`` and ``to_json(path)``.
+
+    See Also
+    --------
+    HonestSearchCV : Tune one learner and estimate the risk of the tuned model.
+    compare : Compare two learners on the same splits.
+    validate : Validate one model in detail.
 
     Examples
     --------

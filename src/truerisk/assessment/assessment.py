@@ -71,23 +71,97 @@ NO_BOXES = f"no learner was tested on random splits: assess with {mention('outer
 
 @frozen(eq=False)
 class Assessment(Bounded, Record):
-    """Tuned learners compared on the same splits.
+    """Result of `assess`: tuned learners compared on the same splits.
 
-    `best` is the learner with the best honest risk. That risk is the best of several and slightly
-    flatters; `choice` is the honest risk of choosing among the learners as well, which is
-    the number to report for the whole search. `baseline` is the risk of the best constant answer,
-    such as the commonest class. Numbers are on the scale that was asked for. `findings` are what
-    makes the answer fragile. `missing` names learners that an interruption left out. `source`,
-    `command` and `column_names` say, for a report, what the data and their columns are called and
-    what was typed, `given` which further arguments were. `validation` is that of the best learner;
-    where one was asked for and is None, `no_validation` says why. What follows is not written:
-    `order` says which comes first of equal learners, `testing` is the method that tested them,
-    `kept` says what a store spared, and `checked` that rows and columns are looked through; no
-    number depends on them.
+    The risk of the best learner is the smallest of several, and therefore slightly optimistic.
+    `choice` is the honest risk of choosing among the learners as well; report it for the whole
+    search. Numbers are on the requested scale.
 
-    Every fit was made by `assess`: what is printed, drawn or written is only arranged, and an
-    assessment that is read from its JSON prints and draws the same.
+    All fits were made by `assess`: printing, drawing and writing only arrange their results, and an
+    assessment that was read from its JSON prints and draws the same.
     ``a.plot_ladder().figure.savefig("ladder.svg")`` writes a figure (needs matplotlib).
+
+    Parameters
+    ----------
+    learners : mapping of str to TunedLearner
+        The tuned learners by name, with risk, risk curve, setting and learning curve.
+    best : str
+        Name of the learner with the best honest risk.
+    conclusion : str
+        The conclusion in sentences.
+    scoring : str
+        Name of the loss or score.
+    task : {"classification", "regression", "survival"}
+        The task.
+    tuned_by : str
+        Name of the method that tuned.
+    tested_by : str
+        Name of the method that tested the tuned learners.
+    rule : str
+        Name of the rule that chose the settings.
+    interval : str or None
+        Name of the requested interval; None for the default.
+    confidence_level : float
+        The nominal coverage of the intervals.
+    n_rows : int
+        The number of rows.
+    classes : tuple of str
+        The classes; empty for other tasks.
+    seed : int
+        The seed of the call.
+    source : str
+        Name of the data, for a report.
+    command : str
+        The command that was typed, if there was one.
+    baseline : float or None
+        The risk of the best constant prediction, such as the most frequent class.
+    baseline_rule : str or None
+        Description of that constant prediction.
+    missing : tuple of str
+        Learners that were not assessed because the call was interrupted.
+    choice : RiskEstimate or None
+        The honest risk of choosing among the learners, if there are several.
+    positive : label, optional
+        The positive class.
+    class_sizes : tuple of int, optional
+        The number of rows of each class.
+    given : mapping of str to str, optional
+        Further arguments of the call, as they were typed.
+    validation : Validation, optional
+        The validation of the best learner.
+    no_validation : str, optional
+        The reason why a requested validation is missing.
+    order : tuple of str, optional
+        The order of learners with equal risks. It is not written to JSON, like all parameters
+        below.
+    problem : Problem, optional
+        The rows and arguments of the call.
+    testing : Procedure, optional
+        The method that tested the tuned learners.
+    constant : Constant, optional
+        The losses of the best constant prediction.
+    column_names : tuple of str, optional
+        Names of the columns, if X had no names.
+    kept : Fits, optional
+        Numbers of the fits that a store held and got.
+    checked : bool, default=True
+        True if rows and columns were checked. No number depends on it.
+
+    See Also
+    --------
+    assess : Compute an assessment.
+    RiskEstimate : The honest risk of one learner.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> a = tr.assess({"bayes": GaussianNB(), "parzen": tr.models.ParzenClassifier(1.0)}, X, y)
+    >>> a.best, a.ranking
+    ('bayes', ['bayes', 'parzen'])
+    >>> tr.Assessment.from_json(a.to_json()).best == a.best
+    True
     """
 
     schema: ClassVar[str] = "truerisk.assessment/2"
@@ -147,7 +221,13 @@ class Assessment(Bounded, Record):
     checked: bool = field(default=True, metadata=UNWRITTEN)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name; `docs/json.md` says what each is."""
+        """Return plain values under a versioned schema name; `docs/json.md` describes each of them.
+
+        Returns
+        -------
+        dict
+            The content of the JSON document.
+        """
         content = super().to_dict()
         learners = content.pop("learners")
         return {**content, "learners": {name: learners[name] for name in self.ranking}}
@@ -159,27 +239,28 @@ class Assessment(Bounded, Record):
 
     @property
     def best_learner(self) -> TunedLearner:
+        """Tuned learner with the best honest risk."""
         return self.learners[self.best]
 
     @property
     def report(self) -> RiskEstimate:
-        """The risk to report: of choosing among all learners, where there are several."""
+        """Risk to report: that of choosing among all learners, or of the only learner."""
         return self.best_learner.risk if self.choice is None else self.choice
 
     @property
     def scale(self) -> Scale:
-        """The scale of its numbers: a loss, or the score that was asked for."""
+        """Scale of the numbers: a loss, or the requested score."""
         return self.best_learner.risk.scale
 
     @property
     def selected_scale(self) -> Scale:
-        """The scale of what tuned the best learner: a criterion has a loss of its own."""
+        """Scale of the numbers that tuned the best learner; a criterion has a loss of its own."""
         selected = self.best_learner.selected
         return self.scale if selected is None else selected.scale
 
     @property
     def named_scoring(self) -> str:
-        """The loss, with the class that it speaks of."""
+        """Name of the loss, with the class to which it refers."""
         return self.best_learner.risk.named_scoring
 
     @property
@@ -189,7 +270,7 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def columns(self) -> Sequence[str]:
-        """Names of the columns, where the table has names."""
+        """Names of the columns, if the table has names."""
         names = self.column_names
         if not names and self.problem is not None:
             names = getattr(self.problem.data.X, "columns", ())
@@ -207,18 +288,18 @@ class Assessment(Bounded, Record):
 
     @property
     def criteria(self) -> dict[str, Mapping[str, RiskCurve]]:
-        """Risk curves by the further methods, per learner."""
+        """Risk curves by the further methods of `cv`, per learner."""
         return {name: learner.criteria for name, learner in self.learners.items()}
 
     @property
     def learning_curves(self) -> dict[str, LearningCurve]:
-        """Learning curves of the learners that have one (see `learning_curve=`)."""
+        """Learning curves of the learners for which `learning_curve=` requested one."""
         curves = {name: learner.learning_curve for name, learner in self.learners.items()}
         return {name: curve for name, curve in curves.items() if curve is not None}
 
     @cached_property
     def roc(self) -> RocCurve | None:
-        """The ROC curve of the best learner, of rows without part in its tuning or fit."""
+        """ROC curve of the best learner, from rows that took no part in its tuning or fit."""
         return self.best_learner.roc
 
     @cached_property
@@ -228,12 +309,12 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """The calibration of the best learner, of rows without part in its tuning or fit."""
+        """Calibration of the best learner, from rows that took no part in its tuning or fit."""
         return self.best_learner.calibration
 
     @property
     def validated(self) -> Validation | str | None:
-        """The validation, or why there is none; None where none was asked for."""
+        """Validation, or the reason why it is missing; None if none was requested."""
         return self.validation or self.no_validation
 
     @cached_property
@@ -257,7 +338,7 @@ class Assessment(Bounded, Record):
 
     @property
     def posterior(self) -> dict[str, Any] | None:
-        """Errors and tested rows behind the posterior of the error; None where it has none."""
+        """Errors and tested rows behind the posterior of the error rate, or None if it has none."""
         try:
             posterior = load_part("posterior").of_estimate(self.best_learner.risk)
         except Refusal:
@@ -266,18 +347,18 @@ class Assessment(Bounded, Record):
 
     @property
     def best_params(self) -> dict[str, Any]:
-        """The setting of the best learner."""
+        """Chosen setting of the best learner."""
         return self.curves[self.best].best_params
 
     @property
     def ranking(self) -> list[str]:
-        """Learners by their honest risk, the best first; those without one last."""
+        """Names of the learners, the best honest risk first and those without a risk last."""
         order = self.order or tuple(self.learners)
         return ranked({name: risk.loss_value for name, risk in self.risks.items()}, order)
 
     @property
     def ranked_learners(self) -> dict[str, TunedLearner]:
-        """The learners in the order of `ranking`."""
+        """Learners in the order of `ranking`."""
         return {name: self.learners[name] for name in self.ranking}
 
     def told_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
@@ -324,27 +405,52 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def named_ranks(self) -> Mapping[str, str]:
-        """The same scores by their words, each with the class that it speaks of."""
+        """AUC and average precision by name, each with the class to which it refers."""
         risk = self.best_learner.risk
         return {word: of_score(risk, name).named_scoring for word, name in self.ranks.items()}
 
     def of_ranks(self, word: str, learner: str = "") -> RiskEstimate | None:
-        """The honest "auc" or "average-precision" of a learner, by default the best one."""
+        """Return the honest AUC or average precision of a learner.
+
+        Parameters
+        ----------
+        word : {"auc", "average-precision"}
+            Name of the score.
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+
+        Returns
+        -------
+        RiskEstimate or None
+            The score, or None if it was not requested.
+        """
         name, honest = self.named_ranks.get(word), self.risks[learner or self.best]
         risks = [honest, *honest.scores.values()]
         return next((risk for risk in risks if risk.named_scoring == name), None)
 
     @property
     def runner_up(self) -> str | None:
-        """The learner with the second best honest risk."""
+        """Name of the learner with the second-best honest risk."""
         others = [n for n in self.ranking if n != self.best and self.risks[n].value is not None]
         return others[0] if others else None
 
     def best_set(self, level: float = 0.95, *, score: str | None = None) -> list[str]:
-        """The learners that may be the best: the best one is among them with probability `level`.
+        """Return a set of learners that contains the best one with probability `level`.
 
-        By their honest losses on the same rows, or by one of the further scores, without a further
-        fit (`results/best_set.py`). In the order of the ranking.
+        It is computed from the honest losses of the same rows, or from one of the further scores,
+        without a further fit (`results/best_set.py`).
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The confidence level.
+        score : str, optional
+            Name of one of the further scores. The default is the main loss.
+
+        Returns
+        -------
+        list of str
+            Names of the learners, in the order of the ranking.
         """
         check_level("level", level)
         names = [name for name in self.ranking if self.risks[name].value is not None]
@@ -410,12 +516,27 @@ class Assessment(Bounded, Record):
         score: str | None = None,
         rope: float = ROPE,
     ) -> Comparison:
-        """Learner a minus b, paired and on the scale that was asked for.
+        """Return the paired difference of two learners, a minus b, on the requested scale.
 
-        Of losses negative favours a, of scores positive does.
-        `score` names one of the scores that were asked of the same fits, such as "auc"; risks that
-        differ by no more than `rope` are practically the same. Where no formula is known
-        for the splits, as for those that go forward in time, there is the value and no interval.
+        A negative difference of losses favours a; so does a positive difference of scores. If no
+        formula is known for the splits, such as splits that go forward in time, there is a value
+        and no interval.
+
+        Parameters
+        ----------
+        a : str
+            Name of the first learner.
+        b : str
+            Name of the second learner.
+        score : str, optional
+            One of the further scores of the same fits, such as "auc". The default is the main loss.
+        rope : float, default=0.01
+            Risks that differ by at most this amount are practically equal.
+
+        Returns
+        -------
+        Comparison
+            The difference with its interval and its probabilities.
         """
         for name in (a, b):
             refuse_unassessed(name, self.learners)
@@ -428,9 +549,16 @@ class Assessment(Bounded, Record):
         return replace(comparison, names=(a, b))
 
     def gain(self) -> Paired | None:
-        """Risk of the constant answer minus that of the choice among all learners, paired by row.
+        """Return by how much choosing among all learners is better than the constant prediction.
 
-        The choice and not its best learner: the smallest of several risks would gain by chance.
+        The gain is the risk of the constant prediction minus the risk of the choice, paired by row.
+        It is that of the choice and not of its best learner, because the smallest of several risks
+        would gain by chance.
+
+        Returns
+        -------
+        Paired or None
+            The paired difference, or None if there are no losses of single rows to compare.
         """
         risk, constant = self.report, self.constant
         if risk.losses is None or risk.loss_rows is None or constant is None:
@@ -455,7 +583,13 @@ class Assessment(Bounded, Record):
         return tuple(dict.fromkeys(seen))
 
     def rows(self) -> list[list[str]]:
-        """The table's cells, best learner first."""
+        """Return the cells of the table, the best learner first.
+
+        Returns
+        -------
+        list of list of str
+            One list of cells per learner.
+        """
         best = self.usual_best_set
         return [
             _row(name, learner, None if best is None else name in best)
@@ -463,11 +597,23 @@ class Assessment(Bounded, Record):
         ]
 
     def table(self) -> Any:
-        """`to_frame` by its older name."""
+        """Return `to_frame`, of which this is the older name.
+
+        Returns
+        -------
+        DataFrame
+            The table of `to_frame`.
+        """
         return self.to_frame()
 
     def to_frame(self) -> Any:
-        """The table as a frame (pandas, or polars where only that is installed)."""
+        """Return the table as a frame.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed, with a row for each learner.
+        """
         best = self.usual_best_set
         return frame_of_rows(
             [
@@ -487,7 +633,14 @@ class Assessment(Bounded, Record):
         )
 
     def scorecard(self) -> Any:
-        """The honest scores on the scale that was asked for: a line per score and learner."""
+        """Return the honest scores on the requested scale.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed, with a row for each score and
+            learner.
+        """
         return frame_of_rows(
             [
                 {
@@ -607,18 +760,54 @@ class Assessment(Bounded, Record):
         return numbers
 
     def plot_ladder(self, ax: Any = None) -> Any:
-        """The optimism ladder: apparent, selected and honest risk of every learner."""
+        """Draw the optimism ladder: apparent, selected and honest risk of every learner.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("ladder")(self, ax=ax)
 
     def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
-        """The risk curve of a learner, by default the best one, with every criterion."""
+        """Draw the risk curve of a learner with every further criterion.
+
+        Parameters
+        ----------
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         one = self._learner(learner)
         return one.curve.plot(ax=ax, others=one.criteria)
 
     def plot_learning_curve(self, learner: str | None = None, ax: Any = None) -> Any:
-        """The learning curve of a learner, by default the best one, carried on to twice the rows.
+        """Draw the learning curve of a learner, extrapolated to twice the rows.
 
-        There is one where `learning_curve=` asked for it.
+        A learner has a learning curve if `learning_curve=` requested it.
+
+        Parameters
+        ----------
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
         """
         name = self.best if learner is None else learner
         one = self._learner(learner)
@@ -629,28 +818,91 @@ class Assessment(Bounded, Record):
         return one.learning_curve.plot(ax=ax, to=to)
 
     def plot_monte_carlo(self, ax: Any = None) -> Any:
-        """Box plots of the risks of single random splits."""
+        """Draw box plots of the risks of single random splits.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         if not self.monte_carlo:
             raise Refusal(NO_BOXES)
         return load_from_above("boxes")(self, ax=ax)
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
-        """The posterior of a learner's true error after the honest test."""
+        """Draw the posterior of a learner's true error rate after the honest test.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_part("posterior").of_estimate(self._learner(learner).risk).plot(ax=ax)
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
-        """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
+        """Draw the ROC curve of rows that took no part in tuning or fit; its AUC is honest.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         curve, ranked_score = self._roc_of(learner), self.of_ranks("auc", learner or self.best)
         if ranked_score is not None and ranked_score.value is not None:
             curve = replace(curve, auc=ranked_score.value, interval=ranked_score.interval)
         return curve.plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
-        """Precision against recall of such rows."""
+        """Draw precision against recall of held-out rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return self._roc_of(learner).precision_recall().plot(ax=ax)
 
     def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
-        """Observed shares over the probabilities of such rows."""
+        """Draw observed shares against predicted probabilities of held-out rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        learner : str, optional
+            Name of the learner. The default is the best learner.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         tuned = self._learner(learner)
         calibration = self.calibration if tuned is self.best_learner else tuned.calibration
         if calibration is None:
@@ -658,7 +910,18 @@ class Assessment(Bounded, Record):
         return calibration.plot(ax=ax)
 
     def plot_stability(self, ax: Any = None) -> Any:
-        """Draw how often the outer splits chose the setting that was chosen on all rows."""
+        """Draw how often the outer splits chose the setting that was chosen on all rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("stability")(self, ax=ax)
 
     def _roc_of(self, name: str | None) -> RocCurve:

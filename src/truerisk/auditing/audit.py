@@ -74,55 +74,74 @@ def audit(
     random_state: Any = 0,
     checks: bool = True,
 ) -> Audit:
-    """Audit a fitted search: its claim, the honest risk, and what else is wrong.
+    """Audit a fitted search: compare its claim with the honest risk, and look for other errors.
 
     Parameters
     ----------
     search : fitted search
-        GridSearchCV, RandomizedSearchCV, the halving searches, LogisticRegressionCV, RidgeCV,
-        LassoCV, ElasticNetCV, OptunaSearchCV or HonestSearchCV.
-    X, y : table and target
-        What `search.fit` was given. Level "scores" works without.
+        GridSearchCV, RandomizedSearchCV, a halving search, LogisticRegressionCV, RidgeCV, LassoCV,
+        ElasticNetCV, OptunaSearchCV or HonestSearchCV.
+    X : array, sparse matrix or frame, optional
+        The features that were passed to `search.fit`. Level "scores" does not need them.
+    y : array or column, optional
+        The target that was passed to `search.fit`.
     level : {"scores", "bbc", "pairs", "nested"}, default="pairs"
-        "pairs" tests the choice in the folds of the search, as HonestSearchCV does by default: the
-        setting that the other folds choose is tested in each fold. It takes the fits of three
-        searches for five folds. Splits that cannot be left out in pairs, and searches that draw
+        "pairs" tests the choice in the folds of the search, as HonestSearchCV does by default: in
+        each fold it tests the setting that the other folds choose. For five folds this takes the
+        fits of three searches. Splits that cannot be left out in pairs, and searches that draw
         their settings from the data, are tested as at level "nested". "nested" repeats the whole
-        search in every fold of `outer`: five searches. "bbc" replays the search's own splits and
-        corrects its best score by a bootstrap over rows (Tsamardinos et al., 2018): one search.
-        "scores" uses the kept scores alone. Levels "pairs" and "bbc" check that the scores of the
-        search come out again.
-    outer : method, optional
-        Of level "nested": by default "5-fold", "forward-5" with `time`, "blocks-5" with `block`;
-        where the splits of the search mix past and future, neighbours or groups, splits that keep
-        them apart.
+        search in every fold of `outer`: five searches. "bbc" repeats the search on its own splits
+        and corrects its best score by a bootstrap over rows (Tsamardinos et al., 2018): one search.
+        "scores" uses only the scores that the search stored. Levels "pairs" and "bbc" check that
+        the scores of the search are reproduced.
+    outer : str, int, Method or splitter, optional
+        The outer splits of level "nested". The default is "5-fold", "forward-5" with `time`,
+        "blocks-5" with `block`. If the splits of the search mix past and future, neighbours or
+        groups, the default are splits that separate them.
     replicates : int, default=1000
-        Bootstrap samples of level "bbc".
+        The number of bootstrap samples of level "bbc".
     positive : label, optional
-        The class that the score of the search is of, as F1 is of one class. It is checked: a search
-        that scores another class is refused.
+        The class to which the score of the search refers, as F1 does. It is checked: a search that
+        scores another class is refused.
     groups : array of labels or name of a column of X, optional
-        Which rows belong together, whether or not `search.fit` was given them. A named column is no
-        feature, as in `estimate_risk`, unless the search has seen it in its own `fit`.
-    time, block : array or names of columns of X, optional
-        When and where each row was taken, as in `estimate_risk`. Where the splits of the search
-        mix rows that belong together, `honest` is the risk of rows kept apart, and `choosing` what
-        the claim is when it is corrected for the choice alone. Levels "pairs" and "nested" then
-        repeat the search without each part of the rows.
+        Rows of one group belong together, whether or not `search.fit` was given the groups. A named
+        column is no feature, as in `estimate_risk`, unless the search saw it in its own `fit`.
+    time : array or name of a column of X, optional
+        When each row was observed, as in `estimate_risk`. If the splits of the search mix rows that
+        belong together, `honest` is the risk with these rows kept apart, and `choosing` is the
+        claim corrected for the choice alone. Levels "pairs" and "nested" then repeat the search
+        without each part of the rows.
+    block : array, frame or names of columns of X, optional
+        Where each row was observed, as in `estimate_risk`.
     fit_params : dict, optional
-        What else `search.fit` was given, such as ``{"sample_weight": w}``.
+        Further arguments of `search.fit`, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95
-        Of the interval.
-    engine, n_jobs, random_state
-        As in `estimate_risk`.
+        The nominal coverage of the interval.
+    engine : str or Engine, default="auto"
+        The engine that computes the predictions, as in `estimate_risk`.
+    n_jobs : None, int, str or executor, optional
+        Where models are fitted, as in `estimate_risk`.
+    random_state : int, None or Generator, default=0
+        Source of random numbers.
     checks : bool, default=True
-        Look through rows and columns, as `assess` does. False leaves only the findings on splits,
-        on scores and on the claim.
+        Check rows and columns, as `assess` does. False leaves only the findings on splits, on
+        scores and on the claim.
 
     Returns
     -------
     Audit
-        `claimed`, `honest`, `optimism`, `findings`; it prints its conclusion first.
+        The result, with `claimed`, `honest`, `optimism` and `findings`; its conclusion is printed
+        first.
+
+    See Also
+    --------
+    HonestSearchCV : Tune a model and estimate its risk in one call.
+    estimate_risk : Estimate the risk of a search that has not been fitted.
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions for
+    efficient and accurate cross-validation. Machine Learning 107.
 
     Examples
     --------

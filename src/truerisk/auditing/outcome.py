@@ -65,19 +65,73 @@ class Stated(OnScale, Record):
 
 @frozen(eq=False)
 class Audit(Bounded, Record):
-    """The result of `tr.audit`, on the scale of the score of the search.
+    """Result of `audit`, on the scale of the score of the search.
 
-    `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` by how
-    much the claim is better. At level "scores" `honest` is the rough correction of Tibshirani and
-    Tibshirani without an interval, or None where the scores of the splits were not kept. `rough` is
-    that correction at every level. `findings` come with the most serious first. `within_one_error`
-    are the candidates within one standard error, over splits, of the best. `settings` are all
-    candidates, `chosen` the number of the chosen one, and `risks` what the search measured of each
-    (None where a fit failed; empty where the search kept no scores).
+    If the splits of the search mix rows that belong together, `honest` is the risk with these rows
+    kept apart, and `choosing` is the claim corrected for the choice alone, on the splits that mix.
 
-    Where the splits of the search mix what belongs together ("time", "space" or "groups" in
-    `mixes`), `honest` is the risk of rows kept apart and `choosing` the claim corrected for the
-    choice alone, on the splits that mix. `why` says why there is no honest risk then.
+    Parameters
+    ----------
+    search : str
+        Class name of the audited search.
+    level : {"scores", "bbc", "pairs", "nested"}
+        How the honest risk was estimated.
+    claimed : Stated
+        The claim of the search, such as its `best_score_`.
+    honest : RiskEstimate, Stated or None
+        The risk by the requested level. At level "scores" it is the rough correction of Tibshirani
+        and Tibshirani without an interval, or None if the scores of the splits were not stored.
+    rough : Stated or None
+        That rough correction, at every level.
+    findings : tuple of Finding
+        What else is wrong, the most serious finding first.
+    within_one_error : tuple of int
+        The candidates within one standard error, over splits, of the best one.
+    n_candidates : int
+        The number of candidates.
+    confidence_level : float
+        The nominal coverage of the interval.
+    settings : tuple of mappings
+        The settings of all candidates.
+    chosen : int
+        The number of the chosen candidate.
+    risks : tuple of float or None
+        The risk that the search measured of each candidate. It is None if a fit failed; the tuple
+        is empty if the search stored no scores.
+    conclusion : str
+        The conclusion in sentences.
+    choosing : RiskEstimate, Stated or None, default=None
+        The claim corrected for the choice alone, if `mixes` is given.
+    mixes : {"time", "space", "groups"}, optional
+        The kind of rows that belong together and that the splits of the search mix.
+    why : str, optional
+        The reason why there is no honest risk in that case.
+    versions : mapping of str to str, optional
+        Versions of the packages.
+    source : str, optional
+        Name of the data, for a report.
+    command : str, optional
+        The command that was typed, if there was one.
+    n_rows : int, optional
+        The number of rows.
+    class_counts : mapping of str to int, optional
+        The number of rows of each class.
+
+    See Also
+    --------
+    audit : Audit a fitted search.
+    HonestSearchCV : Search that estimates the honest risk itself.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(50, random_state=1)
+    >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7, 9]}, cv=5)
+    >>> u = tr.audit(search.fit(X, y), X, y)
+    >>> u.level, round(u.claimed.value, 2), u.codes
+    ('pairs', 0.9, ('flat-curve',))
     """
 
     schema: ClassVar[str] = "truerisk.audit/2"
@@ -118,33 +172,39 @@ class Audit(Bounded, Record):
 
     @property
     def scale(self) -> Scale:
-        """The scale of the reported numbers, which is that of the search."""
+        """Scale of the numbers, which is that of the score of the search."""
         return Scale(self.claimed.perfect)
 
     @property
     def is_rough(self) -> bool:
-        """Whether the risk to tell is a correction from scores alone."""
+        """True if the reported risk is a correction computed from scores alone."""
         return self.level == "scores" and self.mixes is None
 
     @property
     def optimism(self) -> float | None:
-        """The amount by which the claim is better than the honest number; None without that."""
+        """Amount by which the claim is better than the honest risk; None without an honest risk."""
         honest = None if self.honest is None else self.honest.value
         return self.scale.optimism_of(honest, self.claimed.value)
 
     @property
     def refuted(self) -> bool | None:
-        """Whether the claim lies outside the honest interval; None where there is no interval."""
+        """True if the claim lies outside the honest interval; None if there is no interval."""
         interval = None if self.honest is None else self.honest.interval
         return None if interval is None else self.claimed.value not in interval
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the findings."""
+        """Codes of the findings."""
         return tuple(finding.code for finding in self.findings)
 
     def rows(self) -> list[list[str]]:
-        """What is claimed and honest as cells: what, value, interval, method."""
+        """Return the claimed and the honest risk as cells: name, value, interval, method.
+
+        Returns
+        -------
+        list of list of str
+            One list of cells per number.
+        """
         stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
         if self.mixes is not None:
             stated.append(("choosing", self.choosing))
@@ -168,7 +228,7 @@ class Audit(Bounded, Record):
 
     @property
     def title(self) -> str:
-        """What was audited."""
+        """Description of what was audited."""
         setting = formats.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "

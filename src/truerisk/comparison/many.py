@@ -100,37 +100,54 @@ def compare_many(
     scores : frame, mapping or array
         A frame with a row per data set and a column per method (a column of text, or the index,
         names the data sets); a mapping of method to values, or to a mapping of data set to value;
-        or an array ``(data sets, methods)``. What is missing is None or NaN. A cell may hold the
+        or an array ``(data sets, methods)``. Missing values are None or NaN. A cell may hold the
         results of several splits (an array ``(data sets, methods, splits)``); its value is their
         mean.
-    better : str
-        "lower" (risks) or "higher" (accuracy, AUC).
-    rope : float
-        Values that differ by no more are practically the same, in the units of the values.
-    missing : str
-        "leave-out": a data set on which a method has no value takes part in nothing. "last": that
-        method ranks last there.
-    pairwise : str
-        "wilcoxon": signed-rank tests, or "ranks": differences of average ranks.
+    better : {"lower", "higher"}, default="lower"
+        "lower" for risks, "higher" for scores such as accuracy or AUC.
+    rope : float, default=0.01
+        Values that differ by at most this amount, in the units of the values, are practically
+        equal.
+    missing : {"leave-out", "last"}, default="leave-out"
+        "leave-out" omits a data set on which a method has no value. "last" ranks that method last
+        there.
+    pairwise : {"wilcoxon", "ranks"}, default="wilcoxon"
+        "wilcoxon" compares pairs by signed-rank tests, "ranks" by differences of average ranks.
     control : str, optional
-        The method that all others are held against; without one all pairs are.
-    methods, data_sets : names, optional
-        Where the table has none, or other ones.
+        The method with which all others are compared. By default all pairs are compared.
+    methods : sequence of str, optional
+        Names of the methods, if the table has none, or other names.
+    data_sets : sequence of str, optional
+        Names of the data sets, if the table has none, or other names.
     correlation : float or one per data set, optional
-        Of the results of two splits of a data set, n_test / (n_train + n_test): 1/k of k folds,
-        0 of splits that share no rows. With it the hierarchical test looks at single splits.
-    quantity : str
+        The correlation of the results of two splits of a data set, n_test / (n_train + n_test): 1/k
+        for k folds, 0 for splits that share no rows. If it is given, the hierarchical test uses
+        single splits.
+    quantity : str, default="value"
         What the values are, for the page.
-    confidence_level : float
-        Of intervals; the level of the tests is what it leaves of 1.
-    random_state : int
-        Of the draws of the Bayesian test.
+    confidence_level : float, default=0.95
+        The nominal coverage of intervals. The level of the tests is one minus it.
+    random_state : int, default=0
+        The seed of the draws of the Bayesian test.
 
     Returns
     -------
     ManyComparison
-        ``ranks``, ``friedman``, ``pairs``, ``critical_difference``, the ``conclusion`` in
+        ``ranks``, ``friedman``, ``pairs``, ``critical_difference`` and the ``conclusion`` in
         sentences; ``to_html(path)`` writes a page, ``plot()`` draws the diagram.
+
+    See Also
+    --------
+    compare : Compare two learners on one data set.
+    assess : Compare tuned learners on one data set.
+
+    References
+    ----------
+    Demšar J (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7:1–30.
+
+    Benavoli A, Corani G, Demšar J, Zaffalon M (2017). Time for a change: a tutorial for comparing
+    multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18:1–36.
 
     Examples
     --------

@@ -22,13 +22,60 @@ Number = Annotated[float, FINITE]
 
 @frozen
 class ManyComparison(Record):
-    """Methods compared over data sets by their values, the table of `data_sets` × `methods`.
+    """Result of `compare_many`: methods compared over data sets by their values.
 
-    `ranks` are average ranks, 1 the best, on the `n_compared` data sets that took part; those of
-    `left_out` did not. `friedman` tests all methods at once, `pairs` holds two of them each.
-    Average ranks that differ by more than `critical_difference` differ for all pairs at once
-    (Nemenyi). `conclusion` says in sentences what follows, `notes` say what was left out, and what
-    the data did not allow.
+    Two methods differ for all pairs at once (Nemenyi) if their average ranks differ by more than
+    `critical_difference`.
+
+    Parameters
+    ----------
+    quantity : str
+        What the values are.
+    data_sets : tuple of str
+        Names of the data sets.
+    methods : tuple of str
+        Names of the methods.
+    values : tuple of tuples of float or None
+        The values, one tuple per data set with one value per method.
+    ranks : tuple of float
+        The average rank of each method; 1 is the best.
+    friedman : Friedman
+        The test of all methods at once.
+    critical_difference : float
+        The difference of average ranks that is significant for all pairs at once.
+    pairs : tuple of MethodPair
+        The comparisons of two methods each.
+    terms : RankTerms
+        The arguments of the comparison.
+    n_compared : int
+        The number of data sets that took part.
+    conclusion : tuple of str
+        The conclusion in sentences.
+    left_out : tuple of str, optional
+        Data sets that did not take part.
+    notes : tuple of str, optional
+        What was omitted, and what the data did not allow.
+    name : str, optional
+        Name of the comparison, for a page.
+    versions : mapping of str to str, optional
+        Versions of the packages.
+
+    See Also
+    --------
+    compare_many : Compute such a comparison.
+    Comparison : Comparison of two learners on one data set.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> risks = {
+    ...     "knn": [0.31, 0.22, 0.12, 0.40, 0.08, 0.25],
+    ...     "forest": [0.24, 0.17, 0.11, 0.31, 0.04, 0.20],
+    ...     "constant": [0.50, 0.45, 0.41, 0.48, 0.33, 0.50],
+    ... }
+    >>> found = tr.compare_many(risks)
+    >>> found.ordered, found.n_compared
+    ([('forest', 1.0), ('knn', 2.0), ('constant', 3.0)], 6)
     """
 
     schema: ClassVar[str] = "truerisk.many-comparison/2"
@@ -66,7 +113,7 @@ class ManyComparison(Record):
 
     @property
     def is_ranked(self) -> bool:
-        """Whether the data sets are enough to rank methods over them."""
+        """True if there are enough data sets to rank methods over them."""
         return self.n_compared >= FEWEST
 
     @property
@@ -81,7 +128,7 @@ class ManyComparison(Record):
 
     @property
     def ordered(self) -> list[tuple[str, float]]:
-        """Methods with their average ranks, the best first."""
+        """Methods with their average ranks, the best method first."""
         return sorted(zip(self.methods, self.ranks, strict=True), key=lambda method: method[1])
 
     @property
@@ -98,7 +145,20 @@ class ManyComparison(Record):
         return groups
 
     def pair(self, a: str, b: str) -> MethodPair:
-        """What was found of two methods, in the order in which they were compared."""
+        """Return the comparison of two methods, in the order in which they were compared.
+
+        Parameters
+        ----------
+        a : str
+            Name of one method.
+        b : str
+            Name of the other method.
+
+        Returns
+        -------
+        MethodPair
+            The comparison of the two methods.
+        """
         for pair in self.pairs:
             if {pair.a, pair.b} == {a, b} and a != b:
                 return pair
@@ -106,13 +166,25 @@ class ManyComparison(Record):
         raise UnknownName(f"{a!r} and {b!r} were not compared. Methods: {names}.")
 
     def to_frame(self) -> Any:
-        """The values, a row per data set (pandas, or polars where only that is installed)."""
+        """Return the values as a frame with a row per data set.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
+        """
         columns = zip(*self.values, strict=True)
         table: dict[str, list[Any]] = {"data set": list(self.data_sets)}
         return frame_of(table | {m: list(c) for m, c in zip(self.methods, columns, strict=True)})
 
     def pairs_frame(self) -> Any:
-        """One row per pair."""
+        """Return a frame with one row per pair of methods.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
+        """
         return frame_of_rows([_flat(pair) for pair in self.pairs])
 
     def __str__(self) -> str:

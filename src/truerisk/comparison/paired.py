@@ -39,38 +39,47 @@ def compare(
     n_test: Any = None,
     confidence_level: float = 0.95,
 ) -> Comparison:
-    """Compare two learners, or rules, on the same rows of the same splits.
+    """Compare two learners, or two fitted models, on the same rows of the same splits.
 
     Parameters
     ----------
-    a_losses, b_losses : HonestSearchCV, RiskEstimate, or array of losses
-        Two searches that were fitted on the same rows, or two estimates made on the same splits
-        (the same method and seed, or two of the ``risks`` of an assessment), carry all that is
-        needed. Else losses: ``(n,)`` of rows, with `folds`; or a list of losses per split, or
-        ``(J,)`` risks of J splits, with `n_train` and `n_test`; or ``(J, 2)`` risks in halves.
+    a_losses : HonestSearchCV, RiskEstimate, or array of losses
+        The first learner. Two searches that were fitted on the same rows, or two estimates from the
+        same splits (the same method and seed, or two of the ``risks`` of an assessment), contain
+        everything that is needed. Otherwise give losses: ``(n,)`` losses of rows, with `folds`; or
+        a list of losses per split, or ``(J,)`` risks of J splits, with `n_train` and `n_test`; or
+        ``(J, 2)`` risks in halves.
+    b_losses : HonestSearchCV, RiskEstimate, or array of losses
+        The second learner, in the same form.
     test : str, optional
-        "paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar" or "5x2". By default "paired-cv"
-        where both were tested by pairs of folds, and where losses of single rows do not add up to
-        the score (AUC, F1); else "nadeau-bengio".
+        "paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar" or "5x2". The default is
+        "paired-cv" if both were tested by pairs of folds, and for scores that are no mean of losses
+        of single rows (AUC, F1); otherwise "nadeau-bengio".
     score : str, optional
-        One of the further ``scores`` of the searches or estimates, such as "auc", in place of the
+        One of the further ``scores`` of the searches or estimates, such as "auc", instead of the
         loss.
-    rope : float
-        For "paired-cv" and "bayes": risks that differ by no more are practically the same.
+    rope : float, default=0.01
+        For "paired-cv" and "bayes": risks that differ by at most this amount are practically equal.
     folds : array ``(n,)`` or ``(repeats, n)``, optional
-        The fold that tested each row; all other rows trained.
-    n_train, n_test : int or one per split, optional
-        Rows that each split trained on and tested (`n_test` is known where losses of rows are
-        given).
-    confidence_level : float
-        Of the interval of the difference.
+        The fold that tested each row; all other rows were training rows.
+    n_train : int or one per split, optional
+        The number of training rows of each split.
+    n_test : int or one per split, optional
+        The number of test rows of each split. It is known if losses of rows are given.
+    confidence_level : float, default=0.95
+        The nominal coverage of the interval of the difference.
 
     Returns
     -------
     Comparison
-        ``value`` (a − b on the scale that was asked for: of losses negative favours a, of scores
-        positive does), ``interval``, ``p_value``, the probabilities ``better``, ``equivalent``,
-        ``worse`` of a, and what was ``assumed``.
+        ``value`` (a − b on the requested scale: a negative difference of losses favours a, and so
+        does a positive difference of scores), ``interval``, ``p_value``, the probabilities
+        ``better``, ``equivalent`` and ``worse`` of a, and the assumptions ``assumed``.
+
+    See Also
+    --------
+    compare_many : Compare methods over many data sets.
+    assess : Tune and compare several learners on the same splits.
 
     Examples
     --------

@@ -68,43 +68,61 @@ def learning_curve(
     random_state: Any = 0,
     store: Any = None,
 ) -> LearningCurve:
-    r"""How the risk falls with the rows that a learner is trained on, and what more would give.
+    """Measure how the risk falls with the number of training rows, and extrapolate it.
 
-    The test sets are those of `cv`, the same for all sizes; each fit sees a subsample of its
-    training set. What a smaller size sees is among what a larger one sees, and small sizes are
-    repeated on disjoint subsamples (`Subsampled`). The risks are fitted by a + b n^−c.
+    The test sets are those of `cv`, and are the same for all sizes; each fit sees a subsample of
+    its training set. The subsample of a smaller size is contained in that of a larger one, and
+    small sizes are repeated on disjoint subsamples (`Subsampled`). The risks are fitted by a + b
+    n^−c.
 
     Parameters
     ----------
     model : estimator or HonestSearchCV
-        A search chooses its settings anew in every training set of every size. Of a
-        `HonestSearchCV`, which is not fitted, the grid, the rule and all other words hold.
-    X, y : table and target
-        Arrays, sparse matrices, pandas, polars or pyarrow.
+        The learner. A search chooses its settings anew in every training set of every size. For a
+        `HonestSearchCV`, which need not be fitted, its grid, its rule and all its other arguments
+        are used.
+    X : array, sparse matrix or frame
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+    y : array or column
+        The target of each row.
     sizes : list of int, optional
-        Numbers of training rows, four or more; by default up to eight in a geometric series, up to
-        all training rows.
+        Numbers of training rows, at least four. By default up to eight sizes in a geometric series,
+        up to all training rows.
     cv : int, str, Method or splitter, optional
-        Folds, as in `estimate_risk`: "5-fold", or those that a search chooses by.
-    scoring, n_jobs : optional
-        As in `estimate_risk`.
+        Folds, as in `estimate_risk`. The default is "5-fold", or the folds by which a search
+        chooses.
+    scoring : str, callable or Loss, optional
+        The loss or score, as in `estimate_risk`.
+    n_jobs : None, int, str or executor, optional
+        Where models are fitted, as in `estimate_risk`.
     groups : array of labels or name of a column of X, optional
         Groups stay whole, in test sets and in subsamples.
     sample_weight : array or name of a column of X, optional
-        Weights of the rows in every fit and in every mean loss.
-    time, block
-        Refused, with what to do instead: fewer rows would be an older history, or a thinner map.
-    confidence_level : float
-        Of the intervals and of the band.
-    engine, random_state
-        As in `estimate_risk`.
+        Weights of the rows, used in every fit and in every mean loss.
+    time : None
+        Times are refused with a remedy, because fewer rows would be an older history.
+    block : None
+        Places are refused with a remedy, because fewer rows would be a sparser map.
+    confidence_level : float, default=0.95
+        The nominal coverage of the intervals and of the band.
+    engine : str or Engine, default="auto"
+        The engine that computes the predictions, as in `estimate_risk`.
+    random_state : int, None or Generator, default=0
+        Source of random numbers.
     store : path, optional
-        A file that keeps every fit as it ends, so that a curve that was cut off goes on.
+        A file that stores every fit as soon as it ends, so that an interrupted call can be
+        continued.
 
     Returns
     -------
     LearningCurve
-        ``at(400)`` says what to expect of 400 training rows; ``tr.plan_sample`` takes the curve.
+        The risks at the sizes and the fitted law. ``at(400)`` returns the expected risk with 400
+        training rows; ``tr.plan_sample`` accepts the curve.
+
+    See Also
+    --------
+    plan_sample : Plan the number of test rows, from a curve or from an error.
+    truerisk.methods.Subsampled : The method that measures one size.
 
     References
     ----------

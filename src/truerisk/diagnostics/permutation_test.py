@@ -36,44 +36,61 @@ def permutation_test(
     random_state: Any = 0,
     **params: Any,
 ) -> PermutationTest:
-    r"""Test whether a tuned procedure learns anything, by doing all of it on permuted labels.
+    """Test whether a tuned procedure learns anything, by repeating all of it on permuted labels.
 
-    Every permutation of y is searched as the labels themselves are: folds are drawn, settings
-    compared, the choice tested on rows that had no part in it. With risks R (of a score the losses
-    behind it), the p-value is
+    Every permutation of y is searched as the original labels are: folds are drawn, settings are
+    compared, and the choice is tested on rows that took no part in it. With risks R (for a score
+    the losses behind it), the p-value is
 
         p = (1 + #{j : R_j ≤ R}) / (1 + n_permutations),
 
-    ties counted, which is valid for any learner and any number of rows where labels are
-    exchangeable (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p says that the
-    procedure does better than chance, not that it does well.
+    where ties count. It is valid for any learner and any number of rows if labels are exchangeable
+    (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p-value means that the procedure is
+    better than chance, not that it is good.
 
     Parameters
     ----------
     search : HonestSearchCV, or any model
         What is tested: the honest risk of a search (``risk_``), or the 5-fold risk of a model. A
         search of another library is a model that tunes inside its own fit.
-    X, y : table and target
-    n_permutations : int
-        How many; the smallest p-value is 1/(1 + n_permutations).
+    X : array, sparse matrix or frame
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+    y : array or column
+        The target of each row.
+    n_permutations : int, default=1000
+        The number of permutations; the smallest p-value is 1/(1 + n_permutations).
     groups : array of labels or name of a column of X, optional
-        Rows of one group stay together. Where each group has one label, the labels of groups
-        change places; else the labels of groups of equal size do, as a whole.
+        Rows of one group stay together. If each group has one label, the labels of groups are
+        permuted; otherwise groups of equal size exchange their labels as a whole.
     time : array or name of a column of X, optional
-        When each row was taken, one row a time. Labels then depend on those before them, and are
-        taken on in time as a whole, those at the end to the front: a series y that is stationary
-        and has nothing to do with X is as likely in each of these orders, but for the one break.
-    n_jobs : optional
-        Where permutations are computed, as in `estimate_risk`; that of the search by default.
-    random_state : int, None or Generator
-        Of the permutations. Folds, and models, are drawn as the search says.
+        When each row was observed, one row per time. Labels then depend on earlier labels, so that
+        they are shifted in time as a whole, and labels shifted beyond the end come to the front: a
+        stationary series y that is independent of X is equally likely in each of these orders,
+        apart from the one break.
+    n_jobs : None, int, str or executor, optional
+        Where permutations are computed, as in `estimate_risk`. The default is that of the search.
+    random_state : int, None or Generator, default=0
+        The seed of the permutations. Folds and models are drawn as the search specifies.
     **params
         Fit parameters of the search, such as ``sample_weight``, which stay with their rows.
 
     Returns
     -------
     PermutationTest
-        ``p_value``, ``observed``, ``null``.
+        ``p_value``, ``observed`` and ``null``.
+
+    See Also
+    --------
+    HonestSearchCV : The tuned procedure that is tested.
+    estimate_risk : Estimate how good a model is.
+
+    References
+    ----------
+    Phipson B, Smyth GK (2010). Permutation p-values should never be zero. Statistical Applications
+    in Genetics and Molecular Biology 9:39.
+
+    Ojala M, Garriga GC (2010). Permutation tests for studying classifier performance. Journal of
+    Machine Learning Research 11:1833–1863.
 
     Examples
     --------

@@ -197,13 +197,49 @@ def _risks(procedure: Repeated, numbers: np.ndarray) -> list[float]:
 
 @frozen(eq=False)
 class PermutationTest(Record):
-    """Whether a procedure learns anything: its risk beside those with permuted labels.
+    """Result of `permutation_test`: the risk of a procedure and its risks with permuted labels.
 
-    `observed` is the honest risk of the labels as they are, `null` that of each permutation, both
-    on the scale that was asked for. The
-    labels of `permuted` changed places: of "rows", as "labels of groups", those of "groups of equal
-    size", or all of them by "shifts in time". `seed` drew the permutations, `search_seed` the folds
-    of each of them. `perfect` as in `RiskEstimate`.
+    Parameters
+    ----------
+    observed : float
+        The honest risk with the original labels, on the requested scale.
+    null : array of float
+        The honest risk of each permutation, on the same scale.
+    permuted : str
+        What was permuted: "rows", "labels of groups", "groups of equal size", or "shifts in time".
+    n_units : int
+        The number of units that were permuted.
+    scoring : str
+        Name of the loss or score.
+    method : str
+        Name of the method that estimated the risks.
+    engine : str
+        Name of the engine.
+    seed : int
+        The seed of the permutations.
+    search_seed : int
+        The seed of the folds of each search.
+    seconds : float
+        Duration of the test.
+    data_fingerprint : str
+        Checksum of the data.
+    notes : tuple of str, optional
+        Notes for the reader.
+    perfect : float, optional
+        The score of a perfect model, as in `RiskEstimate`; None for a loss.
+
+    See Also
+    --------
+    permutation_test : Compute a permutation test.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_difficult(60, random_state=0)
+    >>> test = tr.permutation_test(GaussianNB(), X, y, n_permutations=19)
+    >>> test.p_value, test.n_permutations, test.permuted
+    (0.05, 19, 'rows')
     """
 
     schema: ClassVar[str] = "truerisk.permutation-test/2"
@@ -230,18 +266,18 @@ class PermutationTest(Record):
 
     @property
     def n_permutations(self) -> int:
-        """How many permutations there are, the labels as they are not among them."""
+        """Number of permutations, without the original order."""
         return len(self.null)
 
     @property
     def n_as_good(self) -> int:
-        """The number of permutations as good as the observed order, ties included."""
+        """Number of permutations that are as good as the original order, ties included."""
         sign = 1.0 if self.perfect is None else -1.0
         return int(np.count_nonzero(tied(sign * self.null, sign * self.observed)))
 
     @property
     def p_value(self) -> float:
-        """(1 + as good)/(1 + permutations): the labels as they are are one order of many."""
+        """The p-value (1 + as good)/(1 + permutations): the original order is one of the orders."""
         return (1 + self.n_as_good) / (1 + self.n_permutations)
 
     def __str__(self) -> str:

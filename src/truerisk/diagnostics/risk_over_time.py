@@ -35,14 +35,55 @@ OF_GROUPS = (
 
 @frozen(eq=False)
 class RiskOverTime(Record):
-    """Means in stretches of time of about equally many times, and their trend.
+    """Result of `risk_over_time`: mean losses in periods of time, and their trend.
 
-    Stretch j has `n_rows[j]` rows from `starts[j]` to `ends[j]`, whose mean is `values[j]`, on the
-    scale that was asked for. `slope` is by how much it rises from the first tested time to the
-    last, on a straight line; `std_error` and `p_value` (of no trend, two-sided) are None with a
-    reason in `notes` where the series is too short, or remembers too long. So are `low` and `high`,
-    the ends of a band that holds the mean of each stretch, taken by itself, with
-    `confidence_level`. `perfect` as in `RiskEstimate`.
+    Each period has about equally many times. `std_error`, `p_value`, `low` and `high` are None with
+    a reason in `notes` if the series is too short, or depends on its past for too long.
+
+    Parameters
+    ----------
+    starts : array
+        The first time of each period.
+    ends : array
+        The last time of each period.
+    values : array of float
+        The mean loss or score in each period, on the requested scale.
+    n_rows : array of int
+        The number of rows in each period.
+    slope : float
+        The rise of a straight line from the first tested time to the last.
+    std_error : float or None
+        The standard error of the slope.
+    p_value : float or None
+        The two-sided p-value of the hypothesis that there is no trend.
+    scoring : str
+        Name of the loss or score.
+    notes : tuple of str, optional
+        Notes for the reader.
+    low : array of float, optional
+        The lower ends of the band, which contains the mean of each single period with
+        `confidence_level`.
+    high : array of float, optional
+        The upper ends of the band.
+    confidence_level : float, default=0.95
+        The nominal coverage of the band, for each period separately.
+    perfect : float, optional
+        The score of a perfect model, as in `RiskEstimate`; None for a loss.
+
+    See Also
+    --------
+    risk_over_time : Compute the risk over time of an estimate.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> load = tr.datasets.make_daily_load
+    >>> X, y = load(365, random_state=1)
+    >>> est = tr.estimate_risk(Ridge(), X, y, time=load.dates(365))
+    >>> found = tr.risk_over_time(est, n_stretches=3)
+    >>> found.n_rows.tolist(), found.scoring
+    ([100, 100, 100], 'squared')
     """
 
     stored: ClassVar[Mapping[str, str]] = {"said": "said"}
@@ -68,7 +109,7 @@ class RiskOverTime(Record):
 
     @cached_property
     def said(self) -> str:
-        """What the test says of a trend, in a sentence."""
+        """Sentence on the result of the test for a trend."""
         slope, what = self.slope, self.scale.short(self.scoring)
         change = f"{number(abs(slope))} from the first time to the last"
         change += f" ({self.scoring})" if self.perfect is None else ""
@@ -82,7 +123,13 @@ class RiskOverTime(Record):
         return f"{chance} the {what} {way} by {change}, {p}."
 
     def to_frame(self) -> Any:
-        """A line for each stretch."""
+        """Return a frame with a row for each period.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
+        """
         none = [None] * len(self.values)
         return frame_of(
             {
@@ -96,7 +143,20 @@ class RiskOverTime(Record):
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the risk over time and its trend (needs matplotlib)."""
+        """Draw the risk over time and its trend (needs matplotlib).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("risk-over-time")(self, ax=ax, **options)
 
     def __str__(self) -> str:
@@ -120,30 +180,38 @@ def risk_over_time(
     n_stretches: int = 10,
     confidence_level: float = 0.95,
 ) -> RiskOverTime:
-    r"""The losses of an estimate along time: a mean for each stretch, and a test for a trend.
+    r"""Compute the mean loss in periods of time, and test it for a trend.
 
     With :math:`\bar{ℓ}_t` the mean loss at time t, the line :math:`a + b\, x_t` is fitted by least
-    squares, x from 0 at the first tested time to 1 at the last. The standard error of b is that of
-    the mean of :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may depend on its past, by
-    the cosines of the interval `hac`; the test is the one that this interval inverts. The band
-    around the mean of a stretch of m times is :math:`\pm\, f\, \sqrt{\hat{Ω}/m}`, with
-    :math:`\hat{Ω}` the long-run variance of what the line leaves, and f the factor of `hac`.
+    squares, where x runs from 0 at the first tested time to 1 at the last. The standard error of b
+    is that of the mean of :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may depend on its
+    past; it is computed with the cosines of the interval `hac`. The test is the one that this
+    interval inverts. The band around the mean of a period of m times is :math:`\pm\, f\,
+    \sqrt{\hat{Ω}/m}`, with :math:`\hat{Ω}` the long-run variance of the residuals of the line, and
+    f the factor of `hac`.
 
     Parameters
     ----------
     estimate : RiskEstimate
-        One with losses of single rows, as `estimate_risk(..., time=...)` gives.
+        An estimate with losses of single rows, as `estimate_risk(..., time=...)` returns it.
     time : array, optional
-        When each row of X was taken; by default as it was given to `estimate_risk`, or the number
-        of the row where nothing was. An estimate read from a file keeps no times.
-    n_stretches : int
-        How many means; fewer where there are fewer times.
-    confidence_level : float
-        Of the band.
+        When each row of X was observed. The default are the times that were passed to
+        `estimate_risk`, or the row numbers if there were none. An estimate that was read from a
+        file contains no times.
+    n_stretches : int, default=10
+        The number of periods; fewer if there are fewer times.
+    confidence_level : float, default=0.95
+        The nominal coverage of the band.
 
     Returns
     -------
     RiskOverTime
+        The means of the periods, the slope, and the test.
+
+    See Also
+    --------
+    estimate_risk : Estimate the risk, with `time` for ordered rows.
+    truerisk.methods.Forward : Method that tests models on later rows.
 
     Examples
     --------

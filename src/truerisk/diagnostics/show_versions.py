@@ -17,9 +17,13 @@ BESIDE = (
 
 
 def show_versions() -> None:
-    """Print the versions of truerisk, Python and packages, and which engines are off, and why.
+    """Print the versions of truerisk, Python and packages, and the engines that are off, and why.
 
-    Nothing of it is sent anywhere.
+    Nothing is sent anywhere.
+
+    See Also
+    --------
+    truerisk.engines.off : Return the engines that are off.
 
     Examples
     --------

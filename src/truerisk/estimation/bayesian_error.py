@@ -94,27 +94,40 @@ def bayesian_error(
         One score, which is positive for the second class in sorted order, or one score per class.
     intercept : float or array
         One intercept for each score.
-    X, y : table of numbers and labels
+    X : array, shape (n_rows, n_features)
         The rows that the error is estimated from: the training rows of the rule, as with cv="bee",
         or other rows. With other rows the interval has its nominal coverage if the classes are
         normally distributed. With its own training rows, a rule of many features has an estimate
         that is too small.
-    prior : {"proper", "improper", "flat", "jeffreys", "empirical"}
-        The prior, as in `tr.methods.BayesianError`; the same holds for `kappa`, `nu`, `scale` and
-        `mean`.
+    y : array, shape (n_rows,)
+        The labels of these rows.
+    prior : {"proper", "improper", "flat", "jeffreys", "empirical"}, default="proper"
+        The prior, as in `tr.methods.BayesianError`.
     gamma : float or sequence, optional
         The prior probability of the first of two classes, or of every class. By default the class
         frequencies in y are used.
     standardize : bool, default=True
         Scale each feature of X to mean 0 and variance 1 and convert the rule accordingly, so that
         its predictions do not change. The proper prior assumes features on this scale.
-    kappa, nu : float or mapping, optional
+    kappa : float or mapping, optional
+        The degrees of freedom of the inverse Wishart prior, for all classes or by class label.
+    nu : float or mapping, optional
+        The number of rows that the prior of a mean is worth, for all classes or by class label.
     scale : float, array of shape (n_features, n_features), or mapping, optional
+        The scale matrix of the inverse Wishart prior, or a multiple of the identity.
     mean : float, array of shape (n_features,), or mapping, optional
+        The mean of the prior of the class means.
 
     Returns
     -------
     RulePosterior
+        The posterior of the error of the rule: its mean, its standard deviation, its interval, and
+        the errors of the classes.
+
+    See Also
+    --------
+    truerisk.methods.BayesianError : The same estimate as a method for `cv`.
+    ErrorPosterior : Posterior of an error rate from counted test errors.
 
     Examples
     --------

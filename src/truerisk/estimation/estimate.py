@@ -44,8 +44,10 @@ def estimate_risk(
     model : estimator
         Any scikit-learn classifier, regressor, pipeline or search. A search is tuned again in every
         training set, so its risk is that of the whole procedure.
-    X, y : table and target
-        Arrays, sparse matrices, pandas, polars or pyarrow.
+    X : array, sparse matrix or frame
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+    y : array or column
+        The target of each row.
     cv : int, str, Method, splitter or iterable of (train, test), optional
         The method of estimation. Values that `cross_val_score` accepts mean what they mean there: a
         number stands for folds that are not shuffled, stratified for classifiers. A name selects a
@@ -57,7 +59,7 @@ def estimate_risk(
         loss per row or one number. If several are given, the risk is that of the first, and the
         result holds the others in ``scores``. The default is the zero-one loss for classifiers and
         the squared loss for regressors.
-    n_jobs : None, int, str or executor
+    n_jobs : None, int, str or executor, optional
         Where models are fitted: in this process (None), in so many worker processes (-1 for one per
         core), on a Dask cluster ("dask://host:port" or a Dask Client), or on any executor with
         ``submit``.
@@ -83,11 +85,12 @@ def estimate_risk(
         methods get their own. If an interval needs more than K folds, the K-fold method is replaced
         by the method that draws what it needs ("ncv", "beta-ncv", "conservative-z"). An interval
         that is not justified is refused.
-    confidence_level : float
+    confidence_level : float, default=0.95
         The nominal coverage of the interval.
-    engine : str or Engine
-        "auto", a name in ``tr.engines.names()``, or an engine.
-    random_state : int, None or Generator
+    engine : str or Engine, default="auto"
+        The engine that computes the predictions: "auto", a name in ``tr.engines.names()``, or an
+        engine.
+    random_state : int, None or Generator, default=0
         Source of random numbers. The same seed gives the same result wherever models are fitted.
     checks : bool, default=True
         Check the rows (a sample of them if the table is large) for near copies, for an order, and
@@ -98,6 +101,20 @@ def estimate_risk(
     Returns
     -------
     RiskEstimate
+        The estimate, with its interval, its origin and the findings of the checks.
+
+    Raises
+    ------
+    Refusal
+        If a method, loss or interval is not justified for these data.
+    BadData
+        If the rows cannot be used as they are.
+
+    See Also
+    --------
+    risk_curve : Estimate the risk of every setting of a grid.
+    HonestSearchCV : Tune a model and estimate the risk of the tuned model.
+    truerisk.methods.names : List the methods that `cv` takes.
 
     Examples
     --------
@@ -156,10 +173,59 @@ def risk_curve(
 ) -> RiskCurve:
     """Estimate the risk of every setting of a grid, on the same splits.
 
-    `grid` has the form that GridSearchCV takes, and the order of its settings is preserved. `rule`
-    chooses `best`. The risk of the chosen candidate is optimistic, because it is the smallest of
-    many: `HonestSearchCV` estimates the risk of the choice itself. The other parameters are those
-    of `estimate_risk`.
+    The risk of the chosen candidate is optimistic, because it is the smallest of many:
+    `HonestSearchCV` estimates the risk of the choice itself.
+
+    Parameters
+    ----------
+    model : estimator
+        The learner, or a pipeline that contains it.
+    grid : dict or list of dicts
+        The settings, in the form that GridSearchCV takes. The order of the settings is preserved.
+    X : array, sparse matrix or frame
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+    y : array or column
+        The target of each row.
+    cv : int, str, Method, splitter or iterable of (train, test), optional
+        The method of estimation, as in `estimate_risk`.
+    scoring : str, callable, Loss, or a list or dict of them, optional
+        The loss or score, as in `estimate_risk`. If several are given, the first one chooses.
+    n_jobs : None, int, str or executor, optional
+        Where models are fitted, as in `estimate_risk`.
+    rule : str or Rule, default="min"
+        The rule that chooses `best`: "min", "1-se", or a rule of your own.
+    positive : label, optional
+        The positive class of scores such as F1, as in `estimate_risk`.
+    groups : array of labels or name of a column of X, optional
+        Rows of one group stay on one side of every split.
+    sample_weight : array or name of a column of X, optional
+        Weights of the rows, used in every fit and in every mean loss.
+    time : array or name of a column of X, optional
+        When each row was observed, as in `estimate_risk`.
+    block : array, frame or names of columns of X, optional
+        Where each row was observed, as in `estimate_risk`.
+    interval : str or IntervalForm, optional
+        The form of the interval, as in `estimate_risk`.
+    confidence_level : float, default=0.95
+        The nominal coverage of the intervals.
+    engine : str or Engine, default="auto"
+        The engine that computes the predictions, as in `estimate_risk`.
+    random_state : int, None or Generator, default=0
+        Source of random numbers.
+    checks : bool, default=True
+        Check the rows, as in `estimate_risk`.
+
+    Returns
+    -------
+    RiskCurve
+        The estimate of every setting, in the order of the grid, and the setting that the rule
+        chose.
+
+    See Also
+    --------
+    estimate_risk : Estimate the risk of one model.
+    HonestSearchCV : Choose a setting and estimate the risk of that choice.
+    SelectionBias : Measure by how much the smallest of several risks is too small.
 
     Examples
     --------

@@ -99,8 +99,19 @@ registry = Registry(
 
 
 def names() -> list[str]:
-    """Return the words that `reproduce` accepts.
+    """Return the names of the experiments that `reproduce` runs.
 
+    Returns
+    -------
+    list of str
+        The names.
+
+    See Also
+    --------
+    truerisk.experiments.reproduce : Run an experiment.
+
+    Examples
+    --------
     >>> names()[0]
     'wallman-table-1'
     """

@@ -57,28 +57,45 @@ def reproduce(
     resume: bool = False,
     mixed_versions: bool = False,
 ) -> Report:
-    """Run the experiment of that word, or one of your own.
+    """Run the experiment with this name, or an experiment of your own.
 
     Parameters
     ----------
     name : str or Experiment
-        ``names()`` lists the words.
-    quick : bool
-        A first look: fewer replicates.
-    full : bool
-        The whole breadth of "bee-figure-2" and "bee-figure-3": the document's nineteen sizes.
+        A name in ``names()``, or an experiment.
+    quick : bool, default=False
+        If True, compute fewer replicates, for a first look.
+    full : bool, default=False
+        If True, compute all nineteen sample sizes of the document in "bee-figure-2" and
+        "bee-figure-3".
     replicates : int, optional
-        How many; by default the experiment's own number.
-    seed : int
-    n_jobs : None, int, str or executor
-        This process, that many worker processes (-1 for one per core), or anything with ``submit``;
-        the numbers do not depend on it. With a store also ``"dask://host:port"``.
+        The number of replicates. The default is that of the experiment.
+    seed : int, default=0
+        The seed of the experiment.
+    n_jobs : None, int, str or executor, optional
+        This process (None), a number of worker processes (-1 for one per core), or any object with
+        ``submit``. The numbers do not depend on it. With a store also ``"dask://host:port"``.
     store : path, optional
-        A file that keeps every replicate as it is found (`truerisk.study`).
-    resume : bool
-        Go on with the replicates that the store holds.
-    mixed_versions : bool
-        Also with those of other versions of Python, NumPy, SciPy or scikit-learn.
+        A file that stores every replicate as soon as it is computed (`truerisk.study`).
+    resume : bool, default=False
+        If True, continue with the replicates in the store.
+    mixed_versions : bool, default=False
+        If True, also use replicates by other versions of Python, NumPy, SciPy or scikit-learn.
+
+    Returns
+    -------
+    Report
+        The tables of the experiment, and the statements that they support.
+
+    See Also
+    --------
+    Study : Run replicates of your own methods and learners.
+    truerisk.experiments.names : List the names.
+
+    Examples
+    --------
+    >>> from truerisk.experiments import reproduce
+    >>> report = reproduce("wallman-table-1", quick=True, replicates=2)  # doctest: +SKIP
     """
     flags = {"quick": quick, "full": full, "resume": resume, "mixed_versions": mixed_versions}
     for word, flag in flags.items():

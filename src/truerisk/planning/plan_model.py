@@ -99,46 +99,66 @@ def plan_development(
     ratio: float | None = None,
     confidence_level: float = 0.95,
 ) -> RowsNeeded:
-    """How many rows it takes to develop a prediction model, by the criteria of Riley et al.
+    """Compute how many rows it takes to develop a prediction model (Riley et al., 2019).
 
-    Their models are regressions whose parameters are all fitted. A penalty or a choice of
-    predictors does not lower the number, and flexible learners need more.
+    The criteria apply to regression models all of whose parameters are fitted. A penalty or a
+    selection of predictors does not lower the number, and flexible learners need more rows.
 
     Parameters
     ----------
-    outcome : {"binary", "continuous", "time-to-event"}
+    outcome : {"binary", "continuous", "time-to-event"}, default="binary"
+        The type of the outcome.
     parameters : int
-        Of the candidate predictors: a column of four words has three, a spline of four knots has
-        three.
-    r2 : float
-        The R² to expect of the model in new people: of Cox and Snell, or, where the outcome is a
-        number, the share of its variance. Take it from an earlier model.
+        The number of parameters of the candidate predictors: a categorical column with four levels
+        has three, a spline with four knots has three.
+    r2 : float, optional
+        The expected R² of the model in new people: that of Cox and Snell, or, for a continuous
+        outcome, the share of explained variance. Take it from an earlier model.
     nagelkerke : float, optional
-        In place of `r2`: the R² of Nagelkerke, which is `r2` over that of a perfect model.
+        The expected R² of Nagelkerke, instead of `r2`. It is `r2` divided by the `r2` of a perfect
+        model.
     auc : float, optional
-        In place of `r2`, for a binary outcome: the AUC to expect. The linear predictor is taken to
+        The expected AUC for a binary outcome, instead of `r2`. The linear predictor is assumed to
         be normal among people with the event and among those without.
-    prevalence : float
-        Of a binary outcome: the share of people with the event.
-    rate, horizon, follow_up : float
-        Of a time to an event: events per person and unit of time, the time up to which risks will
-        be told, and how long people are followed on average.
-    mean, sd : float
-        Of an outcome that is a number.
-    shrinkage : float
-        The effects of predictors shall be expected to be shrunken no further than to this share.
-    optimism : float
-        No more than this shall the apparent R² lie above what it is corrected to.
+    prevalence : float, optional
+        For a binary outcome: the share of people with the event.
+    rate : float, optional
+        For a time to an event: the number of events per person and unit of time.
+    horizon : float, optional
+        For a time to an event: the time up to which risks are predicted.
+    follow_up : float, optional
+        For a time to an event: the mean time for which people are followed.
+    mean : float, optional
+        For a continuous outcome: its mean.
+    sd : float, optional
+        For a continuous outcome: its standard deviation.
+    shrinkage : float, default=0.9
+        The smallest acceptable value of the expected shrinkage factor of the predictor effects.
+    optimism : float, default=0.05
+        The largest acceptable difference between the apparent R² and the corrected one.
     margin : float, optional
-        The overall risk shall be known to within ± this.
+        The largest acceptable half-width of the interval of the overall risk.
     ratio : float, optional
-        The residual standard deviation, and the mean, shall be known to within this factor.
-    confidence_level : float
-        Of the intervals of the overall risk, the mean and the standard deviation.
+        The largest acceptable factor between the estimate and the limits of the interval of the
+        residual standard deviation and of the mean.
+    confidence_level : float, default=0.95
+        The nominal coverage of the intervals of the overall risk, the mean and the standard
+        deviation.
 
     Returns
     -------
     RowsNeeded
+        The number of rows by each criterion; ``n`` is the largest of them.
+
+    See Also
+    --------
+    plan_validation : Plan the number of rows for an external validation.
+    plan_sample : Plan the number of test rows of a hold-out.
+
+    References
+    ----------
+    Riley RD et al. (2019). Minimum sample size for developing a multivariable prediction model:
+    part II. Statistics in Medicine 38:1276–1296.
 
     Examples
     --------

@@ -61,13 +61,56 @@ class Split:
 
 @frozen
 class SamplePlan(Record):
-    """How many test rows an interval needs, and how n rows are shared.
+    """Result of `plan_sample`: the number of test rows, and how n rows are divided.
 
-    `n_test` rows give an interval no wider than `width` after `n_errors`, the whole number nearest
-    to the expected; `n_assured` rows with probability `assurance`, whatever errors come. `splits`
-    compares ways to share `n` rows; `best` is the one with the least (ub), `best_by` the best by
-    each measure. What was not asked for, or cannot be known, is None, and `notes` say why.
-    `expected` is what a learning curve says of training on all `n` rows.
+    Numbers that were not requested, or cannot be known, are None, and `notes` give the reason.
+
+    Parameters
+    ----------
+    error : float or mapping of int to float
+        The expected error, or the expected errors by number of training rows.
+    confidence_level : float
+        The nominal coverage of the interval and of the bound.
+    prior : tuple of float
+        The two parameters of the Beta prior.
+    width : float, optional
+        The requested width of the interval.
+    n_test : int, optional
+        The number of test rows with which the interval is at most `width` wide after `n_errors`
+        errors.
+    n_assured : int, optional
+        The number of test rows with which the interval is at most `width` wide with probability
+        `assurance`, whatever the number of errors.
+    assurance : float, optional
+        That probability.
+    interval : Interval, optional
+        The interval after `n_errors` errors in `n_test` rows.
+    n_errors : int, optional
+        The whole number nearest to the expected number of errors.
+    n : int, optional
+        The number of rows to divide.
+    best : Split, optional
+        The division with the smallest upper bound (ub).
+    best_by : mapping of str to Split, optional
+        The best division by each measure.
+    splits : tuple of Split, optional
+        The compared divisions.
+    notes : tuple of str, optional
+        Notes for the reader.
+    expected : ExpectedRisk, optional
+        The expected risk after training on all `n` rows, by the learning curve.
+
+    See Also
+    --------
+    plan_sample : Compute a sample plan.
+    ErrorPosterior : The posterior whose interval is planned.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> plan = tr.plan_sample(0.15, width=0.1)
+    >>> plan.n_test, plan.n_errors, plan.n_assured
+    (195, 29, 227)
     """
 
     schema: ClassVar[str] = "truerisk.sample-plan/2"
@@ -162,32 +205,40 @@ def plan_sample(
     assurance: float = 0.9,
     prior: tuple[float, float] = (1, 1),
 ) -> SamplePlan:
-    """Plan a test: rows for an interval of a width, and how `n` rows are shared.
+    """Plan a test: the number of rows for an interval of some width, or the division of `n` rows.
 
     The interval is that of a hold-out, the Beta posterior of the error (`tr.ErrorPosterior`), so
-    the numbers are exact: no normal law is assumed.
+    that the numbers are exact: no normal distribution is assumed.
 
     Parameters
     ----------
-    error : float, dict of training rows to errors, or LearningCurve
-        The error to expect. A dict says how it falls with the rows that tune and train the rule;
-        between its sizes the error is taken to be linear in 1/rows, beyond them it is unknown. A
-        learning curve of errors says it by its law, up to four times the rows it was measured with.
+    error : float, dict of int to float, or LearningCurve
+        The expected error. A dict gives the error by the number of rows that tune and train the
+        model; between its sizes the error is assumed to be linear in 1/rows, beyond them it is
+        unknown. A learning curve of errors gives it by its law, up to four times the measured
+        number of rows.
     width : float, optional
-        Of the interval that is wanted: how many test rows does it need?
+        The width of the interval for which test rows are planned.
     n : int, optional
-        Rows there are in all: how are they shared? Needs a dict; with a single error the rows that
-        are not tested are left over for tuning.
-    confidence_level : float
-        Of the interval and of the bound (ub).
-    assurance : float
-        Probability, .5 or more, with which the interval shall be no wider.
-    prior : (float, float)
-        Of the posterior.
+        The number of rows to divide. This needs a dict or a curve; with a single error the rows
+        that are not tested are left for tuning.
+    confidence_level : float, default=0.95
+        The nominal coverage of the interval and of the bound (ub).
+    assurance : float, default=0.9
+        The probability, at least .5, with which the interval is no wider than `width`.
+    prior : tuple of float, default=(1, 1)
+        The parameters of the Beta prior.
 
     Returns
     -------
     SamplePlan
+        The numbers of test rows, and the compared divisions.
+
+    See Also
+    --------
+    plan_development : Plan the number of rows to develop a regression model.
+    plan_validation : Plan the number of rows for an external validation.
+    learning_curve : Measure how the error falls with the number of rows.
 
     Examples
     --------

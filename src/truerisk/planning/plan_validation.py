@@ -58,45 +58,72 @@ def plan_validation(
     ratio: float | None = None,
     confidence_level: float = 0.95,
 ) -> RowsNeeded:
-    """How many rows it takes to validate a model in other people.
+    """Compute how many rows it takes to validate a model in other people.
 
-    So many that the intervals of its performance are no wider than is asked, for a model that is
-    well calibrated. Of a binary outcome these are the ratio of observed and expected events, the
-    calibration slope, the AUC and the net benefit (Riley et al., 2021); of a number R², the mean
-    error (calibration in the large), the calibration slope and the residual spread (Archer et al.,
-    2021).
+    With this number the intervals of the performance measures of a well calibrated model are at
+    most as wide as requested. For a binary outcome these are the ratio of observed and expected
+    events, the calibration slope, the AUC and the net benefit (Riley et al., 2021); for a
+    continuous outcome R², the mean error (calibration in the large), the calibration slope and the
+    residual standard deviation (Archer et al., 2021).
 
     Parameters
     ----------
-    outcome : {"binary", "continuous"}
-    prevalence : float
-        Of a binary outcome: the share of people with the event.
-    auc : float
-        Of a binary outcome: the AUC to expect there.
-    linear_predictor : (float, float), optional
-        The mean and the standard deviation of the log odds that the model gives, if they are known
-        and about normal. By default they are normal among people with the event and among those
-        without, as the AUC and the prevalence say.
+    outcome : {"binary", "continuous"}, default="binary"
+        The type of the outcome.
+    prevalence : float, optional
+        For a binary outcome: the share of people with the event.
+    auc : float, optional
+        For a binary outcome: the expected AUC.
+    linear_predictor : tuple of float, optional
+        The mean and the standard deviation of the log odds that the model predicts, if they are
+        known and about normal. By default they are assumed to be normal among people with the event
+        and among those without, with the given AUC and prevalence.
     threshold : float, optional
-        The probability from which on one acts: the standardised net benefit is planned for, too.
-    sensitivity, specificity : float, optional
-        To expect at the threshold; by default those of the linear predictor.
-    r2 : float
-        Of an outcome that is a number: the R² to expect there.
-    sd : float
-        Its standard deviation.
-    slope_width, oe_width, auc_width, benefit_width, r2_width : float, optional
-        The widths of the intervals: .2, but .1 of the AUC and of R².
-    mean_width : float
+        The probability from which on one acts. If it is given, the standardised net benefit is
+        planned as well.
+    sensitivity : float, optional
+        The expected sensitivity at the threshold. By default it follows from the linear predictor.
+    specificity : float, optional
+        The expected specificity at the threshold. By default it follows from the linear predictor.
+    r2 : float, optional
+        For a continuous outcome: the expected R².
+    sd : float, optional
+        For a continuous outcome: its standard deviation.
+    slope_width : float, default=0.2
+        The width of the interval of the calibration slope.
+    oe_width : float, optional
+        The width of the interval of the ratio of observed and expected events, .2 by default.
+    auc_width : float, optional
+        The width of the interval of the AUC, .1 by default.
+    benefit_width : float, optional
+        The width of the interval of the net benefit, .2 by default.
+    r2_width : float, optional
+        The width of the interval of R², .1 by default.
+    mean_width : float, optional
         The width of the interval of the mean error, in the unit of the outcome.
     ratio : float, optional
-        The residual standard deviation shall be known to within this factor, 1.1 by default.
-    confidence_level : float
-        Of the intervals.
+        The largest acceptable factor between the residual standard deviation and the limits of its
+        interval, 1.1 by default.
+    confidence_level : float, default=0.95
+        The nominal coverage of the intervals.
 
     Returns
     -------
     RowsNeeded
+        The number of rows by each criterion; ``n`` is the largest of them.
+
+    See Also
+    --------
+    plan_development : Plan the number of rows to develop a regression model.
+    validate : Validate a model.
+
+    References
+    ----------
+    Riley RD et al. (2021). Minimum sample size for external validation of a clinical prediction
+    model with a binary outcome. Statistics in Medicine 40:4230–4251.
+
+    Archer L et al. (2021). Minimum sample size for external validation of a clinical prediction
+    model with a continuous outcome. Statistics in Medicine 40:133–146.
 
     Examples
     --------

@@ -39,7 +39,7 @@ _NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
 
 
 class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
-    r"""Grid search that also estimates the risk of the tuned model.
+    """Grid search that also estimates the risk of the tuned model.
 
     The score that a search maximised is the best of many noisy numbers, and flatters.
     `HonestSearchCV` chooses a setting as GridSearchCV does (splits `cv`, rule `rule`), fits it
@@ -88,8 +88,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         labels, as in scikit-learn. Results name it.
     refit : bool, str or callable, default=True
         Fit the chosen setting on all rows. If there are several scores, a name determines the one
-        that chooses. A function of `cv_results_` returns the number of the chosen setting (only
-        with ``outer=None``, because outer splits choose by `rule`).
+        that chooses. A function of `cv_results_` returns the number of the chosen setting. A
+        function needs ``outer=None``, because outer splits choose by `rule`.
     random_state : int, None or Generator, default=0
         The seed of the folds, and of models whose own ``random_state`` is None.
     engine : str or Engine, default="auto"
@@ -112,8 +112,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         grid order; the risks are those of choosing among the settings that were tried.
     store : path, optional
         A file that stores every fit as soon as it ends. If the same search is run again after a
-        crash, only the fits that the file lacks are made. (Engines that answer all settings at once
-        store none.)
+        crash, only the fits that the file lacks are made. Engines that answer all settings at once
+        store none.
     checks : bool, default=True
         If True, check the rows and warn of all findings. If False, `findings_` contains only the
         findings on the predictions, without a warning.
@@ -151,6 +151,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         `best_estimator_` gets frames without them.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
         As in GridSearchCV; scores are ``1 - risk`` for zero-one and ``-risk`` for squared loss.
+
+    See Also
+    --------
+    estimate_risk : Estimate the risk of one model, or of a search of another package.
+    assess : Compare several tuned learners on the same splits.
+    audit : Check the claim of a search that is fitted already.
+    sklearn.model_selection.GridSearchCV : The search of scikit-learn, whose score is optimistic.
 
     Examples
     --------
@@ -224,7 +231,18 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.checks = checks
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters as scikit-learn does; refuse their old names."""
+        """Set parameters as scikit-learn does; refuse their old names.
+
+        Parameters
+        ----------
+        **params
+            The parameters by name. ``estimator__name`` sets a parameter of the estimator.
+
+        Returns
+        -------
+        HonestSearchCV
+            The search itself.
+        """
         refuse_old_names(params, self.get_params(deep=False))
         return super().set_params(**params)
 
@@ -241,11 +259,30 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     ) -> Self:
         """Choose a setting, fit it on all rows, and estimate the risk of this procedure.
 
-        `groups` and fit parameters (such as ``sample_weight``) are used in both loops, with and
-        without scikit-learn's metadata routing; ``sample_weight`` also weights the risks. `time`
-        and `block` are the times and places of the rows, as in `estimate_risk`. `groups`, `time`,
-        `block` and ``sample_weight`` may name columns of the frame X, which are then not used as
-        features: `predict` accepts frames with and without them.
+        Groups and fit parameters are used in both loops, with and without scikit-learn's metadata
+        routing. Parameters that name columns of the frame X remove these columns from the features:
+        `predict` accepts frames with and without them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame
+            The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+        y : array or column
+            The target of each row.
+        groups : array of labels or name of a column of X, optional
+            Rows of one group stay on one side of every split.
+        time : array or name of a column of X, optional
+            When each row was observed, as in `estimate_risk`.
+        block : array, frame or names of columns of X, optional
+            Where each row was observed, as in `estimate_risk`.
+        **params
+            Fit parameters of the estimator. ``sample_weight`` also weights the risks, and may name
+            a column of X.
+
+        Returns
+        -------
+        HonestSearchCV
+            The fitted search.
         """
         self._forget()
         check_words(self)
@@ -374,7 +411,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.stability_ = stability_of(self.outer_, self.best_index_, problem.family)
 
     def to_metrics(self) -> dict[str, float]:
-        """Return the numbers of `risk_`, the selected risk and the optimism by name."""
+        """Return the numbers of `risk_`, the selected risk and the optimism by name.
+
+        Returns
+        -------
+        dict of str to float
+            The numbers by name, as a tracker such as MLflow takes them.
+        """
         numbers: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
         if self.optimism_ is not None:
             numbers["selected"] = self.selected_risk_.value
@@ -433,7 +476,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def get_metadata_routing(self) -> Any:
-        """Return the routing of metadata to the estimator's fit and to a splitter's split."""
+        """Return the routing of metadata to the estimator's fit and to a splitter's split.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn's metadata routing expects it.
+        """
         return router(self)
 
 

@@ -81,51 +81,169 @@ class TunedModel:
 
     @_best_has
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions of the tuned model."""
+        """Return the predictions of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels or values.
+        """
         return self._tuned().predict(self._features_of(X))
 
     @_best_has
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the class probabilities of the tuned model."""
+        """Return the class probabilities of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The class probabilities, in the order of `classes_`.
+        """
         return self._tuned().predict_proba(self._features_of(X))
 
     @_best_has
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the log-probabilities of the tuned model."""
+        """Return the log-probabilities of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The logarithms of the class probabilities.
+        """
         return self._tuned().predict_log_proba(self._features_of(X))
 
     @_best_has
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values of the tuned model."""
+        """Return the decision values of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_classes)
+            The decision values of `best_estimator_`.
+        """
         return self._tuned().decision_function(self._features_of(X))
 
     @_best_has
     def predict_survival_function(self, X: Any, **options: Any) -> Any:
-        """Return the survival curves of the tuned model."""
+        """Return the survival curves of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+        **options
+            Options that are passed to the method of the tuned model.
+
+        Returns
+        -------
+        array
+            The survival curve of each row, as the tuned model returns it.
+        """
         return self._tuned().predict_survival_function(self._features_of(X), **options)
 
     @_best_has
     def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
-        """Return the cumulative hazards of the tuned model."""
+        """Return the cumulative hazards of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+        **options
+            Options that are passed to the method of the tuned model.
+
+        Returns
+        -------
+        array
+            The cumulative hazard of each row, as the tuned model returns it.
+        """
         return self._tuned().predict_cumulative_hazard_function(self._features_of(X), **options)
 
     @_best_has
     def transform(self, X: Any) -> Any:
-        """Transform X by the tuned model."""
+        """Transform X by the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to transform.
+
+        Returns
+        -------
+        array, shape (n_samples, n_components)
+            The transformed rows.
+        """
         return self._tuned().transform(self._features_of(X))
 
     @_best_has
     def inverse_transform(self, X: Any) -> Any:
-        """Transform X back by the tuned model."""
+        """Transform X back by the tuned model.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_components)
+            The transformed rows.
+
+        Returns
+        -------
+        array, shape (n_samples, n_features)
+            The rows in the space of the features.
+        """
         return self._tuned().inverse_transform(X)
 
     @_best_has
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the sample scores of the tuned model."""
+        """Return the sample scores of the tuned model.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The score of each row.
+        """
         return self._tuned().score_samples(self._features_of(X))
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
-        """Return the tuned model's own score (accuracy, R²), or the score given by `scoring`."""
+        """Return the tuned model's own score (accuracy, R²), or the score given by `scoring`.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to score.
+        y : array, shape (n_samples,), optional
+            The targets of these rows.
+        **params
+            Refused, because no parameter of a score reaches the scorer.
+
+        Returns
+        -------
+        float
+            The score; higher is better.
+        """
         if params:
             raise BadArgument(
                 f"score was given {', '.join(params)}, and a parameter of score is only supported "

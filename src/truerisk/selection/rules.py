@@ -41,6 +41,17 @@ class Minimum(Rule):
     Two risks count as equal if their relative difference is below 1e-12. The difference is relative
     so that the unit of y does not matter. Without this tolerance the order in which the fold risks
     were added could decide, as it does in GridSearchCV.
+
+    See Also
+    --------
+    OneStandardError : Choose the simplest setting within one standard error of the best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truerisk.selection import Minimum
+    >>> Minimum().choose(np.array([0.3, 0.1, 0.1]), np.full(3, np.nan))
+    1
     """
 
     word: ClassVar[str] = "min"
@@ -59,6 +70,28 @@ class OneStandardError(Rule):
     to simple (`"last"`). If the rule is given by its name `1-se`, `simple_end` decides which end of
     the grid is the simplest. The standard error comes from the method that estimated the risk; it
     is not the standard deviation of the folds.
+
+    Parameters
+    ----------
+    simplest : {"first", "last"}, default="first"
+        The end of the grid that holds the simplest setting.
+
+    See Also
+    --------
+    Minimum : Choose the setting with the smallest risk.
+
+    References
+    ----------
+    Breiman L, Friedman JH, Olshen RA, Stone CJ (1984). Classification and Regression Trees.
+    Wadsworth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truerisk.selection import OneStandardError
+    >>> risks, std_errors = np.array([0.14, 0.1, 0.12]), np.full(3, 0.05)
+    >>> [OneStandardError(end).choose(risks, std_errors) for end in ("first", "last")]
+    [0, 2]
     """
 
     simplest: Literal["first", "last"] = "first"
@@ -139,12 +172,52 @@ def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "las
 
 
 def names() -> list[str]:
-    """Return the names that `rule=` accepts."""
+    """Return the names that `rule=` accepts.
+
+    Returns
+    -------
+    list of str
+        The names of the rules.
+
+    See Also
+    --------
+    as_rule : Return the rule with a name.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.selection.names()
+    ['min', '1-se']
+    """
     return registry.names()
 
 
 def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
-    """Return the rule that the argument `rule=` stands for, given the settings of the grid."""
+    """Return the rule that the argument `rule=` stands for, given the settings of the grid.
+
+    Parameters
+    ----------
+    given : str or Rule
+        The argument `rule=` of a verb: a name in ``tr.selection.names()``, or a rule.
+    candidates : sequence of mappings, optional
+        The settings of the grid, from which "1-se" finds the simplest end.
+
+    Returns
+    -------
+    Rule
+        The rule.
+
+    See Also
+    --------
+    truerisk.selection.names : List the names of the rules.
+    truerisk.extend.Rule : The class from which rules derive.
+
+    Examples
+    --------
+    >>> from truerisk.selection import as_rule
+    >>> as_rule("min")
+    Minimum()
+    """
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):

@@ -51,17 +51,23 @@ KIND = "study"
 
 
 class Study:
-    """A study and its store.
+    """Many replicates of methods and learners on generated or given data, and their store.
 
     Parameters
     ----------
     spec : path, mapping or None
-        A TOML file, or a mapping of the same names (see the page on studies). None reads what the
-        store was begun with.
+        A TOML file, or a mapping with the same names (see the page on studies). None reads the
+        specification from the store.
     store : path
-        A file; it is made where it is not there. Results that it holds are not computed again.
-    allow_import : bool
-        Whether the specification may name code to import.
+        The file of the results; it is created if it does not exist. Results that it contains are
+        not computed again.
+    allow_import : bool, default=False
+        If True, the specification may name code to import.
+
+    See Also
+    --------
+    truerisk.experiments.reproduce : Run an experiment of the documents.
+    compare_many : Compare methods by their values on many data sets.
 
     Examples
     --------
@@ -102,27 +108,37 @@ class Study:
         patience: float = 60.0,
         mixed_versions: bool = False,
     ) -> StudyResults:
-        """Do what the store does not hold yet, and give all results.
+        """Compute the replicates that the store lacks, and return all results.
 
         Parameters
         ----------
-        n_jobs : None, int, str, Client or executor
-            This process, that many worker processes (-1 for one per core), ``"dask://host:port"``,
-            a Client of distributed, or anything with ``submit``. The numbers do not depend on it.
-        attempts : int
+        n_jobs : None, int, str, Client or executor, optional
+            This process (None), a number of worker processes (-1 for one per core),
+            ``"dask://host:port"``, a Client of distributed, or any object with ``submit``. The
+            numbers do not depend on it.
+        attempts : int, default=3
             How often a replicate may end its worker before it is quarantined.
-        limit_seconds, limit_megabytes : float, optional
-            What one replicate may take; beyond it, it failed. Each then runs in a process of its
-            own.
-        patience : float
-            How many seconds a run waits where no worker is left.
-        mixed_versions : bool
-            Whether results of other versions of truerisk, NumPy, SciPy or scikit-learn may stay.
+        limit_seconds : float, optional
+            The time limit of a replicate; a replicate that exceeds it has failed. With a limit each
+            replicate runs in a process of its own.
+        limit_megabytes : float, optional
+            The memory limit of a replicate; a replicate that exceeds it has failed. With a limit
+            each replicate runs in a process of its own.
+        patience : float, default=60.0
+            The number of seconds for which a run waits if no worker is left.
+        mixed_versions : bool, default=False
+            If True, results by other versions of truerisk, NumPy, SciPy or scikit-learn are kept.
+
+        Returns
+        -------
+        StudyResults
+            The results as rows, and their tables.
 
         Raises
         ------
         StudyIncomplete
-            It stopped before its end; what was found is stored, and `run` goes on.
+            If the run stopped before its end. The results so far are stored, and `run` continues
+            with the rest.
         """
         check_count("attempts", attempts, why="a replicate is tried at least once")
         check_number("patience", patience, 0, inf, "seconds to wait where no worker is left")
@@ -161,17 +177,35 @@ class Study:
             return collect(store)
 
     def status(self) -> Status:
-        """How far it is; also while another process runs it."""
+        """Return the progress of the study, also while another process runs it.
+
+        Returns
+        -------
+        Status
+            The numbers of finished, failed and missing replicates.
+        """
         with Store.read(self.store) as store:
             return status_of(store)
 
     def results(self) -> StudyResults:
-        """What was found until now."""
+        """Return the results that the store contains so far.
+
+        Returns
+        -------
+        StudyResults
+            The results as rows, and their tables.
+        """
         with Store.read(self.store) as store:
             return collect(store)
 
     def retry(self) -> int:
-        """Failed and quarantined replicates are tried again by the next `run`; how many."""
+        """Mark failed and quarantined replicates, so that the next `run` tries them again.
+
+        Returns
+        -------
+        int
+            The number of marked replicates.
+        """
         with Store.write(self.store) as store:
             refuse_fits(store)
             return store.forget()

@@ -57,75 +57,91 @@ def validate(
     random_state: Any = 0,
     **params: Any,
 ) -> Validation:
-    r"""Validate a tuned model, or a finished one, by its answers about rows that it had not seen.
+    r"""Validate a tuned or a finished model by its predictions for rows that it had not seen.
 
-    Of an event: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
-    distances from a flexible curve with a band) and `net_benefit` over thresholds; of numbers:
-    `calibration`, with R². Each measure is told of held-out rows (honest), of the model and its own
-    rows (apparent), and corrected for optimism: with a model fitted on bootstrap sample b, tuned in
-    it where the search tunes,
+    For an event: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
+    distances from a flexible curve with a band) and `net_benefit` over thresholds; for numbers:
+    `calibration`, with R². Each measure is reported for held-out rows (honest), for the model and
+    its own training rows (apparent), and corrected for optimism: with a model fitted on bootstrap
+    sample b, and tuned in it if the search tunes,
 
     .. math:: \text{corrected} = \text{apparent} - \frac{1}{B} \sum_b
               (\text{training}_b - \text{test}_b),
 
-    rated on the sample (training) and on all rows (test), as validate of the R package rms does.
+    computed on the sample (training) and on all rows (test), as validate of the R package rms does.
 
     Parameters
     ----------
     search_or_model : HonestSearchCV, or any model
-        A search that was fitted on these rows is not fitted again: its held-out answers are taken,
-        and where they were labels its outer winners are asked for probabilities. Else one honest
-        run is made: by the search's own words, or by pairs of five folds for a model.
-    X, y : table and target
+        A search that was fitted on these rows is not fitted again: its held-out predictions are
+        used, and if they were labels, the winners of its outer splits predict probabilities.
+        Otherwise one honest run is made: with the search's own arguments, or by pairs of five folds
+        for a model.
+    X : array, sparse matrix or frame
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+    y : array or column
+        The target of each row.
     scoring : str, callable, Loss, or a list or dict of them, optional
-        The score of `risk`, and further ones, as in `estimate_risk`, such as
-        ``["uno", "integrated-brier"]`` of an outcome in time. A search has its own; of a finished
-        model they need no fit.
-    n_jobs : optional
-        Where fits are made, as in `estimate_risk`; that of the search by default.
-    prefit : bool
-        The model is finished, and is asked about these rows, on which it was not made, without a
-        fit: external validation. So is a `sklearn.frozen.FrozenEstimator`. There is no apparent
-        value, no optimism and no stability.
+        The score of `risk`, and further scores, as in `estimate_risk`, such as ``["uno",
+        "integrated-brier"]`` for an outcome in time. A search has its own scores. For a finished
+        model no score needs a fit.
+    n_jobs : None, int, str or executor, optional
+        Where models are fitted, as in `estimate_risk`. The default is that of the search.
+    prefit : bool, default=False
+        If True, the model is finished, and predicts these rows, which it was not trained on,
+        without a fit: external validation. A `sklearn.frozen.FrozenEstimator` is treated in the
+        same way. There is no apparent value, no optimism and no stability.
     positive : label, optional
-        The class that is the event: of two classes the second, in their order, by default. Of more
-        classes one has to be named; it stands against the rest.
-    subgroups : names, array, frame or dict of arrays, optional
-        Columns, of X or others, in whose levels every score is told, with intervals that hold
-        together and shrunken values. A missing level is one of its own.
+        The class that is the event. The default is the second of two classes in sorted order. With
+        more classes it has to be named, and is compared with all others.
+    subgroups : str or list of str, array, frame or dict of arrays, optional
+        Columns, of X or others, for whose levels every score is computed, with simultaneous
+        intervals and shrunken values. Missing values form a level of their own.
     groups : array of labels or name of a column of X, optional
         Rows of one group stay together in folds and in samples, and count as one in intervals. A
         named column is no feature, as in `estimate_risk`, unless a finished model has seen it.
-    time, block : optional
-        When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
-        those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
-        otherwise. Such rows are no independent tests: losses of rows, and the AUC of places, have
-        intervals that count it, all else has values alone.
+    time : array or name of a column of X, optional
+        When each row was observed, as in `estimate_risk`: a model is tested on later rows
+        ("forward-5") unless a search specifies other splits. Such rows are not independent tests:
+        losses of rows have intervals that account for it, other measures have values only.
+    block : array, frame or names of columns of X, optional
+        Where each row was observed, as in `estimate_risk`: a model is tested on rows away from its
+        training rows ("blocks-5"). Losses of rows and the AUC have intervals that account for the
+        dependence, other measures have values only.
     thresholds : array, optional
-        Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
+        Probabilities from which on one treats, for the net benefit. The default are 0.01 to 0.99.
     clip : float, optional
-        Take probabilities below `clip`, or above 1 − `clip`, for these. Probabilities of exactly 0
-        and 1 have no logit, and so there is no slope and no curve without it.
+        Replace probabilities below `clip` by `clip`, and those above 1 − `clip` by 1 − `clip`.
+        Without it, probabilities of exactly 0 and 1 have no logit, so that there is no slope and no
+        curve.
     replicates : int, optional
-        Bootstrap samples in which everything is done anew: 50 by default; 0 for none, 200 and more
-        to publish. A finished model has none.
+        The number of bootstrap samples in which everything is repeated: 50 by default, 0 for none,
+        200 or more for a publication. A finished model has none.
     samples : array (samples, rows), optional
         The row numbers of given samples, instead of `replicates` drawn ones.
     confidence_level : float, optional
-        Of all intervals; 0.95 by default. A search that is not finished has its own.
+        The nominal coverage of all intervals, 0.95 by default. A search that has not been fitted
+        has its own.
     horizon : float, optional
-        Of an outcome in time, which needs it: the event is that it came by this time. Rows that
-        were lost before are made up for by others: these weigh 1 over the chance of being followed.
-    random_state : int, None or Generator
-        Of the samples, and of the folds of a model; a search has its own.
+        For an outcome in time, which needs it: the event is that it happened by this time. Rows
+        that were censored earlier have weight 0, and the other rows weigh 1 over their probability
+        of being followed.
+    random_state : int, None or Generator, default=0
+        The seed of the samples, and of the folds of a model; a search has its own.
     **params
         Fit parameters of the search, such as ``sample_weight``, as in its ``fit``.
 
     Returns
     -------
     Validation
-        ``print`` shows the tables, ``to_html(path)`` writes a page. A part that does not exist is
-        None, and ``missing`` says why.
+        The validation; ``print`` shows its tables, ``to_html(path)`` writes a page. A part that
+        does not exist is None, and ``missing`` gives the reason.
+
+    See Also
+    --------
+    plan_validation : Plan the number of rows for a validation.
+    assess : Compare several tuned learners.
+    HonestSearchCV : Tune a model and estimate its risk.
 
     References
     ----------

@@ -65,12 +65,57 @@ class ValidatedRows(TypedDict):
 
 @frozen(eq=False)
 class Validation(Bounded, Record):
-    """What out-of-fold answers say of a model, part by part.
+    """Result of `validate`: what held-out predictions say of a model, part by part.
 
-    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read, which
-    are not written; `rows` counts them. `event` is the code of the class that stands against the
-    others, None where there is none. A part that cannot be told is None, and `missing` says why in
-    a sentence. `given` are the arguments of the call, as they were typed, `command` the command.
+    A part that cannot be computed is None, and `missing` gives the reason as a sentence.
+
+    Parameters
+    ----------
+    risk : RiskEstimate
+        The honest risk of the procedure.
+    rows : ValidatedRows
+        The numbers of rows, events and groups.
+    held_out : HeldOut, optional
+        The held-out predictions from which all parts are computed. They are not written to JSON.
+    event : int, optional
+        The code of the class that is compared with the others; None if there is none.
+    discrimination : Discrimination, optional
+        AUC, average precision and R².
+    calibration : SmoothCalibration, optional
+        Slope, intercept and calibration curve.
+    net_benefit : NetBenefit, optional
+        The net benefit over thresholds.
+    subgroups : Subgroups, optional
+        The scores in subgroups.
+    stability : ModelStability, optional
+        How much the models of the outer splits and of the bootstrap samples agree.
+    checklist : Checklist, optional
+        Items of reporting guidelines.
+    updating : Updating, optional
+        A finished model as it is, with its intercept updated, and with its slope updated as well.
+    missing : mapping of str to str, optional
+        The reason why a part is missing, by the name of the part.
+    notes : tuple of str, optional
+        Notes for the reader.
+    given : mapping of str to str, optional
+        The arguments of the call, as they were typed.
+    command : str, optional
+        The command that was typed, if there was one.
+
+    See Also
+    --------
+    validate : Compute a validation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = tr.datasets.make_difficult(120, random_state=0)
+    >>> v = tr.validate(LogisticRegression(), X, y, replicates=0)
+    >>> sorted(v.parts), v.n_samples
+    (['calibration', 'checklist', 'discrimination', 'net_benefit', 'stability'], 0)
+    >>> v.measure("auc").honest > 0.5
+    True
     """
 
     schema: ClassVar[str] = "truerisk.validation/2"
@@ -93,33 +138,55 @@ class Validation(Bounded, Record):
 
     @property
     def parts(self) -> dict[str, Record]:
-        """The parts that there are, by name."""
+        """Parts that exist, by name."""
         return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
     @property
     def finished(self) -> bool:
-        """Whether a finished model was asked, and nothing was fitted to these rows."""
+        """True if a finished model was validated, without any fit on these rows."""
         return self.risk.method == External.word
 
     def with_names(self, names: tuple[str, ...]) -> Validation:
-        """Where X was an array, which has no names of columns: those of the file it came from."""
+        """Return the validation with names of columns, if X was an array and had none.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Names of the columns, from the file that X was read from.
+
+        Returns
+        -------
+        Validation
+            The same validation, in which these names replace the positions of columns.
+        """
         named = None if self.stability is None else self.stability.with_names(names)
         by_place = {f"column {j}": repr(formats.clean(name, 60)) for j, name in enumerate(names)}
         notes = (re.sub(r"column \d+", lambda m: by_place.get(m[0], m[0]), n) for n in self.notes)
         return replace(self, stability=named, notes=tuple(notes))
 
     def measure(self, word: str) -> Measured | None:
-        """The measure of that word, if there is one."""
+        """Return the measure with this name, if it exists.
+
+        Parameters
+        ----------
+        word : str
+            Name of the measure, such as "auc", "slope" or "brier".
+
+        Returns
+        -------
+        Measured or None
+            Honest, apparent and corrected value of the measure.
+        """
         return self.measures.get(word)
 
     @property
     def n_samples(self) -> int:
-        """How many bootstrap samples there were at most."""
+        """Largest number of bootstrap samples in any part."""
         return max((measure.n for measure in self.measures.values()), default=0)
 
     @property
     def measures(self) -> Mapping[str, Measured]:
-        """Those of discrimination and of calibration, by their words."""
+        """Measures of discrimination and calibration, by name."""
         parts = [part for part in (self.discrimination, self.calibration) if part is not None]
         return {word: measure for part in parts for word, measure in part.measures.items()}
 
