@@ -34,20 +34,82 @@ if TYPE_CHECKING:
 
 @frozen
 class Streams:
-    """Independent random streams of one seed, by name; a new stream never changes another one."""
+    """Independent random streams of one seed, by name; a new stream never changes another one.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+
+    See Also
+    --------
+    truerisk.extend.Method.plan : Draws a plan from such streams.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Streams
+    >>> streams = Streams(0)
+    >>> bool(streams.get("folds").random() == streams.get("folds").random())
+    True
+    """
 
     seed: int
 
     def get(self, name: str) -> np.random.Generator:
+        """Return a generator at the start of the stream with this name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the stream.
+
+        Returns
+        -------
+        numpy.random.Generator
+            The generator.
+        """
         return np.random.default_rng([int(self.seed), *name.encode()])
 
     def child(self, name: str) -> Streams:
-        """Return the streams of a part, which are independent of these streams by construction."""
+        """Return the streams of a part, which are independent of these streams by construction.
+
+        Parameters
+        ----------
+        name : str
+            Name of the part.
+
+        Returns
+        -------
+        Streams
+            The streams of the part.
+        """
         return Streams(int(self.get(f"child {name}").integers(2**63)))
 
 
 class Rule(ABC):
-    """Rule that chooses a candidate from a risk curve; `ties` describes how ties are broken."""
+    """Base class of rules that choose a candidate from a risk curve.
+
+    `word` is the name, and `ties` describes how ties are broken.
+
+    See Also
+    --------
+    truerisk.selection.Minimum : Rule that chooses the smallest risk.
+    truerisk.selection.OneStandardError : Rule that chooses a simple setting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> class Last(tr.extend.Rule):
+    ...     word, ties = "last", "last in grid order"
+    ...     def choose(self, values, std_errors):
+    ...         return int(np.flatnonzero(values <= values.min() + 0.05)[-1])
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> grid = {"n_neighbors": [1, 5, 25]}
+    >>> tr.risk_curve(KNeighborsClassifier(), grid, X, y, rule=Last()).best_params
+    {'n_neighbors': 25}
+    """
 
     word: ClassVar[str]
     ties: ClassVar[str]
@@ -55,9 +117,19 @@ class Rule(ABC):
 
     @abstractmethod
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        """Return the position of the chosen candidate; `std_errors` is NaN where it is missing.
+        """Return the position of the chosen candidate.
 
-        The standard errors are also NaN if the rule does not need them.
+        Parameters
+        ----------
+        values : array, shape (n_candidates,)
+            The risks of the candidates.
+        std_errors : array, shape (n_candidates,)
+            Their standard errors; NaN if they are missing, or if the rule does not need them.
+
+        Returns
+        -------
+        int
+            The position.
         """
 
 
@@ -79,6 +151,32 @@ class Terms:
     `with_errors` is False if only the values are needed (to choose inside an outer split).
     `interval` is the name of the requested interval, None for the method's own. `scores` are
     further losses evaluated on the same fits, each with its own terms.
+
+    Parameters
+    ----------
+    confidence_level : float
+        The nominal coverage of intervals.
+    rule : Rule
+        The rule that chooses a candidate.
+    n_candidates : int, default=1
+        The number of candidates.
+    with_errors : bool, default=True
+        False if only the values are needed, to choose inside an outer split.
+    interval : str, optional
+        Name of the requested interval; None for that of the method.
+    scores : tuple of (Loss, Terms), optional
+        Further losses that are computed from the same fits, each with its own terms.
+
+    See Also
+    --------
+    truerisk.extend.Method.reduce : Gets the terms.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Terms
+    >>> from truerisk.selection import Minimum
+    >>> Terms(0.9, Minimum()).confidence_level
+    0.9
     """
 
     confidence_level: float
@@ -101,11 +199,25 @@ def in_every_loss(
 
 
 class Method(ABC):
-    """A way to estimate risk.
+    """Base class of methods that estimate risk: a method draws a plan and reduces its answers.
 
     `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of the
     rule fitted on these data, "CER", its conditional risk (new labels at the x's of the training
     rows), or "training", the apparent risk.
+
+    See Also
+    --------
+    truerisk.extend.Averaged : Base class of methods whose risk is a mean of losses; its example is
+        a method.
+    truerisk.extend.PlanBuilder : Builds a plan.
+    truerisk.testing.check_method : Check a method of your own.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> method = tr.methods.KFold(5)
+    >>> method.word, method.target, method.bias
+    ('5-fold', 'Err', 'slightly pessimistic: each model sees 4/5 of the rows')
     """
 
     splits: ClassVar[bool] = True  # True if rows are held out, so that copies and groups can leak
@@ -158,16 +270,50 @@ class Method(ABC):
     def instead(self, reason: str) -> Method | None:
         """Return the method to use if no engine can answer this one's plan, or None.
 
-        `reason` says why no engine can.
+        Parameters
+        ----------
+        reason : str
+            The reason why no engine can.
+
+        Returns
+        -------
+        Method or None
+            The other method.
         """
         return None
 
     def giving(self, need: Basis, interval: str) -> Method | None:
-        """Return a method that draws what an interval needs and this one lacks, or None."""
+        """Return a method that draws what an interval needs and this one lacks, or None.
+
+        Parameters
+        ----------
+        need : Basis
+            What the interval needs.
+        interval : str
+            Name of the interval.
+
+        Returns
+        -------
+        Method or None
+            The method.
+        """
         return None
 
     def procedure(self, outer: Method, *, compare: bool) -> Method | None:
-        """Return the method's own test of a choice by it, or None if any splits may test it."""
+        """Return the method's own test of a choice by it, or None if any splits may test it.
+
+        Parameters
+        ----------
+        outer : Method
+            The method that tests.
+        compare : bool
+            If True, a single candidate is also compared.
+
+        Returns
+        -------
+        Method or None
+            The method that tests the choice.
+        """
         return None
 
     @property
@@ -178,23 +324,81 @@ class Method(ABC):
     def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
         """Return the loss of the estimates: the given one, unless the method has its own loss.
 
-        `asked` is True if the user named the loss; a loss that contradicts the method is then
-        refused.
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        asked : bool
+            True if the user named the loss. A loss that contradicts the method is then refused.
+
+        Returns
+        -------
+        Loss
+            The loss.
         """
         return loss
 
     @abstractmethod
     def plan(self, data: Data, streams: Streams) -> Plan:
-        """Draw the plan; the same data and seed give the same plan."""
+        """Draw the plan; the same data and seed give the same plan.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        streams : Streams
+            The random streams of the call.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
 
     @abstractmethod
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        """Reduce the answers to this method's plan to one estimate per candidate."""
+        """Reduce the answers to this method's plan to one estimate per candidate.
+
+        Parameters
+        ----------
+        answers : Answers
+            The predictions for the plan.
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        terms : Terms
+            Confidence level, rule and further scores.
+
+        Returns
+        -------
+        sequence of Tested
+            The estimate of each candidate.
+        """
 
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
-        """Apply `reduce` to the questions of each outer split 0, 1, ... separately."""
+        """Apply `reduce` to the questions of each outer split 0, 1, ... separately.
+
+        Parameters
+        ----------
+        answers : Answers
+            The predictions for the plan.
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        terms : Terms
+            Confidence level, rule and further scores.
+
+        Returns
+        -------
+        sequence of sequences of Tested
+            The estimates of the candidates in each outer split.
+        """
         unit = answers.plan.unit
         return [
             self.reduce(answers.only(np.flatnonzero(unit == u)), data, loss, terms)
@@ -202,7 +406,26 @@ class Method(ABC):
         ]
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        """Request the whole plan at once and reduce the answers; tuning methods use two passes."""
+        """Request the whole plan at once and reduce the answers; tuning methods use two passes.
+
+        Parameters
+        ----------
+        ask : callable
+            Requests the answers to a plan.
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        plan : Plan
+            The fits and the questions that they answer.
+        terms : Terms
+            Confidence level, rule and further scores.
+
+        Returns
+        -------
+        Evaluation
+            The risks of the candidates, and of the procedure if the method tunes.
+        """
         answers = ask(plan)
 
         def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
@@ -213,17 +436,42 @@ class Method(ABC):
         return in_every_loss(rate, loss, terms, answers)
 
     def check(self, data: Data, loss: Loss) -> None:
-        """Refuse data or a loss that this method cannot handle; called before anything is drawn."""
+        """Refuse data or a loss that this method cannot handle; called before anything is drawn.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        """
         return
 
 
 @frozen
 class Request:
-    """The requested type of the answers: the response that the loss needs.
+    """Type of the answers that are requested: the response that the loss needs.
 
-    `scorer` is the scorer for the response "scored". `loss` is the loss for the response "loss",
-    which is needed for plans with drawn training sets. `also` holds further requests to the same
-    models.
+    Parameters
+    ----------
+    response : {"label", "probability", "score", "value", "scored", "loss"}
+        The type of predictions.
+    scorer : callable, optional
+        The scorer of the response "scored".
+    loss : Loss, optional
+        The loss of the response "loss", which is needed for plans with drawn training sets.
+    also : tuple of Request, optional
+        Further requests to the same models.
+
+    See Also
+    --------
+    truerisk.extend.Asking : Makes the requests of a method.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Request
+    >>> Request("label", also=(Request("probability"),)).responses
+    ['label', 'probability']
     """
 
     response: Response
@@ -233,7 +481,22 @@ class Request:
 
     @classmethod
     def of(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
-        """Return the request for a plan, so that this loss and these scores can be computed."""
+        """Return the request for a plan, so that this loss and these scores can be computed.
+
+        Parameters
+        ----------
+        loss : Loss
+            The loss to estimate.
+        plan : Plan
+            The fits and the questions that they answer.
+        scores : iterable of Loss, optional
+            Further losses.
+
+        Returns
+        -------
+        Request
+            The request.
+        """
         asked = []
         for one in (loss, *scores):
             if plan.has_drawn_fits:
@@ -349,10 +612,38 @@ class Engine(ABC):
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Return why this engine cannot answer exactly, or None if it can."""
+        """Return why this engine cannot answer exactly, or None if it can.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+        request : Request
+            The type of answers that the loss needs.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
 
     def lacks(self, plan: Plan) -> str | None:
-        """Return what the plan needs and this engine does not serve, or None if it serves all."""
+        """Return what the plan needs and this engine does not serve, or None if it serves all.
+
+        Parameters
+        ----------
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         for word, sentence in plan.needs.items():
             if word not in self.serves:
                 return sentence
@@ -363,6 +654,20 @@ class Engine(ABC):
 
         They depend only on shapes, by a rule that was calibrated once on one core, so that a table
         has the same engine on every machine; `auto` skips an engine that would be slower.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        tuple of float or None
+            The seconds of the engine and of scikit-learn's own fits.
         """
         return None
 
@@ -370,4 +675,23 @@ class Engine(ABC):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        """Return the answers, which equal exactly those of the generic engine."""
+        """Return the answers, which equal exactly those of the generic engine.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+        request : Request
+            The type of answers that the loss needs.
+        run : RunOptions
+            The executor, the seed, and the fits that are needed.
+
+        Returns
+        -------
+        Answers
+            The predictions of all candidates.
+        """

@@ -115,8 +115,19 @@ _PLACES = {
 
 
 def names() -> list[str]:
-    """The words that `load` knows.
+    """Return the names of the data sets that `load` knows.
 
+    Returns
+    -------
+    list of str
+        The names.
+
+    See Also
+    --------
+    truerisk.datasets.load : Return a data set.
+
+    Examples
+    --------
     >>> names()[:3]
     ['breast-cancer', 'iris', 'wine']
     """
@@ -124,8 +135,25 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Bundle:
-    """The data set of that word; a generator's word gives one fixed draw.
+    """Return the data set with this name; a generator gives one fixed draw.
 
+    Parameters
+    ----------
+    name : str
+        A name in ``tr.datasets.names()``.
+
+    Returns
+    -------
+    Bundle
+        Rows, names, task, description and source of the data set.
+
+    See Also
+    --------
+    truerisk.datasets.names : List the names.
+    truerisk.datasets.read_table : Read a table from a file.
+
+    Examples
+    --------
     >>> iris = load("iris")
     >>> iris.X.shape, iris.class_names
     ((150, 4), ('setosa', 'versicolor', 'virginica'))

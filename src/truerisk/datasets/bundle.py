@@ -16,9 +16,37 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class Bundle(Brief):
-    """X and y, their names, what the data are and where they are from.
+    """Data set: X and y, their names, and a description with the source.
 
-    `class_names[c]` says what the label c means; it is empty for a regression.
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    X : array of float, shape (n_rows, n_features)
+        The features.
+    y : array, shape (n_rows,)
+        The labels or values.
+    feature_names : tuple of str
+        Names of the columns of X.
+    task : {"classification", "regression", "survival"}
+        The task.
+    description : str
+        What the data are.
+    source : str
+        Where the data come from.
+    class_names : tuple of str, optional
+        The meaning of label c is `class_names[c]`. It is empty for a regression.
+
+    See Also
+    --------
+    truerisk.datasets.load : Return a bundled data set.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> wine = tr.datasets.load("wine")
+    >>> wine.task, wine.X.shape, wine.class_names
+    ('classification', (178, 13), ('class_0', 'class_1', 'class_2'))
     """
 
     name: str

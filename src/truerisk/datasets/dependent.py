@@ -24,16 +24,28 @@ NAMES = ("day", "weekday", "temperature")
 
 @frozen
 class DailyLoadProblem:
-    r"""y = week + temperature + level, one row a day.
+    r"""Regression problem with one row a day: y = week + temperature + level.
 
     .. math:: y_t = w_{t \bmod 7} - 0.8\, x_t + u_t, \qquad
        u_t = ρ u_{t-1} + \sqrt{1 - ρ^2}\, e_t
 
-    with e standard normal and x the standardised temperature, a year's wave with noise of its own.
+    with e standard normal and x the standardised temperature, a yearly wave with noise of its own.
     The columns of X are the number of the day, its weekday and the temperature. The level u is not
-    among them: of a day far from those that were seen nobody knows it, and the least squared risk
-    is its variance, 1. Of a day between two that were seen much is known.
+    observed: far from the days that were seen it is unknown, and the smallest possible squared risk
+    is its variance, 1. Between two days that were seen much of it is known.
 
+    Parameters
+    ----------
+    memory : float, default=0.9
+        The autocorrelation ρ of the level from one day to the next.
+
+    See Also
+    --------
+    truerisk.datasets.FieldProblem : Rows that depend on each other in space.
+    truerisk.methods.Forward : Method for rows that depend on each other in time.
+
+    Examples
+    --------
     >>> problem = DailyLoadProblem(memory=0.5)
     >>> X, y = problem(14, random_state=0)
     >>> X.shape, problem.bayes_risk, str(problem.dates(14)[-1])
@@ -62,11 +74,35 @@ class DailyLoadProblem:
         return X, WEEK[day % 7] - 0.8 * temperature + level
 
     def dates(self, n_samples: int = 730) -> NDArray[np.datetime64]:
-        """The days, from Monday the first of January 2024 on."""
+        """Return the dates of the days, from Monday, 1 January 2024 on.
+
+        Parameters
+        ----------
+        n_samples : int, default=730
+            The number of days.
+
+        Returns
+        -------
+        array of datetime64
+            One date per day.
+        """
         return np.datetime64("2024-01-01", "D") + np.arange(n_samples)
 
     def bundle(self, n_samples: int = 730, *, random_state: Seed = 0) -> Bundle:
-        """One draw, always the same by default, in the form of a data set."""
+        """Return one draw as a data set; by default always the same.
+
+        Parameters
+        ----------
+        n_samples : int, default=730
+            The number of days.
+        random_state : int, Generator or None, default=0
+            The seed, or the source of random numbers.
+
+        Returns
+        -------
+        Bundle
+            The rows with names, task, description and source.
+        """
         X, y = self(n_samples, random_state=random_state)
         return Bundle(
             name="daily-load",
@@ -82,7 +118,7 @@ class DailyLoadProblem:
 
     @property
     def bayes_risk(self) -> float:
-        """The least squared risk on days far from those that were seen: the level's variance."""
+        """Smallest possible squared risk far from the days that were seen: the variance of u."""
         return 1.0
 
 
@@ -97,14 +133,32 @@ FAR = 1e6
 
 @frozen
 class FieldProblem:
-    r"""Signal :math:`s = \sqrt{.4}\, a + \sqrt{.2}\, b + \sqrt{.4}\, u`, of fields over a square.
+    r"""Problem in space with the signal :math:`s = \sqrt{.4}\, a + \sqrt{.2}\, b + \sqrt{.4}\, u`.
 
-    a, b and u are independent Gaussian fields of correlation :math:`e^{-d / range}` over the unit
+    a, b and u are independent Gaussian fields with correlation :math:`e^{-d / range}` over the unit
     square, at random places: uniform, or near `n_clusters` random centres. X holds the place (its
-    two coordinates), then a and b; nobody tells u. The target is :math:`s + \sqrt{noise}\, ε`, or
-    whether it is positive. a and b tell of s everywhere, and the place only near rows that were
-    seen: a model of all four columns is worse the further away it is used.
+    two coordinates), then a and b; u is not observed. The target is :math:`s + \sqrt{noise}\, ε`,
+    or whether it is positive. a and b inform about s everywhere, the place only near rows that were
+    seen: a model of all four columns is the worse, the further away it is used.
 
+    Parameters
+    ----------
+    range : float, default=0.1
+        The distance at which the correlation has fallen to 1/e.
+    noise : float, default=0.25
+        The variance of the noise.
+    task : {"classification", "regression"}, default="classification"
+        Predict whether the noisy signal is positive, or the noisy signal itself.
+    n_clusters : int, optional
+        The number of random centres. By default places are uniform.
+
+    See Also
+    --------
+    truerisk.datasets.DailyLoadProblem : Rows that depend on each other in time.
+    truerisk.methods.Blocks : Method for rows that depend on each other in space.
+
+    Examples
+    --------
     >>> X, y = FieldProblem(range=0.2)(100, random_state=0)
     >>> X.shape, np.unique(y).tolist()
     ((100, 4), [0, 1])
@@ -154,7 +208,20 @@ class FieldProblem:
         return X, value if self.task == "regression" else (value > 0).astype(np.int64)
 
     def bundle(self, n_samples: int = 200, *, random_state: Seed = 0) -> Bundle:
-        """One draw, always the same by default, in the form of a data set."""
+        """Return one draw as a data set; by default always the same.
+
+        Parameters
+        ----------
+        n_samples : int, default=200
+            The number of rows.
+        random_state : int, Generator or None, default=0
+            The seed, or the source of random numbers.
+
+        Returns
+        -------
+        Bundle
+            The rows with names, task, description and source.
+        """
         X, y = self(n_samples, random_state=random_state)
         return Bundle(
             name="field",

@@ -24,21 +24,44 @@ _CHUNK_ROWS = 10_000
 
 @frozen
 class FourClassProblem:
-    """Classes 0 to 3, equally likely and normal: 15 features that tell them apart, and noise.
+    """Four equally likely normal classes with 15 informative features, and noise features.
 
-    The 15 are five groups of three; in each group the mean of class c is vertex c of a regular
-    tetrahedron with edges √2. All variances are 1. In the first four groups the features have
-    correlations of ± `correlation`, from one common factor along a vertex, another in each
-    group; so any two classes are equally far from each other, and the difference between the error
-    and the pairwise error is as large as it can be. The last group and the noise are independent.
+    The 15 features form five groups of three; in each group the mean of class c is vertex c of a
+    regular tetrahedron with edges √2. All variances are 1. In the first four groups the features
+    have correlations of ± `correlation`, from one common factor along a vertex, another vertex in
+    each group; hence any two classes are equally far from each other, and the difference between
+    the error and the pairwise error is as large as it can be. The last group and the noise are
+    independent.
 
-    With `paired` the second and the fourth group have means of 0: alone they tell nothing, and
-    each of their features has this correlation with its like in the group before, whose noise it
-    takes away. The three other groups are 1.3 times as far; classes remain equally far.
+    With `paired` the second and the fourth group have means of 0. Alone they are not informative,
+    but each of their features has this correlation with the corresponding feature of the group
+    before, whose noise it removes. The other three groups are 1.3 times as far apart; classes
+    remain equally far from each other.
 
-    Document 002 describes such a problem (its §4.2.1) and does not print the covariance: that of
-    its own generator is another one.
+    Document 002 describes such a problem (its §4.2.1) and does not print the covariance; that of
+    its own generator differs.
 
+    Parameters
+    ----------
+    n_noise : int, default=6
+        The number of noise features.
+    correlation : float, default=0.6
+        The absolute correlation within the first four groups.
+    paired : bool, default=False
+        If True, two groups inform only together with other groups.
+
+    See Also
+    --------
+    truerisk.datasets.GaussianProblem : Problem with two normal classes.
+    truerisk.datasets.sparse_gaussian : Problem with two classes and noise features.
+
+    References
+    ----------
+    Huttunen H, Tohka J (2015). Model selection for linear classifiers using Bayesian error
+    estimation. Pattern Recognition 48:3739–3748.
+
+    Examples
+    --------
     >>> problem = FourClassProblem()
     >>> X, y = problem(60, random_state=0)
     >>> X.shape, np.bincount(y).tolist(), round(problem.bayes_risk, 4)
@@ -58,7 +81,18 @@ class FourClassProblem:
             )
 
     def with_noise_features(self, n_noise: int) -> FourClassProblem:
-        """The same classes with another number of features that tell nothing."""
+        """Return the same classes with another number of noise features.
+
+        Parameters
+        ----------
+        n_noise : int
+            The number of noise features.
+
+        Returns
+        -------
+        FourClassProblem
+            The problem.
+        """
         return replace(self, n_noise=n_noise)
 
     def __call__(
@@ -102,7 +136,20 @@ class FourClassProblem:
         return X[order], y[order]
 
     def bundle(self, n_samples: int = 100, *, random_state: Seed = 0) -> Bundle:
-        """One draw, always the same by default, in the form of a data set."""
+        """Return one draw as a data set; by default always the same.
+
+        Parameters
+        ----------
+        n_samples : int, default=100
+            The number of rows.
+        random_state : int, Generator or None, default=0
+            The seed, or the source of random numbers.
+
+        Returns
+        -------
+        Bundle
+            The rows with names, task, description and source.
+        """
         X, y = self(n_samples, random_state=random_state)
         return Bundle(
             name="four-class",
@@ -118,17 +165,18 @@ class FourClassProblem:
 
     @property
     def n_features(self) -> int:
+        """Number of features, 15 and the noise features."""
         return GROUPS * IN_GROUP + self.n_noise
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """One row per class."""
+        """Class means, one row per class."""
         far = np.repeat(PAIRED, IN_GROUP) if self.paired else 1.0
         return np.hstack([far * np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))])
 
     @property
     def covariance(self) -> NDArray[np.float64]:
-        """Of every class."""
+        """Covariance matrix of each class."""
         matrix = np.eye(self.n_features)
         if self.paired:
             for first in (*range(IN_GROUP), *range(2 * IN_GROUP, 3 * IN_GROUP)):
@@ -142,7 +190,7 @@ class FourClassProblem:
 
     @property
     def distance(self) -> float:
-        """Mahalanobis distance of any two classes."""
+        """Mahalanobis distance between any two classes."""
         gap = self.means[1] - self.means[0]
         return float(np.sqrt(gap @ np.linalg.solve(self.covariance, gap)))
 
@@ -166,21 +214,39 @@ class FourClassProblem:
         return float(quad(missed, -10, 10, epsabs=1e-12, limit=200)[0])
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The labels of the best rule: the class of the largest density."""
+        """Return the labels that the best rule predicts: the class with the largest density.
+
+        Parameters
+        ----------
+        X : array, shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        array of int, shape (n_rows,)
+            Labels from 0 to 3.
+        """
         slopes = np.linalg.solve(self.covariance, self.means.T)
         starts = -(self.means.T * slopes).sum(axis=0) / 2
         return np.argmax(np.asarray(X) @ slopes + starts, axis=1)
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
-        """The risk of any rule on `n_test` fresh rows, a quarter of each class.
+        """Measure the risk of a rule on `n_test` fresh rows, a quarter of each class.
 
         Parameters
         ----------
         rule : fitted classifier or callable
-            Anything with `predict`, or a function of rows, that answers 0 to 3.
-        n_test : int
-        random_state : int, Generator or None
-            Fixed by default: two rules are then measured on the same rows.
+            A model with `predict`, or a function of rows that returns labels.
+        n_test : int, default=100000
+            The number of fresh rows.
+        random_state : int, Generator or None, default=0
+            The seed of the fresh rows. It is fixed by default, so that two rules are measured on
+            the same rows.
+
+        Returns
+        -------
+        TrueRisk
+            The measured risk with its standard error.
         """
         predict = prediction_of(rule)
         check_count("n_test", n_test, CLASSES)

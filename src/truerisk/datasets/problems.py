@@ -73,12 +73,34 @@ PAIRS, CORRELATION, GAP = 7, 0.6, 1.2095  # the classes are 4 apart: a Bayes ris
 
 
 def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
-    """The problem with another number of features that tell nothing.
+    """Return the problem `make_sparse_gaussian` with another number of noise features.
 
-    Seven pairs of features: in the first of each the means are 1.2095 apart, the second has no
-    difference and a correlation of .6 with the first, so it helps to remove noise. Document 002
-    describes such a problem (its §4.1.1) and does not print the covariance.
+    There are seven pairs of features. In the first feature of each pair the class means are 1.2095
+    apart; the second one has equal means and a correlation of .6 with the first, so that it helps
+    to remove noise. Document 002 describes such a problem (its §4.1.1) and does not print the
+    covariance.
 
+    Parameters
+    ----------
+    n_noise : int, default=6
+        The number of noise features.
+
+    Returns
+    -------
+    GaussianProblem
+        The problem.
+
+    See Also
+    --------
+    truerisk.datasets.FourClassProblem : Problem with four normal classes.
+
+    References
+    ----------
+    Huttunen H, Tohka J (2015). Model selection for linear classifiers using Bayesian error
+    estimation. Pattern Recognition 48:3739–3748.
+
+    Examples
+    --------
     >>> X, y = sparse_gaussian(100)(30, random_state=0)
     >>> X.shape
     (30, 114)
@@ -111,12 +133,31 @@ _TEST_ROWS = 100_000
 
 @frozen
 class KearnsProblem:
-    r"""X uniform on [0, 1]; Y is the label of its interval, wrong with probability `noise`.
+    r"""Problem on [0, 1] whose label alternates between intervals, wrong with probability `noise`.
 
-    The `n_intervals` intervals are equally long and labelled 0, 1, 0, 1 …, so the target is
-    :math:`f(x) = \lfloor d x \rfloor \bmod 2`. A rule φ has the risk
-    :math:`\eta + (1 - 2\eta)\,|\{\varphi \ne f\}|`, exactly (Kearns et al., 1997).
+    X is uniform. The `n_intervals` intervals are equally long and labelled 0, 1, 0, 1 …, so that
+    the target is :math:`f(x) = \lfloor d x \rfloor \bmod 2`. A rule φ has the risk :math:`\eta + (1
+    - 2\eta)\,|\{\varphi \ne f\}|`, exactly (Kearns et al., 1997).
 
+    Parameters
+    ----------
+    noise : float, default=0.2
+        The probability η of a wrong label.
+    n_intervals : int, default=10
+        The number d of intervals.
+
+    See Also
+    --------
+    truerisk.models.IntervalClassifier : The learner that suits this problem.
+    truerisk.datasets.GaussianProblem : Problem with two normal classes.
+
+    References
+    ----------
+    Kearns M, Mansour Y, Ng AY, Ron D (1997). An experimental and theoretical comparison of model
+    selection methods. Machine Learning 27:7–50.
+
+    Examples
+    --------
     >>> problem = KearnsProblem(noise=0.1)
     >>> X, y = problem(20, random_state=0)
     >>> X.shape, problem.bayes_risk
@@ -133,7 +174,18 @@ class KearnsProblem:
         check_count("n_intervals", self.n_intervals, 1, "[0, 1] is at least one interval")
 
     def with_noise(self, noise: float) -> KearnsProblem:
-        """The same intervals with another share of wrong labels."""
+        """Return the same intervals with another share of wrong labels.
+
+        Parameters
+        ----------
+        noise : float
+            The probability of a wrong label.
+
+        Returns
+        -------
+        KearnsProblem
+            The problem.
+        """
         return replace(self, noise=noise)
 
     def __call__(
@@ -158,7 +210,20 @@ class KearnsProblem:
         return x[:, None], self.target(x) ^ wrong
 
     def bundle(self, n_samples: int = 50, *, random_state: Seed = 0) -> Bundle:
-        """One draw, always the same by default, in the form of a data set."""
+        """Return one draw as a data set; by default always the same.
+
+        Parameters
+        ----------
+        n_samples : int, default=50
+            The number of rows.
+        random_state : int, Generator or None, default=0
+            The seed, or the source of random numbers.
+
+        Returns
+        -------
+        Bundle
+            The rows with names, task, description and source.
+        """
         X, y = self(n_samples, random_state=random_state)
         return Bundle(
             name="kearns",
@@ -174,22 +239,54 @@ class KearnsProblem:
 
     @property
     def bayes_risk(self) -> float:
-        """The least risk any rule can have: the noise."""
+        """Smallest risk that any rule can have, which is the noise."""
         return self.noise
 
     def target(self, x: ArrayLike) -> NDArray[np.int64]:
-        """The label of the interval that holds x; x = 1 belongs to the last one."""
+        """Return the label of the interval that contains x; x = 1 belongs to the last one.
+
+        Parameters
+        ----------
+        x : array
+            Numbers from 0 to 1.
+
+        Returns
+        -------
+        array of int
+            Labels 0 and 1.
+        """
         place = np.floor(self.n_intervals * np.asarray(x, dtype=np.float64)).astype(np.int64)
         return np.clip(place, 0, self.n_intervals - 1) % 2
 
     def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The labels of the best rule: the target."""
+        """Return the labels that the best rule predicts: the target.
+
+        Parameters
+        ----------
+        X : array, shape (n_rows, 1) or (n_rows,)
+            The rows.
+
+        Returns
+        -------
+        array of int, shape (n_rows,)
+            Labels 0 and 1.
+        """
         return self.target(np.asarray(X, dtype=np.float64).ravel())
 
     def share_of_ones(self, ends: ArrayLike) -> NDArray[np.float64]:
-        """How much of each of the cells between 0, the ascending `ends` and 1 the target calls 1.
+        """Return the length of the part with label 1 in each cell between 0, the `ends` and 1.
 
-        A length, so the shares of all cells add up to that of the target's own ones.
+        The lengths of all cells add up to the total length of the target's intervals with label 1.
+
+        Parameters
+        ----------
+        ends : array
+            The boundaries between the cells, ascending.
+
+        Returns
+        -------
+        array of float
+            The length with label 1 in each cell.
         """
         edges = np.concatenate([[0.0], np.clip(np.asarray(ends, dtype=np.float64), 0, 1), [1.0]])
         scaled = edges * self.n_intervals
@@ -199,7 +296,20 @@ class KearnsProblem:
         return np.diff(ones) / self.n_intervals
 
     def true_risk_intervals(self, boundaries: ArrayLike, labels: ArrayLike) -> float:
-        """The exact risk of the rule that says `labels[j]` between boundaries j − 1 and j."""
+        """Return the exact risk of the rule that predicts `labels[j]` in its interval j.
+
+        Parameters
+        ----------
+        boundaries : array, shape (n_intervals - 1,)
+            The boundaries of the rule, ascending.
+        labels : array, shape (n_intervals,)
+            The labels 0 and 1 of its intervals.
+
+        Returns
+        -------
+        float
+            The risk.
+        """
         ends = np.asarray(boundaries, dtype=np.float64).ravel()
         answers = np.asarray(labels).ravel()
         if (
@@ -217,9 +327,25 @@ class KearnsProblem:
         return self.noise + (1 - 2 * self.noise) * wrong
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
-        """The risk of any rule: exact for one with `boundaries_` and `labels_`, else measured.
+        """Return the risk of a rule: exact if it has `boundaries_` and `labels_`, else measured.
 
-        Only where the rule errs is measured, on `n_test` fresh x: the noise is known.
+        Only the part of [0, 1] where the rule differs from the target is measured, on `n_test`
+        fresh x, because the noise is known.
+
+        Parameters
+        ----------
+        rule : fitted classifier or callable
+            A model with `predict`, or a function of rows that returns labels.
+        n_test : int, default=100000
+            The number of fresh rows.
+        random_state : int, Generator or None, default=0
+            The seed of the fresh rows. It is fixed by default, so that two rules are measured on
+            the same rows.
+
+        Returns
+        -------
+        TrueRisk
+            The risk with its standard error.
         """
         if hasattr(rule, "boundaries_") and hasattr(rule, "labels_"):
             return TrueRisk(self.true_risk_intervals(rule.boundaries_, rule.labels_), 0.0, 0)

@@ -45,12 +45,50 @@ own_forms: dict[str, IntervalForm[Any]] = {}
 
 
 def names() -> list[str]:
-    """Return the names that `interval=` takes, including those of user-defined intervals."""
+    """Return the names that `interval=` takes, including those of user-defined intervals.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    See Also
+    --------
+    truerisk.intervals.as_form : Return the interval with a name.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> "beta-cv" in tr.intervals.names()
+    True
+    """
     return [*registry, *own_forms]
 
 
 def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
-    """Return the interval with this name, or register and return a user-defined one."""
+    """Return the interval with this name, or register and return a user-defined one.
+
+    Parameters
+    ----------
+    given : str or IntervalForm
+        The argument `interval=` of a verb.
+
+    Returns
+    -------
+    IntervalForm
+        The interval.
+
+    See Also
+    --------
+    truerisk.intervals.names : List the names of intervals.
+    truerisk.extend.IntervalForm : The class from which intervals derive.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.intervals.as_form("beta-cv").word
+    'beta-cv'
+    """
     refuse_class("interval", given)
     if isinstance(given, IntervalForm):
         if not isinstance(getattr(given, "word", None), str):

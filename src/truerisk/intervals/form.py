@@ -66,7 +66,35 @@ AT_ONCE = 1 << 15  # number of cells that stay in a cache
 
 @frozen(eq=False, kw_only=True)
 class Evidence:
-    """The values of all candidates; `groups` are the groups of the tested rows, or None."""
+    """Evidence from which an interval is computed, for all candidates.
+
+    Parameters
+    ----------
+    values : array, shape (n_candidates,)
+        The values of the candidates.
+    loss : Loss
+        The loss of the values.
+    terms : Terms
+        Confidence level, rule and number of candidates.
+    groups : array, optional
+        The groups of the tested rows.
+
+    See Also
+    --------
+    truerisk.intervals.RowEvidence : Evidence with losses of single rows.
+    truerisk.intervals.IntervalForm : The class that uses the evidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truerisk.contracts import Terms
+    >>> from truerisk.intervals import Evidence
+    >>> from truerisk.losses import ZeroOne
+    >>> from truerisk.selection import Minimum
+    >>> evidence = Evidence(values=np.array([0.125]), loss=ZeroOne(), terms=Terms(0.95, Minimum()))
+    >>> print(evidence.around(0.125, 0.25, "wald"))
+    [0.0000, 0.3750]
+    """
 
     values: np.ndarray
     loss: Loss
@@ -79,7 +107,18 @@ class Evidence:
         return normal_quantile(self.terms.confidence_level)
 
     def reach(self, degrees: float) -> float:
-        """Return the quantile of Student's t, which is normal for infinitely many degrees."""
+        """Return the quantile of Student's t, which is normal for infinitely many degrees.
+
+        Parameters
+        ----------
+        degrees : float
+            The degrees of freedom.
+
+        Returns
+        -------
+        float
+            The two-sided quantile at the confidence level.
+        """
         return quantile_of_t(self.terms.confidence_level, degrees)
 
     @property
@@ -90,11 +129,37 @@ class Evidence:
         return low, high - low
 
     def named(self, word: str) -> str:
-        """Return the name of an interval, marked if it sums over groups first."""
+        """Return the name of an interval, marked if it sums over groups first.
+
+        Parameters
+        ----------
+        word : str
+            Name of the interval.
+
+        Returns
+        -------
+        str
+            The name, with "-grouped" if there are groups.
+        """
         return word if self.groups is None else f"{word}-grouped"
 
     def around(self, value: float, half: float, name: str) -> Interval:
-        """Return `value ± half`, cut to the values that the loss can take."""
+        """Return `value ± half`, cut to the values that the loss can take.
+
+        Parameters
+        ----------
+        value : float
+            The centre of the interval.
+        half : float
+            Half of its width.
+        name : str
+            Name of the interval.
+
+        Returns
+        -------
+        Interval
+            The interval.
+        """
         least, most = self.loss.lower, self.loss.upper
         low = value - half if least is None else max(value - half, least)
         high = value + half if most is None else min(value + half, most)
@@ -107,6 +172,20 @@ class Evidence:
         is 1/√value: if a few large losses are missing, both the mean and its error are too small.
         That scale ends at infinity, so that there is no interval if `half` is at least twice the
         value.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+        half : float
+            Half of the width of a symmetric interval.
+        name : str
+            Name of the interval.
+
+        Returns
+        -------
+        Interval or None
+            The interval, or None if there is none on that scale.
         """
         loss = self.loss
         if loss.lower is not None and loss.upper is not None:
@@ -123,7 +202,22 @@ class Evidence:
         return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
 
     def beta(self, value: float, size: float, name: str) -> Interval:
-        """Return quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share."""
+        """Return quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+        size : float
+            The number m of independent rows that the value is worth.
+        name : str
+            Name of the interval.
+
+        Returns
+        -------
+        Interval
+            The interval between the quantiles.
+        """
         from scipy.special import betaincinv, gammaincinv
 
         (low, span), level = self.bounds, self.terms.confidence_level
@@ -142,17 +236,57 @@ HUGE = 1e12  # The relative difference between the two distributions is about a 
 
 @frozen(eq=False, kw_only=True)
 class RowEvidence(Evidence):
-    """Values that are means of losses of held-out rows.
+    """Evidence with values that are means of losses of held-out rows.
 
-    `losses[c, j]` is candidate c's loss of row `rows[j]`, the mean over its tests if rows were
-    tested `repeatedly`. `weights` are the shares of these rows in the value and sum to 1.
-    `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
-    is the candidate that the rule chose, or None if it was not determined. `shaken` holds losses of
-    the same rows by models that lack a further fold. `one_row` is the effect of a different answer
-    to one row on the value of each candidate, for scores that rate whole test sets. `pooled` holds
-    the values of all answers of a repetition as one test set, if `values` are means over folds of a
-    score that is biased on small test sets. `times` are the times of the rows, if they were tested
-    in the order of time.
+    Parameters
+    ----------
+    values : array, shape (n_candidates,)
+        The values of the candidates.
+    loss : Loss
+        The loss of the values.
+    terms : Terms
+        Confidence level, rule and number of candidates.
+    groups : array, optional
+        The groups of the tested rows.
+    data : Data
+        The rows of the call.
+    plan : Plan
+        The plan that was answered.
+    rows : array of int
+        The tested rows.
+    losses : array, shape (n_candidates, n_rows)
+        The loss of each tested row, its mean over tests if rows were tested `repeatedly`.
+    weights : array, shape (n_rows,)
+        The share of each tested row in the value; the shares sum to 1.
+    repeatedly : bool
+        True if rows were tested several times.
+    by_position : array
+        The losses of single tests.
+    split_risks : array
+        The risks of whole test sets.
+    best : int, optional
+        The candidate that the rule chose; None if it was not determined.
+    shaken : Shaken, optional
+        Losses of the same rows by models that lack a further fold.
+    one_row : array, optional
+        The effect of a different answer to one row on the value of each candidate, for scores that
+        rate whole test sets.
+    pooled : array, optional
+        The values of all answers of a repetition as one test set, if `values` are means over folds
+        of a score that is biased on small test sets.
+    times : array, optional
+        The times of the rows, if they were tested in the order of time.
+
+    See Also
+    --------
+    truerisk.intervals.Evidence : Evidence without losses of single rows.
+    truerisk.intervals.IntervalForm : The class that uses the evidence; its example shows how.
+
+    Examples
+    --------
+    >>> from truerisk.intervals import RowEvidence
+    >>> [name for name in ("losses", "weights", "rows") if name in RowEvidence.__annotations__]
+    ['losses', 'weights', 'rows']
     """
 
     data: Data
@@ -203,6 +337,18 @@ class RowEvidence(Evidence):
         """Return each row's influence on the value of candidate c, None if repeated or failed.
 
         `losses` are its losses if they are stored elsewhere, so that they are in memory only once.
+
+        Parameters
+        ----------
+        c : int
+            The number of the candidate.
+        losses : array or None
+            Its losses, or None if `losses` of the evidence holds them.
+
+        Returns
+        -------
+        Influences or None
+            The influence of each row.
         """
         if self.repeatedly or not np.isfinite(self.values[c]):
             return None
@@ -226,7 +372,20 @@ class RowEvidence(Evidence):
         )
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
-        """Return the variance of one candidate, for independent rows or for these groups."""
+        """Return the variance of one candidate, for independent rows or for these groups.
+
+        Parameters
+        ----------
+        c : int
+            The number of the candidate.
+        groups : array or None
+            The groups of the tested rows; None for independent rows.
+
+        Returns
+        -------
+        tuple of (float, int)
+            The variance of the mean, and the number of independent rows or groups.
+        """
         mine = slice(c, c + 1)
         variances, m = variances_of_means(
             self.losses[mine], self.weights, self.values[mine], groups
@@ -294,10 +453,28 @@ def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Suren
 
 
 class IntervalForm(ABC, Generic[E]):
-    """A formula for a standard error and an interval.
+    """Base class of intervals: a formula for a standard error and an interval.
 
-    It is applied only if everything it `needs` is given. `reference` names its publication.
-    `caution`, the end of a sentence "Intervals ...", tells what no publication covers.
+    See Also
+    --------
+    truerisk.intervals.RowEvidence : What an interval of a mean of losses gets.
+    truerisk.extend.Basis : The kinds of evidence that an interval may need.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from truerisk.extend import OF_A_MEAN
+    >>> class Naive(tr.intervals.IntervalForm):
+    ...     word, needs, reference = "naive", OF_A_MEAN, ""
+    ...
+    ...     def of(self, evidence, c):
+    ...         error = evidence.variance(c, evidence.groups)[0] ** 0.5
+    ...         value = float(evidence.values[c])
+    ...         return error, evidence.around(value, evidence.z * error, self.word), ()
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, interval=Naive()).interval)
+    [0.0235, 0.1765]
     """
 
     word: ClassVar[str]
@@ -308,12 +485,35 @@ class IntervalForm(ABC, Generic[E]):
 
     @abstractmethod
     def of(self, evidence: E, c: int) -> Sureness:
-        """Return the interval of candidate c; None and a note if the numbers justify none."""
+        """Return the interval of candidate c; None and a note if the numbers justify none.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            The evidence for all candidates.
+        c : int
+            The number of the candidate.
+
+        Returns
+        -------
+        tuple of (float or None, Interval or None, tuple of str)
+            Standard error, interval and notes.
+        """
 
     def of_each(self, evidence: E) -> list[Sureness]:
         """Return the intervals of all candidates; candidates without a value have none.
 
         Invalid results of a user-defined form are refused.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            The evidence for all candidates.
+
+        Returns
+        -------
+        list of tuples
+            Standard error, interval and notes of each candidate.
         """
         each = [NONE] * len(evidence.values)
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
@@ -330,7 +530,15 @@ class IntervalForm(ABC, Generic[E]):
         return each
 
     def check(self, data: Data, loss: Loss) -> None:
-        """Refuse a loss or data that the form does not support, before anything is drawn."""
+        """Refuse a loss or data that the form does not support, before anything is drawn.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        """
         if data.time is not None and Basis.TIMES not in self.needs:
             raise Refusal(f"interval '{self.word}' is not available here: {dependence(data)}")
         given = {
@@ -348,13 +556,32 @@ class IntervalForm(ABC, Generic[E]):
                 raise self._refusal(need, who)
 
     def require(self, given: Collection[Basis], who: str) -> None:
-        """Refuse a method, or answers, that lack something that the form needs."""
+        """Refuse a method, or answers, that lack something that the form needs.
+
+        Parameters
+        ----------
+        given : collection of Basis
+            The evidence that the method or its answers provide.
+        who : str
+            What lacks the evidence, for the message.
+        """
         need = self.lacking(given)
         if need is not None:
             raise self._refusal(need, who)
 
     def lacking(self, given: Collection[Basis]) -> Basis | None:
-        """Return the first need that a method, or its answers, must fulfil and do not."""
+        """Return the first need that a method, or its answers, must fulfil and do not.
+
+        Parameters
+        ----------
+        given : collection of Basis
+            The evidence that the method or its answers provide.
+
+        Returns
+        -------
+        Basis or None
+            The first lacking need, or None if nothing is lacking.
+        """
         for need in self.needs:
             if need not in OF_LOSS and need not in OF_DATA and need not in given:
                 return need

@@ -175,7 +175,21 @@ class _OfTable(Loss):
 
 
 class BalancedAccuracy(_OfTable):
-    """1 − the mean over classes of the share of their rows that are found."""
+    """Loss 1 − balanced accuracy, where balanced accuracy is the mean recall of the classes.
+
+    See Also
+    --------
+    truerisk.losses.Recall : Share of the rows of a class that are found.
+    truerisk.losses.GMean : Geometric mean of the recalls.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.BalancedAccuracy()).value, 4)
+    0.9
+    """
 
     word = "balanced-accuracy"
 
@@ -184,9 +198,27 @@ class BalancedAccuracy(_OfTable):
 
 
 class GMean(_OfTable):
-    """1 − the geometric mean of the classes' recalls (Kubat and Matwin, 1997).
+    """Loss 1 − the geometric mean of the recalls of the classes (Kubat and Matwin, 1997).
 
-    Where no row of a class is found, the influences are those at half a row.
+    If no row of a class is found, the influences are computed as if half a row had been found.
+
+    See Also
+    --------
+    truerisk.losses.BalancedAccuracy : Mean of the recalls of all classes.
+    truerisk.losses.Recall : Share of the rows of a class that are found.
+
+    References
+    ----------
+    Kubat M, Matwin S (1997). Addressing the curse of imbalanced training sets: one-sided selection.
+    Proceedings of the 14th International Conference on Machine Learning.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.GMean()).value, 4)
+    0.8983
     """
 
     word, wants_two = "g-mean", True
@@ -203,10 +235,30 @@ class GMean(_OfTable):
 
 
 class MCC(_OfTable):
-    """1 − Matthews' correlation of truth and answer (Gorodkin, 2004, for several classes).
+    """Loss 1 − Matthews' correlation of true and predicted classes.
 
-    With n the weight of all: (n Σ h_k − Σ t_k s_k)/√((n² − Σ s_k²)(n² − Σ t_k²)). Constant answers
+    For several classes it is that of Gorodkin (2004). With n the total weight it is (n Σ h_k − Σ
+    t_k s_k)/√((n² − Σ s_k²)(n² − Σ t_k²)), where h_k, t_k and s_k are the weights of the rows of
+    class k that are found, that belong to it, and that are predicted as it. Constant predictions
     have the score 0.
+
+    See Also
+    --------
+    truerisk.losses.Kappa : Cohen's kappa.
+    truerisk.losses.FBeta : Mean of precision and recall.
+
+    References
+    ----------
+    Gorodkin J (2004). Comparing two K-category assignments by a K-category correlation coefficient.
+    Computational Biology and Chemistry 28:367–374.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.MCC()).value, 4)
+    0.8038
     """
 
     word, upper, wants_two = "mcc", 2.0, True
@@ -223,7 +275,26 @@ class MCC(_OfTable):
 
 
 class Kappa(_OfTable):
-    """1 − (a − c)/(1 − c), a the accuracy, c that of answers by chance (Cohen, 1960)."""
+    """Loss 1 − Cohen's kappa, (a − c)/(1 − c) with accuracy a and chance agreement c (Cohen, 1960).
+
+    See Also
+    --------
+    truerisk.losses.MCC : Matthews' correlation.
+    truerisk.losses.BalancedAccuracy : Mean of the recalls of all classes.
+
+    References
+    ----------
+    Cohen J (1960). A coefficient of agreement for nominal scales. Educational and Psychological
+    Measurement 20:37–46.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Kappa()).value, 4)
+    0.8
+    """
 
     word, upper, wants_two = "kappa", 2.0, True
 
@@ -273,9 +344,38 @@ class _OfClass(OfOneClass, _OfTable):
 
 
 class FBeta(_OfClass):
-    """1 − (1 + β²) h / (β² t + s): precision and recall in one, recall β times as important.
+    """Loss 1 − F_β, where F_β = (1 + β²) h / (β² t + s) combines precision and recall.
 
-    `beta` 1 is F1, the harmonic mean of both (van Rijsbergen, 1979).
+    h, t and s are the weights of the rows that are found, that belong to the class, and that are
+    predicted as it. Recall is β times as important as precision. With `beta` = 1 it is F1, the
+    harmonic mean of both (van Rijsbergen, 1979).
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        The importance of recall relative to precision.
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.Precision : Share of the predictions of a class that are right.
+    truerisk.losses.Recall : Share of the rows of a class that are found.
+
+    References
+    ----------
+    van Rijsbergen CJ (1979). Information Retrieval. 2nd edition, Butterworths.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.FBeta()).value, 4)
+    0.9051
     """
 
     word = "f1"
@@ -296,7 +396,31 @@ class FBeta(_OfClass):
 
 
 class Precision(_OfClass):
-    """1 − h/s, the share of right answers among those that name the class; of none it is 0."""
+    """Loss 1 − precision, the share h/s of right answers among predictions of the class.
+
+    The precision is 0 if no row is predicted as the class.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.Recall : Share of the rows of a class that are found.
+    truerisk.losses.FBeta : Mean of precision and recall.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Precision()).value, 4)
+    0.881
+    """
 
     word, needs_positive = "precision", False
 
@@ -305,7 +429,29 @@ class Precision(_OfClass):
 
 
 class Recall(_OfClass):
-    """1 − h/t, the share of the rows of the class that are found."""
+    """Loss 1 − recall, the share h/t of the rows of the class that are found.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.Precision : Share of the predictions of a class that are right.
+    truerisk.losses.Specificity : Recall of the other classes.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Recall()).value, 4)
+    0.9333
+    """
 
     word = "recall"
 
@@ -314,15 +460,58 @@ class Recall(_OfClass):
 
 
 class Sensitivity(Recall):
-    """Recall by its other name."""
+    """Loss 1 − sensitivity, which is another name of recall.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.Recall : Share of the rows of a class that are found.
+    truerisk.losses.Specificity : Recall of the other classes.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Sensitivity()).value, 4)
+    0.9333
+    """
 
     word = "sensitivity"
 
 
 class Specificity(_OfClass):
-    """1 − the share of the rows of other classes that are not taken for the class.
+    """Loss 1 − specificity, the share of rows of other classes not predicted as the class.
 
-    Of two classes: the share of the negative rows that are found, which is the recall of these.
+    With two classes it is the share of the negative rows that are found, which is their recall.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.Recall : Share of the rows of a class that are found.
+    truerisk.losses.BalancedAccuracy : Mean of the recalls of all classes.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Specificity()).value, 4)
+    0.8667
     """
 
     word, needs_positive = "specificity", False

@@ -80,7 +80,24 @@ class Events:
 
 
 class Loss(ABC):
-    """What every loss says about itself; `perfect` is the score of a rule without error."""
+    """Base class of losses: how models are rated, and what the loss needs from them.
+
+    `word` is the name, `response` the type of predictions that it needs, and `tasks` the tasks for
+    which it is defined. `perfect` is the score of a model without error, `lower` and `upper` are
+    the smallest and the largest loss. Derive from `RowLoss` if each row has a loss of its own.
+
+    See Also
+    --------
+    truerisk.extend.RowLoss : Base class of losses of single rows.
+    truerisk.losses.names : List the names of losses.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> loss = tr.losses.AUC()
+    >>> loss.word, loss.per_row, float(loss.score(0.2))
+    ('auc', False, 0.8)
+    """
 
     word: str
     response: Response
@@ -111,7 +128,24 @@ class Loss(ABC):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Loss of each candidate (first axis of `answers`) on one test set."""
+        """Return the loss of each candidate on one test set.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+        answers : array, shape (n_candidates, n_rows, ...)
+            The predictions of every candidate for these rows.
+        weights : array, shape (n_rows,), or None
+            Sample weights of these rows. None means equal weights.
+
+        Returns
+        -------
+        array, shape (n_candidates,)
+            The losses.
+        """
 
     def influences(
         self,
@@ -121,21 +155,56 @@ class Loss(ABC):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """`(n_candidates, n_rows)`: what a little more weight on a row does to the loss of a set.
+        """Return the influence of each row on the loss of a test set.
 
-        The derivative by the row's weight, times the weight of all. `about` is a value for each
-        candidate that a row is compared with: the loss of the set, or of several sets; scores of a
-        confusion table do without it. A loss of rows needs none: its losses say it.
+        It is the derivative of the loss with respect to the weight of the row, times the total
+        weight. Scores of a confusion table do not use `about`. A loss of rows needs no formula,
+        because its losses are known.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+        answers : array, shape (n_candidates, n_rows, ...)
+            The predictions of every candidate for these rows.
+        weights : array, shape (n_rows,), or None
+            Sample weights of these rows. None means equal weights.
+        about : array
+            A value for each candidate with which a row is compared: the loss of the set, or of
+            several sets.
+
+        Returns
+        -------
+        array, shape (n_candidates, n_rows)
+            The influences.
         """
         raise Refusal(f"loss '{self.word}' has no formula for what a single row does to it.")
 
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """How much another answer to one of the rows changes each candidate's loss, at most.
+        """Return the largest change of each candidate's loss by a different answer to one row.
 
-        By the loss of one row among all, unless the loss knows better: one of few positive rows
-        changes the recall by more.
+        By default it is the range of the loss divided by the number of rows. A loss may know a
+        larger effect: one of few positive rows changes the recall by more.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+        answers : array, shape (n_candidates, n_rows, ...)
+            The predictions of every candidate for these rows.
+        weights : array, shape (n_rows,), or None
+            Sample weights of these rows. None means equal weights.
+
+        Returns
+        -------
+        array, shape (n_candidates,)
+            The largest change.
         """
         low, high = self.lower or 0.0, self.upper or 0.0
         return np.full(len(answers), (high - low) / len(rows))
@@ -148,13 +217,45 @@ class Loss(ABC):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
+        """Return the part of Σ (w φ/W)² that two rows have in common, as in losses of pairs.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+        answers : array, shape (n_candidates, n_rows, ...)
+            The predictions of every candidate for these rows.
+        weights : array, shape (n_rows,), or None
+            Sample weights of these rows. None means equal weights.
+        about : array
+            The value of each candidate around which the influence is computed.
+
+        Returns
+        -------
+        array, shape (n_candidates,)
+            The common part, for each candidate; 0 by default.
+        """
         return np.zeros(len(answers))
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """The factor of a finished model's variance that few rows ask for, and Student's degrees.
+        """Return the factor that corrects the variance of a finished model, and Student's degrees.
 
-        One and infinity where the rows tell that variance without bias, as those of a mean do.
+        Few rows underestimate that variance. The factor is 1 and the degrees are infinite if the
+        rows estimate it without bias, as those of a mean do.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        tuple of float
+            The factor of the variance, and the degrees of freedom.
         """
         return 1.0, np.inf
 
@@ -162,24 +263,79 @@ class Loss(ABC):
         """Return the few rows that the value rests on, such as those of the rarer class.
 
         None where it rests on all rows alike, as a mean of row losses does.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        Events or None
+            The few rows, or None if the value depends equally on all rows, as a mean of row losses
+            does.
         """
         return None
 
     def rated(self, data: Data) -> int | None:
-        """The code of the class that it speaks of; None where it speaks of all."""
+        """Return the code of the class to which the loss refers.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        int or None
+            The code, or None if the loss refers to all classes.
+        """
         return None
 
     def label(self, data: Data) -> Any:
-        """The class that it speaks of, as a result shows it; None where it speaks of all."""
+        """Return the class to which the loss refers, as a result shows it.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        label or None
+            The class, or None if the loss refers to all classes.
+        """
         code = self.rated(data)
         return None if code is None else plain(data.label(code))
 
     def of_class(self, positive: Any) -> Self:
-        """The same of this class, where it is of one that has not been named yet."""
+        """Return the loss for this class, if it is one of a class that has not been named yet.
+
+        Parameters
+        ----------
+        positive : label
+            The class.
+
+        Returns
+        -------
+        Loss
+            The loss; by default the same loss.
+        """
         return self
 
     def averaged(self, asked: Average | None) -> Average:
-        """How its test sets are averaged where this was asked for."""
+        """Return how the test sets of a repetition are averaged.
+
+        Parameters
+        ----------
+        asked : {"pooled", "fold", "rows by fold"} or None
+            The requested average; None for the usual one of the loss.
+
+        Returns
+        -------
+        {"pooled", "fold"}
+            The average to use.
+        """
         if self.is_pooled:
             return "pooled"
         if asked == "rows by fold":
@@ -188,11 +344,17 @@ class Loss(ABC):
 
     @property
     def one_scale(self) -> bool:
-        """Whether answers of several models compare: labels and values do, scores for ranks not."""
+        """True if predictions of several models are comparable: labels and values, but not ranks."""
         return self.response not in ("score", "scored")
 
     def check(self, data: Data) -> None:
-        """Refuse data this loss is not defined for."""
+        """Refuse data for which this loss is not defined.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        """
         if data.task == "other" and data.task not in self.tasks:
             raise Refusal(NO_PREDICTIONS.format(self.word))
         if data.task not in self.tasks:
@@ -206,17 +368,49 @@ class Loss(ABC):
             )
 
     def score(self, risk: Risks) -> Risks:
-        """The risk as scikit-learn counts, higher is better."""
+        """Return the risk as a score, as scikit-learn reports it: higher is better.
+
+        Parameters
+        ----------
+        risk : float or array
+            The loss.
+
+        Returns
+        -------
+        float or array
+            The score, `perfect` minus the loss.
+        """
         return self.perfect - risk
 
     @property
     def scale(self) -> Scale:
-        """The scale of results: this loss, or the score behind it."""
+        """Scale of results: this loss, or the score behind it."""
         return Scale(self.perfect if self.is_score else None)
 
 
 class RowLoss(Loss):
-    """A loss of single rows; the loss of a set is the (weighted) mean."""
+    """Base class of losses of single rows; the loss of a test set is their (weighted) mean.
+
+    See Also
+    --------
+    truerisk.extend.Loss : Base class of losses of whole test sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> class Pinball(tr.losses.RowLoss):
+    ...     word, response, tasks = "pinball", "value", ("regression",)
+    ...
+    ...     def of_rows(self, data, rows, answers):
+    ...         over = data.y[rows] - answers
+    ...         return np.maximum(0.9 * over, -0.1 * over)
+    >>> X, y = tr.datasets.make_daily_load(60, random_state=0)
+    >>> risk = tr.estimate_risk(Ridge(), X, y, scoring=Pinball(), checks=False)
+    >>> risk.scoring, round(risk.value, 3)
+    ('pinball', 0.391)
+    """
 
     per_row = True
     usual_average = "pooled"
@@ -224,7 +418,22 @@ class RowLoss(Loss):
 
     @abstractmethod
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        """`(n_candidates, n_rows)` losses of the given rows."""
+        """Return the losses of the given rows for each candidate.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+        answers : array, shape (n_candidates, n_rows, ...)
+            The predictions of every candidate for these rows.
+
+        Returns
+        -------
+        array, shape (n_candidates, n_rows)
+            The losses.
+        """
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

@@ -43,11 +43,35 @@ class _Ranked(OfOneClass):
         self.response = "probability" if several else "score"
 
     def rated(self, data: Data) -> int | None:
-        """As scikit-learn's: of two classes one is rated, whatever mean of several is asked for."""
+        """Return the code of the rated class, as in scikit-learn.
+
+        With two classes one is rated, whatever mean over classes is requested.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        int or None
+            The code of the class, or None if all classes are rated.
+        """
         return 1 if data.n_classes == 2 and self.positive is None else super().rated(data)
 
     def events(self, data: Data) -> Events | None:
-        """Count the smaller side of the ranking, of several classes the smallest of all sides."""
+        """Return the rows of the smaller side of the ranking, with several classes of the smallest.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        Events or None
+            The few rows that the value depends on.
+        """
         rated = None if data.n_classes == 2 else self.rated(data)
         return Events.of_class(data, rated, self.enough_events)
 
@@ -131,11 +155,38 @@ class _Ranked(OfOneClass):
 
 
 class AUC(_Ranked):
-    """1 − AUC: the chance that a negative row is ranked above a positive one, ties counted half.
+    """Loss 1 − AUC: the probability that a negative row is ranked above a positive one.
 
-    A positive row has the influence (share of negatives above it − loss) W/W₊, W₊ the weight of
-    these; a negative one the same with the share of positives below it (LeDell, Petersen and van
-    der Laan, 2015).
+    Ties count half. A positive row has the influence (share of negatives above it − loss) W/W₊,
+    with W₊ the weight of the positive rows; a negative row has the same with the share of positives
+    below it (LeDell, Petersen and van der Laan, 2015).
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.AveragePrecision : Area under the precision-recall curve.
+    RocCurve : The ROC curve itself.
+
+    References
+    ----------
+    LeDell E, Petersen M, van der Laan M (2015). Computationally efficient confidence intervals for
+    cross-validated area under the ROC curve estimates. Electronic Journal of Statistics
+    9:1583–1607.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.AUC()).value, 4)
+    0.9444
     """
 
     word = "auc"
@@ -171,9 +222,28 @@ class AUC(_Ranked):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """The variance of one pair over their number: each of its rows has it in its influence.
+        """Return the variance of one pair divided by the number of pairs.
 
-        What a pair does to the AUCs of both its classes is counted as if it were two pairs.
+        Each of the two rows of a pair has the pair in its influence. The effect of a pair on the
+        AUCs of both its classes is counted as if it were two pairs.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+        answers : array, shape (n_candidates, n_rows, ...)
+            The predictions of every candidate for these rows.
+        weights : array, shape (n_rows,), or None
+            Sample weights of these rows. None means equal weights.
+        about : array
+            The value of each candidate around which the influence is computed.
+
+        Returns
+        -------
+        array, shape (n_candidates,)
+            The part that is counted twice, for each candidate.
         """
         sides, w = self._sides(data, rows, answers, weights)
         counted = np.zeros(len(answers))
@@ -189,10 +259,23 @@ class AUC(_Ranked):
         return counted
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Of m rows against k, m k/((m − 1)(k − 1)) in the place of n/(n − 1) leaves no bias.
+        """Return the factor of the variance that removes its bias, and the degrees of freedom.
 
-        Rows without weight count in n alone. Of several classes, the factor of the rarest; a single
-        row is counted as two.
+        With m rows of one class against k others, m k/((m − 1)(k − 1)) instead of n/(n − 1) leaves
+        no bias. Rows without weight count in n alone. With several classes it is the factor of the
+        rarest class; a single row counts as two.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        tuple of float
+            The factor of the variance, and infinity.
         """
         n, rated, weights = len(rows), self.rated(data), data.weights(rows)
         known = rows if weights is None else rows[weights > 0]
@@ -203,11 +286,33 @@ class AUC(_Ranked):
 
 
 class AveragePrecision(_Ranked):
-    r"""1 − Σ_i w_i P_i / W₊ over the positive rows, P_i the precision down to row i's score.
+    """Loss 1 − average precision, Σ_i w_i P_i / W₊ over the positive rows.
 
-    It is the area under the precision-recall curve as steps, as scikit-learn computes it. Besides
-    its own precision, (P_i − AP) W/W₊, a row does something to those of all positive rows that do
-    not stand above it: (1[i positive] − P_j)/N_j, N_j the weight down to row j.
+    P_i is the precision down to the score of row i. The average precision is the area under the
+    precision-recall curve as a step function, as scikit-learn computes it. Besides its own
+    precision, (P_i − AP) W/W₊, a row affects the precisions of all positive rows that are not
+    ranked above it: (1[i positive] − P_j)/N_j, with N_j the weight down to row j.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"}, optional
+        The mean over classes: unweighted, or weighted by the number of rows. By default the score
+        is that of the positive class of two.
+    positive : label, optional
+        The positive class. The default is the greater of two labels.
+
+    See Also
+    --------
+    truerisk.losses.AUC : Area under the ROC curve.
+    truerisk.losses.Precision : Share of the predictions of a class that are right.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.AveragePrecision()).value, 4)
+    0.9539
     """
 
     word = "average-precision"

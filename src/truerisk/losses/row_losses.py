@@ -56,8 +56,20 @@ registry = Registry(
 
 
 def names() -> list[str]:
-    """The words that `scoring=` takes beside those of scikit-learn.
+    """Return the names that `scoring=` takes, beside those of scikit-learn.
 
+    Returns
+    -------
+    list of str
+        The names.
+
+    See Also
+    --------
+    estimate_risk : Estimate the risk in a loss.
+    truerisk.losses.Loss : The class from which losses derive.
+
+    Examples
+    --------
     >>> import truerisk as tr
     >>> tr.losses.names()[:3]
     ['zero-one', 'cost', 'log']
@@ -66,7 +78,21 @@ def names() -> list[str]:
 
 
 class ZeroOne(RowLoss):
-    """1 for a wrong label, 0 for a right one."""
+    """Zero-one loss: 1 for a wrong label, 0 for a right one.
+
+    See Also
+    --------
+    truerisk.losses.Cost : Cost of each kind of mistake.
+    truerisk.losses.BalancedAccuracy : Mean of the recalls of all classes.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.ZeroOne()).value, 4)
+    0.1
+    """
 
     word, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
 
@@ -77,7 +103,28 @@ class ZeroOne(RowLoss):
 
 
 class Cost(RowLoss):
-    """`matrix[t, p]` for true class t and predicted class p, in the order of the sorted classes."""
+    """Cost of a prediction: `matrix[t, p]` for true class t and predicted class p.
+
+    Parameters
+    ----------
+    matrix : array, shape (n_classes, n_classes)
+        The costs, with classes in sorted order. The diagonal is 0, because a right answer costs
+        nothing.
+
+    See Also
+    --------
+    truerisk.losses.ZeroOne : Share of wrong labels.
+    truerisk.models.ThresholdClassifier : Classifier with a threshold of least cost.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> cost = tr.losses.Cost([[0, 1], [5, 0]])
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=cost).value, 4)
+    0.2333
+    """
 
     word, response = "cost", "label"
 
@@ -113,10 +160,29 @@ class Cost(RowLoss):
 
 
 class Log(RowLoss):
-    """−log of the probability given to the true class, which counts as `clip` where it is less.
+    """Logarithmic loss, −log of the probability that is given to the true class.
 
-    Without `clip` it counts as machine epsilon at least, and a sure and wrong answer costs 36.04.
-    With it no answer costs more than −log(clip), and the loss has a bound.
+    Without `clip` a probability counts as at least machine epsilon, so that a certain and wrong
+    prediction costs 36.04. With `clip` no prediction costs more than −log(clip), and the loss is
+    bounded.
+
+    Parameters
+    ----------
+    clip : float, optional
+        Smaller probabilities count as this one.
+
+    See Also
+    --------
+    truerisk.losses.Brier : Squared distance of probabilities.
+    truerisk.losses.ECE : Expected calibration error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Log()).value, 4)
+    0.3128
     """
 
     word, response = "log", "probability"
@@ -135,7 +201,28 @@ class Log(RowLoss):
 
 
 class Brier(RowLoss):
-    """Squared distance of the probabilities to the truth; halved for two classes, as (p − y)²."""
+    """Brier loss: squared distance between the probabilities and the true class.
+
+    For two classes it is halved, so that it equals (p − y)².
+
+    See Also
+    --------
+    truerisk.losses.Log : Logarithmic loss of probabilities.
+    truerisk.losses.ECE : Expected calibration error.
+
+    References
+    ----------
+    Brier GW (1950). Verification of forecasts expressed in terms of probability. Monthly Weather
+    Review 78:1–3.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.Brier()).value, 4)
+    0.0907
+    """
 
     word, response = "brier", "probability"
 
@@ -164,7 +251,22 @@ def error_sizes(size: np.ufunc, answers: np.ndarray, y: np.ndarray) -> np.ndarra
 
 
 class Squared(RowLoss):
-    """(y − f)², the mean over targets where there are several."""
+    """Squared loss (y − f)², or its mean over the targets if there are several.
+
+    See Also
+    --------
+    truerisk.losses.Absolute : Absolute error.
+    truerisk.losses.R2 : Share of explained variance.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = tr.datasets.make_daily_load(60, random_state=0)
+    >>> risk = tr.estimate_risk(Ridge(), X, y, scoring=tr.losses.Squared(), checks=False)
+    >>> round(risk.value, 4)
+    1.0147
+    """
 
     word, response = "squared", "value"
     tasks = ("regression",)
@@ -175,7 +277,22 @@ class Squared(RowLoss):
 
 
 class Absolute(RowLoss):
-    """`|y − f|`, the mean over targets where there are several."""
+    """Absolute loss `|y − f|`, or its mean over the targets if there are several.
+
+    See Also
+    --------
+    truerisk.losses.Squared : Squared error.
+    truerisk.losses.R2 : Share of explained variance.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = tr.datasets.make_daily_load(60, random_state=0)
+    >>> risk = tr.estimate_risk(Ridge(), X, y, scoring=tr.losses.Absolute(), checks=False)
+    >>> round(risk.value, 4)
+    0.8073
+    """
 
     word, response = "absolute", "value"
     tasks = ("regression",)

@@ -12,9 +12,23 @@ from truerisk.losses.row_losses import error_sizes
 
 
 class R2(Loss):
-    """1 − R² = Σ (y − f)² / Σ (y − ȳ)², the mean over targets where there are several.
+    """Loss 1 − R² = Σ (y − f)² / Σ (y − ȳ)², or its mean over several targets.
 
-    A row has the influence ((y − f)² − m (y − ȳ)²)/S about the loss m, with S the variance of y.
+    A row has the influence ((y − f)² − m (y − ȳ)²)/S around the loss m, with S the variance of y.
+
+    See Also
+    --------
+    truerisk.losses.Squared : Squared error.
+    truerisk.losses.Absolute : Absolute error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = tr.datasets.make_daily_load(60, random_state=0)
+    >>> risk = tr.estimate_risk(Ridge(), X, y, scoring=tr.losses.R2(), checks=False)
+    >>> round(risk.value, 4)
+    0.3119
     """
 
     word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
@@ -62,11 +76,38 @@ class R2(Loss):
 
 
 class ECE(Loss):
-    r"""`Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over `bins` equally wide bins of the confidence p.
+    """Expected calibration error Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W over bins of the confidence p.
 
-    p is the largest of a row's probabilities, and hit_i whether that class came (Naeini, Cooper and
-    Hauskrecht, 2015; Guo et al., 2017). With few rows a bin it is too large, even of a model whose
-    probabilities are right. A row has the influence ±(hit_i − p_i) − ECE, with the sign of its bin.
+    p is the largest of a row's probabilities, and hit_i is 1 if that class is the true one (Naeini,
+    Cooper and Hauskrecht, 2015; Guo et al., 2017). The `bins` are equally wide. With few rows per
+    bin the error is too large, even for a model whose probabilities are right. A row has the
+    influence ±(hit_i − p_i) − ECE, with the sign of its bin.
+
+    Parameters
+    ----------
+    bins : int, default=10
+        The number of bins.
+
+    See Also
+    --------
+    truerisk.losses.Brier : Squared distance of probabilities.
+    truerisk.losses.Log : Logarithmic loss of probabilities.
+
+    References
+    ----------
+    Naeini MP, Cooper GF, Hauskrecht M (2015). Obtaining well calibrated probabilities using
+    Bayesian binning. Proceedings of the AAAI Conference on Artificial Intelligence 29.
+
+    Guo C, Pleiss G, Sun Y, Weinberger KQ (2017). On calibration of modern neural networks.
+    Proceedings of the 34th International Conference on Machine Learning.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> round(tr.estimate_risk(GaussianNB(), X, y, scoring=tr.losses.ECE()).value, 4)
+    0.0551
     """
 
     word, response, per_row, upper = "ece", "probability", False, 1.0

@@ -116,8 +116,19 @@ registry = Registry(
 
 
 def names() -> list[str]:
-    """Return the words that `cv=` takes.
+    """Return the names of methods that `cv=` takes.
 
+    Returns
+    -------
+    list of str
+        The names. In "K-fold" and similar names K stands for a number.
+
+    See Also
+    --------
+    estimate_risk : Estimate a risk by a method.
+
+    Examples
+    --------
     >>> import truerisk as tr
     >>> tr.methods.names()[:3]
     ['apparent', 'holdout', 'K-fold']

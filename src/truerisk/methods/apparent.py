@@ -20,6 +20,19 @@ class Apparent(Method):
     """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
 
     It estimates the training risk only; a 1-nearest-neighbour rule has apparent risk 0.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    truerisk.methods.Bootstrap : Bootstrap estimates such as .632+.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.Apparent()))
+    risk 0.1000 (zero-one, apparent)
     """
 
     word = "apparent"

@@ -166,11 +166,43 @@ class BayesianError(Method):
     ranked by the logarithm of the mean. For several classes the estimate is the pairwise error,
     which serves for choosing only.
 
+    Parameters
+    ----------
+    prior : {"proper", "improper", "flat", "jeffreys", "empirical"}, default="proper"
+        The prior; see the table.
+    gamma : float or sequence of float, optional
+        The probability of the first of two classes, or of every class. By default the share among
+        the rows.
+    standardize : bool, default=True
+        If True, each feature is scaled to mean 0 and variance 1.
+    kappa : float or mapping, optional
+        The degrees of freedom of the inverse Wishart prior, for all classes or by class label.
+    nu : float or mapping, optional
+        The number of rows that the prior of a mean is worth.
+    scale : float, array or mapping, optional
+        The scale matrix S, or a multiple of the identity.
+    mean : float, array or mapping, optional
+        The mean of the prior of the class means.
+
+    See Also
+    --------
+    bayesian_error : The same estimate for given coefficients.
+    truerisk.methods.Bolstered : Smoothed resubstitution.
+
     References
     ----------
     Dalton and Dougherty (2011), Bayesian minimum mean-square error estimation for classification
     error. Huttunen and Tohka (2015), Model selection for linear classifiers using Bayesian error
     estimation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> model = LinearDiscriminantAnalysis()
+    >>> print(tr.estimate_risk(model, X, y, cv=tr.methods.BayesianError()))
+    risk 0.1217 (zero-one, bee), 95 % interval [0.0659, 0.1941] (credible)
     """
 
     prior: Prior = "proper"
@@ -259,7 +291,20 @@ class BayesianError(Method):
         return rules if columns is None else rules.cut(columns), rows
 
     def shares(self, rows: ScaledRows, rules: LinearRules) -> dict[int, float]:
-        """Return γ by class code."""
+        """Return the prior probability γ of each class by its code.
+
+        Parameters
+        ----------
+        rows : ScaledRows
+            The scaled rows.
+        rules : LinearRules
+            The linear rules of the candidates.
+
+        Returns
+        -------
+        dict of int to float
+            The probabilities.
+        """
         if self.gamma is None:
             return {code: rows.size(code) / len(rows.codes) for code in rules.codes}
         given = np.atleast_1d(np.asarray(self.gamma, dtype=np.float64))
@@ -279,7 +324,22 @@ class BayesianError(Method):
     def priors(
         self, rows: ScaledRows, rules: LinearRules, data: Data
     ) -> dict[int, ClassPrior] | None:
-        """Return the priors by class code; None is the improper prior, without parameters."""
+        """Return the priors by class code; None is the improper prior, without parameters.
+
+        Parameters
+        ----------
+        rows : ScaledRows
+            The scaled rows.
+        rules : LinearRules
+            The linear rules of the candidates.
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        dict of int to ClassPrior, or None
+            The prior of each class.
+        """
         if self.prior == "improper":
             return None
         p, labels = int((rows.scale > 0).sum()), data.class_labels.tolist()
@@ -324,7 +384,39 @@ class BayesianError(Method):
 
 @frozen
 class ImproperBayesianError(BayesianError):
-    """`BayesianError(prior="improper")`, with a name of its own."""
+    """Method `BayesianError(prior="improper")` with a name of its own.
+
+    Parameters
+    ----------
+    prior : {"proper", "improper", "flat", "jeffreys", "empirical"}, default="improper"
+        The prior; see the table.
+    gamma : float or sequence of float, optional
+        The probability of the first of two classes, or of every class. By default the share among
+        the rows.
+    standardize : bool, default=True
+        If True, each feature is scaled to mean 0 and variance 1.
+    kappa : float or mapping, optional
+        The degrees of freedom of the inverse Wishart prior, for all classes or by class label.
+    nu : float or mapping, optional
+        The number of rows that the prior of a mean is worth.
+    scale : float, array or mapping, optional
+        The scale matrix S, or a multiple of the identity.
+    mean : float, array or mapping, optional
+        The mean of the prior of the class means.
+
+    See Also
+    --------
+    truerisk.methods.BayesianError : Posterior mean of a linear rule's error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> model = LinearDiscriminantAnalysis()
+    >>> print(tr.estimate_risk(model, X, y, cv=tr.methods.ImproperBayesianError()))
+    risk 0.1728 (zero-one, bee-improper), 95 % interval [0.1092, 0.2494] (credible)
+    """
 
     prior: Prior = "improper"
 

@@ -27,7 +27,7 @@ NOTE = "risk of choosing by these folds, bootstrap-bias-corrected; not of one se
 
 @frozen
 class BootstrapBiasCorrected(KFold):
-    r"""K-fold cross-validation whose `procedure` is the risk of the setting that it chooses.
+    """K-fold cross-validation whose `procedure` is the risk of the setting that it chooses.
 
     The out-of-fold losses of all candidates are bootstrapped by rows. In each sample a candidate is
     chosen, and it is tested on the rows that the sample missed. The mean over 1000 samples is the
@@ -40,10 +40,39 @@ class BootstrapBiasCorrected(KFold):
     result depends neither on the order of rows, columns and classes, nor on the last bits of the
     losses. If there are groups, whole groups are drawn.
 
+    Parameters
+    ----------
+    k : int, default=10
+        The number of folds.
+    repeats : int, default=1
+        How often new folds are drawn.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+    folds : array, shape (n_rows,) or (repeats, n_rows), optional
+        The fold numbers of the rows, instead of drawn ones.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    truerisk.methods.Nested : Risk of choosing and fitting, by nested folds.
+    truerisk.methods.Pairs : Risk of choosing and fitting, from one set of folds.
+
     References
     ----------
     Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions for
     efficient and accurate cross-validation. Machine Learning 107.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> grid, method = {"n_neighbors": [1, 5, 25]}, tr.methods.BootstrapBiasCorrected(5)
+    >>> print(tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=method).procedure)
+    risk 0.1550 (zero-one, bbc (5-fold)), 95 % interval [0.0435, 0.3000] (bbc)
     """
 
     target: ClassVar[Target] = "Err"

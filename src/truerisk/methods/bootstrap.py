@@ -59,10 +59,37 @@ class Bootstrap(Method):
     classes. Groups given with the data are drawn as a whole. The row losses add up to the risk. The
     risk of "oob" has the infinitesimal-jackknife standard error of Efron and Tibshirani.
 
+    Parameters
+    ----------
+    kind : {".632+", ".632", "oob", "bootstrap", "optimism"}, default=".632+"
+        The estimate; see the list.
+    replicates : int, default=200
+        The number B of samples.
+    samples : array, shape (B, n_rows), optional
+        The row numbers of given samples, instead of drawn ones.
+    stratify : bool, default=False
+        If True, rows are drawn within the classes.
+    convention : {"clipped", "ipred"}, default="clipped"
+        Whether Err₁ is limited by γ, or not, as in the R package ipred.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    truerisk.methods.ExactOutOfBag : Leave-one-out bootstrap without random error.
+    truerisk.methods.OutOfBag : Out-of-bag error of an ensemble.
+
     References
     ----------
     Efron (1983), Estimating the error rate of a prediction rule. Efron and Tibshirani (1997),
     Improvements on cross-validation: the .632+ bootstrap method. Harrell, Lee and Mark (1996).
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.Bootstrap(replicates=50)))
+    risk 0.1212 (zero-one, .632+ (B=50))
     """
 
     kind: Kind = ".632+"

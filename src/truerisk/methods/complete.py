@@ -50,9 +50,28 @@ class Complete(Method):
     For nearest neighbours it is computed in closed form (Mullin and Sukthankar, 2000). Other
     learners are fitted on every training set, if there are at most 20,000.
 
+    Parameters
+    ----------
+    m : int or float, default=0.9
+        The number of training rows, or their share of the rows.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    truerisk.methods.LeaveOneOut : Cross-validation with one fold per row.
+    truerisk.methods.ExactOutOfBag : Leave-one-out bootstrap without random error.
+
     References
     ----------
     Mullin and Sukthankar (2000), Complete cross-validation for nearest neighbor classifiers.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(KNeighborsClassifier(), X, y, cv=tr.methods.Complete()))
+    risk 0.1620 (zero-one, complete)
     """
 
     m: int | float = 0.9
@@ -109,9 +128,22 @@ class ExactOutOfBag(Method):
     For nearest neighbours it is computed in closed form. Other learners are fitted on every sample,
     if there are at most 20,000 different samples (n ≤ 8).
 
+    See Also
+    --------
+    truerisk.methods.Bootstrap : Bootstrap estimates such as .632+.
+    truerisk.methods.Complete : Mean over all training sets of one size.
+
     References
     ----------
     Efron and Tibshirani (1997), Improvements on cross-validation: the .632+ bootstrap method.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(KNeighborsClassifier(), X, y, cv=tr.methods.ExactOutOfBag()))
+    risk 0.1805 (zero-one, exact-oob)
     """
 
     word = "exact-oob"

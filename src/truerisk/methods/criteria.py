@@ -229,9 +229,30 @@ class Cp(SquaredCriterion):
     :math:`\mathrm{RSS}/\hat\sigma^2 - n + 2p`. All versions choose the same candidate. With weights
     (precisions) RSS is weighted, and n is the sum of the weights.
 
+    Parameters
+    ----------
+    sigma2 : float, optional
+        The variance of the noise. By default it is estimated from the candidate with the most
+        degrees of freedom.
+
+    See Also
+    --------
+    truerisk.methods.GCV : Generalised cross-validation.
+    truerisk.methods.AIC : Akaike's criterion.
+
     References
     ----------
     Mallows (1973), Some comments on Cp. Efron (2004), The estimation of prediction error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> estimate = tr.estimate_risk(Ridge(), X, y, cv=tr.methods.Cp())
+    >>> estimate.method, round(estimate.value)
+    ('cp', 3328)
     """
 
     sigma2: float | None = None
@@ -284,10 +305,25 @@ class GCV(SquaredCriterion):
     It equals leave-one-out if every leverage is replaced by the mean leverage p/n. It does not need
     the variance.
 
+    See Also
+    --------
+    truerisk.methods.Cp : Mallows' Cp.
+    truerisk.methods.LeaveOneOut : Cross-validation with one fold per row.
+
     References
     ----------
     Craven and Wahba (1979), Smoothing noisy data with spline functions. Golub, Heath and Wahba
     (1979).
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> estimate = tr.estimate_risk(Ridge(), X, y, cv=tr.methods.GCV())
+    >>> estimate.method, round(estimate.value)
+    ('gcv', 3328)
     """
 
     word = "gcv"

@@ -48,6 +48,26 @@ class Holdout(Method):
     """One split: fit on `1 - test_share` of the rows, test on the rest.
 
     For zero-one loss the interval is the Beta posterior of the fitted rule's error rate.
+
+    Parameters
+    ----------
+    test_share : float, default=1/3
+        The share of the rows that is held out.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+
+    See Also
+    --------
+    truerisk.methods.MonteCarlo : Many random splits.
+    truerisk.methods.ThreeWay : Training, validation and test part.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.Holdout()))
+    risk 0.1000 (zero-one, holdout), 95 % interval [0.0305, 0.3038] (beta)
     """
 
     test_share: float = 1 / 3
@@ -82,6 +102,32 @@ class MonteCarlo(Averaged):
 
     The risks of all splits are stored in `split_risks`, which gives their whole distribution and
     not just the mean.
+
+    Parameters
+    ----------
+    splits_drawn : int, default=25
+        The number of random splits.
+    test_share : float, default=1/3
+        The share of the rows that is held out.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Holdout : One random split.
+    truerisk.methods.PairedHalves : Random splits with an interval from disjoint halves.
+    truerisk.methods.KFold : K-fold cross-validation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.MonteCarlo()))
+    risk 0.1200 (zero-one, monte-carlo), 95 % interval [0.0411, 0.1989] (corrected-t)
     """
 
     splits_drawn: int = 25
@@ -121,6 +167,30 @@ class ThreeWay(Method):
     The candidates are fitted on the training part and compared on the validation part. The winner
     is fitted again on both parts and tested once on the test part. `procedure` is this test. The
     candidates' values are their validation risks, the smallest of which is optimistic.
+
+    Parameters
+    ----------
+    validation_share : float, default=0.25
+        The share of the rows by which candidates are compared.
+    test_share : float, default=0.25
+        The share of the rows that is held out.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+
+    See Also
+    --------
+    truerisk.methods.Holdout : One random split.
+    truerisk.methods.Nested : Risk of choosing and fitting, by nested folds.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> grid = {"n_neighbors": [1, 5, 25]}
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=tr.methods.ThreeWay())
+    >>> print(curve.procedure)
+    risk 0.0667 (zero-one, three-way), 95 % interval [0.0155, 0.3023] (beta)
     """
 
     validation_share: float = 0.25
@@ -178,7 +248,7 @@ class ThreeWay(Method):
 
 @frozen
 class PairedHalves(Method):
-    r"""Monte-Carlo cross-validation whose interval comes from disjoint halves of the rows.
+    """Monte-Carlo cross-validation whose interval comes from disjoint halves of the rows.
 
     The value is the mean risk of `splits_drawn` random splits that hold out `test_share` of all
     rows. In addition, the rows are divided into two halves `pairs` times, and in each half as many
@@ -187,9 +257,33 @@ class PairedHalves(Method):
     (`conservative-z`). The method works with any loss, including AUC. It needs `splits_drawn` + 2 ·
     `pairs` · `splits_drawn` fits.
 
+    Parameters
+    ----------
+    splits_drawn : int, default=15
+        The number of random splits.
+    pairs : int, default=10
+        The number of divisions into two halves.
+    test_share : float, default=0.1
+        The share of the rows that is held out.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+
+    See Also
+    --------
+    truerisk.methods.MonteCarlo : Many random splits.
+    truerisk.methods.NestedInterval : K-fold cross-validation with the error of its mean.
+
     References
     ----------
     Nadeau and Bengio (2003), Inference for the generalization error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.PairedHalves()))
+    risk 0.1222 (zero-one, paired-halves), 95 % interval [0.0000, 0.2733] (conservative-z)
     """
 
     splits_drawn: int = 15
@@ -212,7 +306,20 @@ class PairedHalves(Method):
         return f"slightly pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        """Return the plan: repeat 0 splits all rows, 1 + 2 r and 2 + 2 r the halves of pair r."""
+        """Return the plan: repeat 0 splits all rows, 1 + 2 r and 2 + 2 r the halves of pair r.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        streams : Streams
+            The random streams of the call.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         if data.n_rows < 8:
             raise BadData(f"halves of {data.n_rows} rows are too small to train and test in.")
         builder = PlanBuilder(data.n_rows)

@@ -86,9 +86,29 @@ class AIC(LikelihoodCriterion):
     = n\log(2\pi\,\mathrm{RSS}/n) + n`; in classification :math:`-2\sum_i \log \hat p_{y_i}(x_i)`.
     Both equal the values of R's ``AIC`` for ``lm`` and ``glm``.
 
+    Parameters
+    ----------
+    per_row : bool, default=False
+        If True, for classes only, the criterion is divided by 2n, so that it is an estimate in log
+        loss.
+
+    See Also
+    --------
+    truerisk.methods.AICc : Akaike's criterion for small samples.
+    truerisk.methods.BIC : Schwarz' criterion.
+
     References
     ----------
     Akaike (1974), A new look at the statistical model identification.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> model = tr.models.LogisticPath(n_lambdas=5)
+    >>> estimate = tr.estimate_risk(model, X, y, cv=tr.methods.AIC())
+    >>> estimate.method, round(estimate.value, 3)
+    ('aic', 36.662)
     """
 
     name: ClassVar[str] = "aic"
@@ -109,10 +129,30 @@ class AICc(LikelihoodCriterion):
     n(n+p)/(n-p-2)` up to constants, and is unbiased. The document prints :math:`(n+p)/(n-p-2)`,
     where the factor n is missing.
 
+    Parameters
+    ----------
+    per_row : bool, default=False
+        If True, for classes only, the criterion is divided by 2n, so that it is an estimate in log
+        loss.
+
+    See Also
+    --------
+    truerisk.methods.AIC : Akaike's criterion.
+    truerisk.methods.BIC : Schwarz' criterion.
+
     References
     ----------
     Sugiura (1978). Hurvich and Tsai (1989), Regression and time series model selection in small
     samples.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> model = tr.models.LogisticPath(n_lambdas=5)
+    >>> estimate = tr.estimate_risk(model, X, y, cv=tr.methods.AICc())
+    >>> estimate.method, round(estimate.value, 3)
+    ('aicc', 37.091)
     """
 
     name: ClassVar[str] = "aicc"
@@ -133,9 +173,29 @@ class BIC(LikelihoodCriterion):
     It approximates minus twice the log of the probability of the data under the model, up to a
     constant. Hence it seeks the true model, not the smallest risk.
 
+    Parameters
+    ----------
+    per_row : bool, default=False
+        If True, for classes only, the criterion is divided by 2n, so that it is an estimate in log
+        loss.
+
+    See Also
+    --------
+    truerisk.methods.AIC : Akaike's criterion.
+    truerisk.methods.EBIC : Extended BIC.
+
     References
     ----------
     Schwarz (1978), Estimating the dimension of a model.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> model = tr.models.LogisticPath(n_lambdas=5)
+    >>> estimate = tr.estimate_risk(model, X, y, cv=tr.methods.BIC())
+    >>> estimate.method, round(estimate.value, 3)
+    ('bic', 42.945)
     """
 
     name: ClassVar[str] = "bic"
@@ -160,10 +220,31 @@ class EBIC(BIC):
     selected if the coefficient of any class is not 0). With `gamma` = 0 it is BIC. It requires a
     linear model, and is meant for models with few coefficients, such as those along an L1 path.
 
+    Parameters
+    ----------
+    per_row : bool, default=False
+        If True, for classes only, the criterion is divided by 2n, so that it is an estimate in log
+        loss.
+    gamma : float, default=0.5
+        The weight γ_e, from 0 to 1, of the penalty for the choice of features.
+
+    See Also
+    --------
+    truerisk.methods.BIC : Schwarz' criterion.
+
     References
     ----------
     Chen and Chen (2008), Extended Bayesian information criteria for model selection with large
     model spaces. Huttunen and Tohka (2015).
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> model = tr.models.LogisticPath(n_lambdas=5)
+    >>> estimate = tr.estimate_risk(model, X, y, cv=tr.methods.EBIC())
+    >>> estimate.method, round(estimate.value, 3)
+    ('ebic', 42.945)
     """
 
     gamma: float = 0.5

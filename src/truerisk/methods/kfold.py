@@ -34,6 +34,35 @@ class KFold(Averaged):
     (`average="fold"`; the two differ if folds have different sizes). With `repeats`, new folds are
     drawn each time. `stratify` balances the classes. Groups given with the data stay within one
     fold. `folds` gives the fold numbers instead of drawing them: `(n,)` or `(repeats, n)`.
+
+    Parameters
+    ----------
+    k : int, default=10
+        The number of folds.
+    repeats : int, default=1
+        How often new folds are drawn.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+    folds : array, shape (n_rows,) or (repeats, n_rows), optional
+        The fold numbers of the rows, instead of drawn ones.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.LeaveOneOut : Cross-validation with one fold per row.
+    truerisk.methods.Pairs : Risk of choosing and fitting, from one set of folds.
+    truerisk.methods.Blocks : Folds of whole blocks in space.
+    truerisk.methods.Forward : Forecasts of later rows.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.KFold()))
+    risk 0.1167 (zero-one, 10-fold), 95 % interval [0.0396, 0.2577] (beta-cv)
     """
 
     k: int = 10
@@ -64,7 +93,20 @@ class KFold(Averaged):
         return f"slightly pessimistic: each model sees {k} of the rows"
 
     def giving(self, need: Basis, interval: str) -> Method | None:
-        """Return nested cross-validation with these folds, or paired halves of equal test size."""
+        """Return nested cross-validation with these folds, or paired halves of equal test size.
+
+        Parameters
+        ----------
+        need : Basis
+            What the interval needs.
+        interval : str
+            Name of the interval.
+
+        Returns
+        -------
+        Method or None
+            The method, or None if no method provides it.
+        """
         if type(self) is not KFold:  # Subclasses test other rows, or reduce in another way.
             return None
         if need is Basis.PAIRS:
@@ -99,6 +141,36 @@ class ReversedKFold(KFold):
 
     It estimates how a learner performs with n/K training rows, tested on many rows. K = 2 is
     ordinary 2-fold CV. The risk is the mean over folds.
+
+    Parameters
+    ----------
+    k : int, default=10
+        The number of folds.
+    repeats : int, default=1
+        How often new folds are drawn.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+    folds : array, shape (n_rows,) or (repeats, n_rows), optional
+        The fold numbers of the rows, instead of drawn ones.
+    average : {"pooled", "fold"}, default="fold"
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold").
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+
+    References
+    ----------
+    Wallman MC (2005). Performance estimation in small sample parameter and classifier selection.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.ReversedKFold()))
+    risk 0.2611 (zero-one, reversed)
     """
 
     average: Average | None = "fold"
@@ -133,6 +205,19 @@ class LeaveOneOut(Averaged):
     """Cross-validation with one fold per row: nearly unbiased, n fits, often a high variance.
 
     Losses that rate whole test sets (AUC, F1) are computed once over all n pooled answers.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    truerisk.methods.ApproximateLeaveOneOut : Leave-one-out from one fit.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.LeaveOneOut()))
+    risk 0.1167 (zero-one, loo), 95 % interval [0.0396, 0.2577] (beta-cv)
     """
 
     word = "loo"

@@ -211,10 +211,36 @@ class NestedInterval(Method):
     the fold numbers instead of drawing them: `(n,)` or `(repeats, n)`. `split_risks` holds K² risks
     per repetition: entry i K + j is the risk in fold i of the fit without folds i and j.
 
+    Parameters
+    ----------
+    k : int, default=10
+        The number of folds.
+    repeats : int, default=50
+        How often new folds are drawn.
+    folds : array, shape (n_rows,) or (repeats, n_rows), optional
+        The fold numbers of the rows, instead of drawn ones.
+    bias : {"bates", "mlr3inferr"} or None, default="bates"
+        How the value is extrapolated to all rows; None leaves the K-fold mean.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    truerisk.methods.PairedHalves : Random splits with an interval from disjoint halves.
+
     References
     ----------
     Bates, Hastie and Tibshirani (2023), Cross-validation: what does it estimate and how well does
     it do it? Journal of the American Statistical Association.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.NestedInterval(5, repeats=3)))
+    risk 0.1053 (zero-one, ncv (3x5-fold)), 95 % interval [0.0000, 0.2590] (ncv)
     """
 
     k: int

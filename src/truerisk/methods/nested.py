@@ -40,6 +40,31 @@ class Nested(Procedure):
 
     If there is a single candidate, nothing is chosen, and only the outer risk is estimated, unless
     `compare` requests the inner risk as well (to choose among several families within each split).
+
+    Parameters
+    ----------
+    outer : str, int, Method or splitter, default="5-fold"
+        The splits that test.
+    inner : str, int, Method or splitter, default="5-fold"
+        The method that compares candidates within the training rows.
+    compare : bool, default=False
+        If True, a single candidate has an inner risk as well.
+
+    See Also
+    --------
+    truerisk.methods.Pairs : Risk of choosing and fitting, from one set of folds.
+    truerisk.methods.BootstrapBiasCorrected : K-fold cross-validation with a bootstrapped choice.
+    truerisk.methods.ThreeWay : Training, validation and test part.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> grid = {"n_neighbors": [1, 5, 25]}
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=tr.methods.Nested())
+    >>> print(curve.procedure)
+    risk 0.1333 (zero-one, nested (5-fold, inner 5-fold)), 95 % interval [0.0491, 0.2788] (beta-cv)
     """
 
     outer: Any = USUAL_FOLDS

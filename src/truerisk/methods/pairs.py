@@ -36,7 +36,7 @@ from truerisk.results.interval import Basis
 
 @frozen
 class Pairs(Procedure):
-    r"""The risk of "choose a setting, then fit", from one set of K folds.
+    """The risk of "choose a setting, then fit", from one set of K folds.
 
     Every candidate is fitted without each fold and without each pair of folds. The fits without one
     fold give each candidate's K-fold risk, by which a setting is chosen on all rows. Within outer
@@ -50,6 +50,31 @@ class Pairs(Procedure):
     how the tests are averaged, as in `KFold`. Row r of fold i is also predicted by the K − 1 fits
     of c(i) without i and j; the spread of these predictions shows how much the procedure depends on
     its training rows (`intervals/calibrated.py`).
+
+    Parameters
+    ----------
+    folds : str, int, Method or splitter, optional
+        The folds that compare and test. By default those of the search, or five folds.
+    compare : bool, default=False
+        If True, a single candidate has an inner risk as well.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Nested : Risk of choosing and fitting, by nested folds.
+    truerisk.methods.KFold : K-fold cross-validation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> grid = {"n_neighbors": [1, 5, 25]}
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=tr.methods.Pairs())
+    >>> print(curve.procedure)
+    risk 0.1333 (zero-one, pairs (5-fold)), 95 % interval [0.0512, 0.2724] (beta-cv)
     """
 
     folds: Any = None

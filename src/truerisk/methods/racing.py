@@ -153,7 +153,7 @@ def _by_group(amounts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
 
 @frozen
 class Racing(Method):
-    r"""K-fold cross-validation that drops hopeless settings early (a race; Kuhn, 2014).
+    """K-fold cross-validation that drops hopeless settings early (a race; Kuhn, 2014).
 
     The folds are processed one after the other. A setting is dropped if its losses so far make it
     improbable that it has the smallest risk on all rows: a difference of 0 from the best setting is
@@ -165,12 +165,34 @@ class Racing(Method):
     procedure that is applied, and `RacedPairs` estimates the risk of that procedure. `average` has
     the same meaning as in `KFold`.
 
+    Parameters
+    ----------
+    folds : str, int, Method or splitter, default="10-fold"
+        The folds over which the race runs.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+
     References
     ----------
     Maron O, Moore AW (1994). Hoeffding races: accelerating model selection search for
     classification and function approximation. Advances in Neural Information Processing Systems 6.
     Kuhn M (2014). Futility analysis in the cross-validation of machine learning models.
     arXiv:1405.6974.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(100, random_state=0)
+    >>> grid = {"n_neighbors": [1, 5, 15, 85]}
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=tr.methods.Racing())
+    >>> curve.best_params, curve.values.round(2).tolist()
+    ?
     """
 
     folds: Any = "10-fold"
@@ -201,7 +223,20 @@ class Racing(Method):
         return self.method
 
     def procedure(self, outer: Method, *, compare: bool) -> RacedPairs:
-        """Return the method that repeats the race in every outer training set of the pairs."""
+        """Return the method that repeats the race in every outer training set of the pairs.
+
+        Parameters
+        ----------
+        outer : Method
+            The requested outer splits, which must be pairs of the folds of the race.
+        compare : bool
+            If True, a single candidate is also compared.
+
+        Returns
+        -------
+        Method
+            The method.
+        """
         if not isinstance(outer, Pairs) or outer.folds is not None:
             raise Refusal(
                 f"'{self.word}' is tested in the pairs of its own folds, and '{outer.word}' was "
@@ -268,7 +303,26 @@ class Racing(Method):
         return in_every_loss(rate, loss, terms, answers)
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
-        """Return the answers of the race on all rows; a single candidate is tested on all folds."""
+        """Return the answers of the race on all rows; a single candidate is tested on all folds.
+
+        Parameters
+        ----------
+        ask : callable
+            Requests the answers to a plan.
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        plan : Plan
+            The fits and the questions that they answer.
+        terms : Terms
+            Confidence level, rule and further scores.
+
+        Returns
+        -------
+        Answers
+            The predictions of all candidates as far as they raced.
+        """
         # A race seeks the smallest risk, and may have dropped the candidate that another rule
         # chooses.
         if terms.n_candidates > 1 and terms.rule.word != "min":
@@ -284,7 +338,22 @@ class Racing(Method):
         return raced(_some(ask, plan, 0), plan, [order], terms.n_candidates, seen)[0]
 
     def seen(self, data: Data, loss: Loss, plan: Plan) -> Seen:
-        """Return the view that a race on this plan has of its answers."""
+        """Return the view that a race on this plan has of its answers.
+
+        Parameters
+        ----------
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        Seen
+            The view.
+        """
         assert isinstance(loss, RowLoss)
         average = self.method.average_of(loss)
         return Seen(data, loss, plan, average_weights(data, plan, average)[0])

@@ -46,9 +46,24 @@ class OutOfBag(Method):
     set contains copies. A row that every member drew cannot be predicted: such an ensemble is too
     small, and the fit is reported as failed.
 
+    See Also
+    --------
+    truerisk.methods.Bootstrap : Bootstrap estimates such as .632+.
+    truerisk.methods.ExactOutOfBag : Leave-one-out bootstrap without random error.
+
     References
     ----------
     Breiman (1996), Out-of-bag estimation. Breiman (2001), Random forests.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> forest = RandomForestClassifier(50, random_state=0)
+    >>> estimate = tr.estimate_risk(forest, X, y, cv=tr.methods.OutOfBag())
+    >>> estimate.method, estimate.n_fits
+    ('oob', 1)
     """
 
     word = "oob"
@@ -82,7 +97,18 @@ class OutOfBag(Method):
         return self.instead(interval) if need is Basis.SAMPLES else None
 
     def average_of(self, loss: Loss) -> Average:
-        """Return how a loss is averaged: all rows form one test set."""
+        """Return how a loss is averaged: all rows form one test set.
+
+        Parameters
+        ----------
+        loss : Loss
+            The loss to estimate.
+
+        Returns
+        -------
+        {"pooled"}
+            The average.
+        """
         return "pooled"
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -112,10 +138,25 @@ class ApproximateLeaveOneOut(Method):
 
     Steps before the learner in a pipeline are not fitted again; they were fitted on all rows.
 
+    See Also
+    --------
+    truerisk.methods.LeaveOneOut : Cross-validation with one fold per row.
+    truerisk.methods.GCV : Generalised cross-validation.
+
     References
     ----------
     Rad and Maleki (2020), A scalable estimate of the out-of-sample prediction error via approximate
     leave-one-out cross-validation, J. R. Statist. Soc. B 82.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> method = tr.methods.ApproximateLeaveOneOut()
+    >>> alo, loo = (tr.estimate_risk(RidgeClassifier(), X, y, cv=cv) for cv in (method, "loo"))
+    >>> round(alo.value, 4) == round(loo.value, 4), alo.n_fits, loo.n_fits
+    (True, 1, 60)
     """
 
     word = "alo"
@@ -141,7 +182,18 @@ class ApproximateLeaveOneOut(Method):
         return builder.build(TakenOutRows(np.zeros(1, dtype=np.int32)))
 
     def average_of(self, loss: Loss) -> Average:
-        """Return how a loss is averaged: all rows form one test set."""
+        """Return how a loss is averaged: all rows form one test set.
+
+        Parameters
+        ----------
+        loss : Loss
+            The loss to estimate.
+
+        Returns
+        -------
+        {"pooled"}
+            The average.
+        """
         return "pooled"
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

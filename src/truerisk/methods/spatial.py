@@ -37,6 +37,18 @@ class InSpace(Averaged):
 
         The options are those of `truerisk.report.plots.fold_map.draw_fold_map`: `y` as given to an
         estimate, `fold` (None for all at once), `random_state`, `ax`.
+
+        Parameters
+        ----------
+        block : array, shape (n_rows, 2)
+            The coordinates of the rows.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
         """
         return load_from_above("fold-map")(self, block, **options)
 
@@ -94,6 +106,32 @@ class Blocks(InSpace):
 
     Roberts DR et al. (2017). Cross-validation strategies for data with temporal, spatial,
     hierarchical, or phylogenetic structure. Ecography 40:913–929.
+
+    Parameters
+    ----------
+    k : int, default=5
+        The number of folds.
+    size : float, optional
+        The side of the cells, if `block=` gives coordinates. By default 25 squares cover the
+        bounding box.
+    stratify : bool, default=True
+        If True, each part has about the same shares of the classes.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Buffered : Blocks without the rows near them.
+    truerisk.methods.KFold : K-fold cross-validation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_field(200, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, block=X[:, :2], cv=tr.methods.Blocks()))
+    risk 0.2700 (zero-one, blocks-5), 95 % interval [0.1368, 0.4634] (spatial)
     """
 
     k: int = 5
@@ -137,6 +175,31 @@ class Buffered(InSpace):
 
     Le Rest K et al. (2014). Spatial leave-one-out cross-validation for variable selection in the
     presence of spatial autocorrelation. Global Ecology and Biogeography 23:811–820.
+
+    Parameters
+    ----------
+    radius : float, optional
+        The distance between training and test rows. By default the side of a cell.
+    k : int, optional
+        The number of folds of blocks. By default blocks are left out one by one.
+    size : float, optional
+        The side of the cells, if `block=` gives coordinates. By default 25 squares cover the
+        bounding box.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Blocks : Folds of whole blocks in space.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_field(200, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, block=X[:, :2], cv=tr.methods.Buffered(k=5)))
+    risk 0.3000 (zero-one, buffered (folds 5)), 95 % interval [0.1979, 0.4268] (spatial)
     """
 
     radius: float | None = None

@@ -29,6 +29,29 @@ class Splitter(Averaged):
 
     A number has the same meaning as `cv` in scikit-learn: that many folds of rows in their order,
     stratified if y holds classes.
+
+    Parameters
+    ----------
+    splitter : splitter or int
+        An object with ``split(X, y, groups)``, or a number of folds.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.GivenSplits : Given pairs of training and test rows.
+    truerisk.methods.KFold : K-fold cross-validation.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.model_selection import ShuffleSplit
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> method = tr.methods.Splitter(ShuffleSplit(10, random_state=0))
+    >>> tr.estimate_risk(GaussianNB(), X, y, cv=method).n_fits
+    10
     """
 
     splitter: Any
@@ -103,6 +126,30 @@ class GivenSplits(Averaged):
 
     Within an outer split the pairs are restricted to the outer training rows. A pair without test
     rows or without training rows is skipped.
+
+    Parameters
+    ----------
+    pairs : sequence of (train, test)
+        Row numbers, or masks, of the training and the test rows of each split.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Splitter : Splits of a scikit-learn splitter.
+    truerisk.methods.KFold : K-fold cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> even = np.arange(60) % 2 == 0
+    >>> method = tr.methods.GivenSplits([(even, ~even), (~even, even)])
+    >>> tr.estimate_risk(GaussianNB(), X, y, cv=method).method
+    '2 given splits'
     """
 
     pairs: tuple[tuple[Any, Any], ...]

@@ -33,6 +33,29 @@ class Subsampled(Averaged):
     because a risk with fewer training rows depends more on which rows they are. Class shares are
     preserved. Groups stay whole, and fill a subsample as nearly as they can. A training set of at
     most `n_train` rows is used as it is.
+
+    Parameters
+    ----------
+    n_train : int
+        The number of training rows.
+    of : str, int, Method or splitter, default="5-fold"
+        The method whose test sets are used.
+    draws : int, optional
+        The number of disjoint subsamples of each training set. By default as many as possible, but
+        at most 10.
+
+    See Also
+    --------
+    truerisk.methods.KFold : K-fold cross-validation.
+    learning_curve : Measure the risk at several sizes.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.Subsampled(20)))
+    risk 0.1333 (zero-one, 20 rows of 5-fold), 95 % interval [0.0557, 0.2596] (beta-cv)
     """
 
     n_train: int

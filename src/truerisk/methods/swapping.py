@@ -42,10 +42,30 @@ class Swapping(Method):
     probabilities. ``form="as-printed"`` is the document's rule for nearest neighbours. It counts
     each row whose majority is short, whether or not the row belongs to it; it is too large.
 
+    Parameters
+    ----------
+    n0 : float, default=10
+        The weight of the prior guess ½, in rows.
+    form : {"exact", "as-printed"}, default="exact"
+        The estimate above, or the rule for nearest neighbours as the document prints it.
+
+    See Also
+    --------
+    truerisk.methods.Apparent : Risk on the training rows.
+    truerisk.methods.LeaveOneOut : Cross-validation with one fold per row.
+
     References
     ----------
     Daudin and Mary-Huard, Model selection in classification: the swapping method. Efron (1986),
     How biased is the apparent error rate of a prediction rule? Efron (2004).
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=tr.methods.Swapping()))
+    risk 0.1083 (zero-one, swapping)
     """
 
     n0: float = 10

@@ -92,6 +92,39 @@ class Forward(InTime):
 
     Tashman LJ (2000). Out-of-sample tests of forecasting accuracy: an analysis and review.
     International Journal of Forecasting 16:437–450.
+
+    Parameters
+    ----------
+    k : int, default=5
+        The number of forecasts.
+    gap : number or timedelta64, default=0
+        The time between the training rows and the test rows. It is in the unit of `time=`, or a
+        number of rows without it.
+    window : number or timedelta64, optional
+        The length of the training window. By default it begins with the first row. It is in the
+        unit of `time=`, or a number of rows without it.
+    horizon : number or timedelta64, optional
+        The duration of a test set. By default each test set has n // (K + 1) rows. It is in the
+        unit of `time=`, or a number of rows without it.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Purged : Time periods without the rows around them.
+    risk_over_time : Look at losses over time.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> load = tr.datasets.make_daily_load
+    >>> X, y = load(365, random_state=0)
+    >>> method = tr.methods.Forward(3)
+    >>> est = tr.estimate_risk(Ridge(), X, y, time=load.dates(365), cv=method)
+    >>> est.method, est.n_fits, est.ordered
+    ('forward-3', 3, True)
     """
 
     k: int = 5
@@ -142,6 +175,36 @@ class Purged(InTime):
     not change. For the risk of forecasts use `Forward`.
 
     López de Prado M (2018). Advances in Financial Machine Learning, chapter 7. Wiley.
+
+    Parameters
+    ----------
+    k : int, default=5
+        The number of time periods.
+    purge : number or timedelta64, default=0
+        The distance between training and test rows, before and after. It is in the unit of `time=`,
+        or a number of rows without it.
+    embargo : number or timedelta64, default=0
+        The further distance of training rows after the test rows. It is in the unit of `time=`, or
+        a number of rows without it.
+    average : {"pooled", "fold"}, optional
+        How the tests are averaged: over all rows together ("pooled"), or first within each fold
+        ("fold"). By default as the loss requires.
+
+    See Also
+    --------
+    truerisk.methods.Forward : Forecasts of later rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> load = tr.datasets.make_daily_load
+    >>> X, y = load(365, random_state=0)
+    >>> method = tr.methods.Purged(5, purge=np.timedelta64(7, "D"))
+    >>> est = tr.estimate_risk(Ridge(), X, y, time=load.dates(365), cv=method)
+    >>> est.method, est.n_fits, est.ordered
+    ('purged-5 (purge 7 days)', 5, True)
     """
 
     k: int = 5

@@ -42,7 +42,29 @@ def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that a user asked for."""
+    """Return the method that a user requested.
+
+    Parameters
+    ----------
+    given : str, int, Method, splitter or iterable of (train, test)
+        The argument `cv=` of a verb.
+
+    Returns
+    -------
+    Method
+        The method.
+
+    See Also
+    --------
+    truerisk.methods.names : List the names of methods.
+    truerisk.extend.Method : Base class of methods.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.methods.as_method("5-fold")
+    KFold(k=5, repeats=1, stratify=True, average=None)
+    """
     if isinstance(given, Method):
         return given
     if isinstance(given, str):

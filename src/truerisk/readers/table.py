@@ -41,36 +41,58 @@ class NoFeatures(BadData):
 
 @frozen(eq=False)
 class Table(Brief):
-    """Features and target of a file.
+    r"""Features and target of a file, as `read_table` returns them.
 
-    Attributes
+    Parameters
     ----------
-    X : float64 array (n_rows, n_features)
-        Numbers as they are, text as positions in its sorted levels, missing cells as NaN.
-    y : array (n_rows,)
-        Integers or text for a classification, floats for a regression; of an outcome in time
-        pairs of whether the event came and a time, as scikit-survival has them.
-    target, task : str
-        The name of the target, or of the event, and "classification", "regression" or "survival".
+    X : array of float, shape (n_rows, n_features)
+        The features: numbers as they are, text as positions in its sorted levels, missing cells as
+        NaN.
+    y : array, shape (n_rows,)
+        Integers or text for a classification, floats for a regression. For an outcome in time pairs
+        of an event indicator and a time, as in scikit-survival.
+    target : str
+        Name of the target, or of the event.
+    task : {"classification", "regression", "survival"}
+        The task.
     feature_names : tuple of str
-    kinds : tuple of "number" or "text"
+        Names of the features.
+    kinds : tuple of {"number", "text"}
+        The kind of each feature.
     levels : tuple of tuples of str
         The levels of each text column; empty for numbers.
     missing : tuple of int
-        Missing cells of each feature.
+        The number of missing cells of each feature.
     left_out : tuple of str
-        Columns that carry nothing and are no features.
-    reasons : tuple of str
-        Of each of these, what it is, such as "is constant".
+        Columns that carry no information and are no features.
     notes : tuple of str
         What was inferred or left out, one sentence each.
-    groups, time : arrays (n_rows,) of text, optional
-        The cells of the columns that were named so; they are no features.
-    block : array of text, optional
-        The cells of the columns that say where a row was taken: (n_rows,) of one, labels; else
-        (n_rows, columns), coordinates. They are no features.
-    dates : dict of arrays (n_rows,) of text
-        The cells of columns of dates that were left out, since every row has one of its own.
+    groups : array, shape (n_rows,), optional
+        The cells of the column that names groups; it is no feature.
+    time : array, shape (n_rows,), optional
+        The cells of the column of times; it is no feature.
+    block : array, optional
+        The cells of the columns of places, which are no features: labels (n_rows,) of one column,
+        or coordinates (n_rows, n_columns).
+    reasons : tuple of str, optional
+        The reason why each column was left out, such as "is constant".
+    dates : mapping of str to array, optional
+        The cells of date columns that were left out because every row has a date of its own.
+
+    See Also
+    --------
+    truerisk.datasets.read_table : Read a table from a file.
+
+    Examples
+    --------
+    >>> import tempfile, truerisk as tr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/table.csv"
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("age,colour,ill\n31,red,no\n45,blue,yes\n52,red,yes\n28,blue,no\n")
+    ...     table = tr.datasets.read_table(path, "ill")
+    >>> table.X[0].tolist(), str(table.y[0]), table.kinds
+    ([31.0, 1.0], 'no', ('number', 'text'))
     """
 
     X: NDArray[np.float64]
@@ -96,29 +118,32 @@ class Table(Brief):
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return len(self.y)
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.feature_names)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, 0 where there are none."""
+        """Number of classes, or 0 if there are none."""
         return len(np.unique(self.y)) if self.task == "classification" else 0
 
     @property
     def n_missing(self) -> int:
+        """Number of missing cells of all features."""
         return sum(self.missing)
 
     @property
     def numeric(self) -> tuple[int, ...]:
-        """Positions of the columns of numbers."""
+        """Positions of the numeric columns."""
         return tuple(j for j, kind in enumerate(self.kinds) if kind == "number")
 
     @property
     def text(self) -> tuple[int, ...]:
-        """Positions of the columns of text."""
+        """Positions of the text columns."""
         return tuple(j for j, kind in enumerate(self.kinds) if kind == "text")
 
 
@@ -136,7 +161,7 @@ def read_table(
     max_cells: int = MAX_CELLS,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Read a table of named columns: CSV, TSV, ARFF, LIBSVM, Parquet or Arrow.
+    r"""Read a table of named columns: CSV, TSV, ARFF, LIBSVM, Parquet or Arrow.
 
     Text files are UTF-8, plain or packed by gzip, bzip2, xz or zip. Parquet and Arrow need polars
     (``pip install 'truerisk[io]'``). A LIBSVM file (.libsvm, .svmlight, .svm) has the target
@@ -144,36 +169,62 @@ def read_table(
 
     Parameters
     ----------
-    path : str or path
+    path : path
+        The file.
     target : str, optional
         The column to predict.
-    event, time_to_event : str, optional
-        Instead: the columns of whether the event came, 1 or 0, true or false, and of the time
-        until it, or until the row was last seen without it. ``"status=dead"`` names the label of
-        the event in a column of two others.
+    event : str, optional
+        For an outcome in time, instead of `target`: the column that holds whether the event
+        happened, 1 or 0, true or false. ``"status=dead"`` names the label of the event in a column
+        with two labels.
+    time_to_event : str, optional
+        For an outcome in time: the column of the time until the event, or until the row was last
+        observed without it.
     groups : str, optional
-        The column that says which rows belong together, such as those of one patient. It is
-        no feature. Of a LIBSVM file it may be ``qid``.
+        The column of groups of rows that belong together, such as the rows of one patient. It is no
+        feature. In a LIBSVM file it may be ``qid``.
     time : str, optional
-        The column that says when a row was taken; no feature.
+        The column of the times of the rows. It is no feature.
     block : sequence of str, optional
-        The columns of coordinates, or the one column of labels of blocks; no features.
-    target_type : "classification" or "regression", optional
-        By default text is classified, integers with at most ten different values too,
-        and all other numbers are regressed on.
+        The columns of coordinates, or the column of labels of blocks. They are no features.
+    target_type : {"classification", "regression"}, optional
+        The task. By default text is classified, integers with at most ten different values as well,
+        and all other numbers are regression targets.
     delimiter : str, optional
-        By default a comma for .csv, a tab for .tsv and .tab, else the one of , ; tab |
-        that splits the first rows evenly.
-    max_cells, max_bytes : int
-        Caps on the cells and on the decompressed bytes; beyond them the file is refused
-        before it is held in memory.
+        The delimiter of cells. The default is a comma for .csv, a tab for .tsv and .tab, otherwise
+        the one of , ; tab | that splits the first rows evenly.
+    max_cells : int, default=10000000
+        The largest number of cells. A larger file is refused before it is held in memory.
+    max_bytes : int, default=268435456
+        The largest number of decompressed bytes. A larger file is refused before it is held in
+        memory.
+
+    Returns
+    -------
+    Table
+        Features, target, and notes on what was inferred.
 
     Raises
     ------
     BadData
-        One sentence: what is wrong, on which line or column, what to do.
+        If the file cannot be read: one sentence with the error, its line or column, and a remedy.
     UnknownName
-        The file has no column of a name that was given; the closest one is named.
+        If the file has no column with a given name; the message contains the closest name.
+
+    See Also
+    --------
+    truerisk.datasets.load : Return a bundled data set.
+
+    Examples
+    --------
+    >>> import tempfile, truerisk as tr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/table.csv"
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("age,colour,ill\n31,red,no\n45,blue,yes\n52,red,yes\n28,blue,no\n")
+    ...     table = tr.datasets.read_table(path, target="ill")
+    >>> table.feature_names, table.task
+    (('age', 'colour'), 'classification')
     """
     if not isinstance(path, str | os.PathLike):
         raise BadArgument(f"{mention('path', path)}: give the path of a file.")

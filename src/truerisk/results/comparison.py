@@ -33,16 +33,65 @@ class Equivalence(Protocol):
 
 @frozen
 class Comparison(Record):
-    """Comparison of two rules: `difference` is a minus b, on the scale of `scoring`.
+    """Comparison of two learners: the difference of their risks, a minus b.
 
-    `value` is the same number. A negative difference of losses favours a; for scores, where
-    `greater_is_better`, a positive one does. `names` are those of a and b. `p_value` is the
-    two-sided p-value of the hypothesis that the two risks are equal. `better` and `worse` are the
-    posterior probabilities that a is better, or worse, than b by more than `rope`; `equivalent` is
-    the probability of neither. `probability` is the posterior probability that the rule with the
-    better result here is better by more than `rope`. Fields that a test does not provide are None,
-    and `notes` tell what the data did not allow. `assumed` lists the assumptions under which the
-    numbers are valid. `details` holds further numbers.
+    A negative difference of losses favours a; so does a positive difference of scores. Fields that
+    a test does not provide are None.
+
+    Parameters
+    ----------
+    test : str
+        Name of the test.
+    difference : float
+        The risk of a minus that of b, on the scale of `scoring`.
+    n_pairs : int
+        The number of paired losses or splits.
+    scoring : str, optional
+        Name of the loss or score.
+    std_error : float, optional
+        The standard error of the difference.
+    statistic : float, optional
+        The test statistic.
+    df : int or float, optional
+        The degrees of freedom of the statistic.
+    p_value : float, optional
+        The two-sided p-value of the hypothesis that the two risks are equal.
+    interval : Interval, optional
+        The interval of the difference.
+    rope : float, optional
+        Risks that differ by at most this amount are practically equal.
+    better : float, optional
+        The posterior probability that a is better than b by more than `rope`.
+    equivalent : float, optional
+        The posterior probability that the two differ by at most `rope`.
+    worse : float, optional
+        The posterior probability that a is worse than b by more than `rope`.
+    details : mapping of str to number, optional
+        Further numbers of the test.
+    assumed : tuple of str, optional
+        The assumptions under which the numbers are valid.
+    notes : tuple of str, optional
+        What the data did not allow.
+    names : tuple of str, default=("a", "b")
+        The names of a and b.
+    greater_is_better : bool, default=False
+        True if the difference is one of scores.
+
+    See Also
+    --------
+    compare : Compute a comparison.
+    compare_many : Compare methods over many data sets.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_difficult(100, random_state=0)
+    >>> a, b = (tr.estimate_risk(m, X, y) for m in (GaussianNB(), KNeighborsClassifier()))
+    >>> c = tr.compare(a, b)
+    >>> c.test, round(c.value, 2), c.exceeds_noise
+    ('nadeau-bengio', 0.19, True)
     """
 
     schema: ClassVar[str] = "truerisk.comparison/2"
@@ -97,6 +146,16 @@ class Comparison(Record):
         """Return the difference of two losses as the difference of the underlying scores.
 
         The probabilities do not change, since they refer to the better rule.
+
+        Parameters
+        ----------
+        greater_is_better : bool, default=True
+            False returns the comparison unchanged.
+
+        Returns
+        -------
+        Comparison
+            The comparison on the scale of scores.
         """
         if not greater_is_better or self.greater_is_better:
             return self
@@ -121,7 +180,24 @@ class Comparison(Record):
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
     def by_t(self, error: float, df: float, asked: Equivalence, interval: str) -> Comparison:
-        """Return the comparison with test, interval and posterior by Student's t."""
+        """Return the comparison with test, interval and posterior by Student's t.
+
+        Parameters
+        ----------
+        error : float
+            The standard error of the difference.
+        df : float
+            The degrees of freedom.
+        asked : Equivalence
+            The confidence level and the region of practical equivalence.
+        interval : str
+            Name of the interval.
+
+        Returns
+        -------
+        Comparison
+            The completed comparison.
+        """
         from scipy.special import stdtr, stdtrit
 
         mean, of_losses, rope = self.difference, self._loss_difference, asked.rope
@@ -142,7 +218,18 @@ class Comparison(Record):
         )
 
     def shows_worse(self, level: float) -> bool:
-        """Return True if the one-sided interval of this level shows that a is worse."""
+        """Return True if the one-sided interval of this level shows that a is worse.
+
+        Parameters
+        ----------
+        level : float
+            The confidence level.
+
+        Returns
+        -------
+        bool
+            True if 0 lies below the one-sided interval; False without a standard error.
+        """
         from scipy.special import stdtrit
 
         if not self.std_error or self.df is None:
@@ -150,11 +237,35 @@ class Comparison(Record):
         return bool(self._loss_difference > stdtrit(self.df, level) * self.std_error)
 
     def noting(self, *notes: str) -> Comparison:
-        """Return the comparison with further notes."""
+        """Return the comparison with further notes.
+
+        Parameters
+        ----------
+        *notes : str
+            The notes to add.
+
+        Returns
+        -------
+        Comparison
+            The comparison with these notes after its own.
+        """
         return replace(self, notes=(*self.notes, *notes))
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the difference and a line at 0, and `others` by name (needs matplotlib)."""
+        """Draw the difference and a line at 0, and `others` by name (needs matplotlib).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:

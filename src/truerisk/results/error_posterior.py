@@ -38,13 +38,35 @@ class Measures(NamedTuple):
 
 @frozen
 class ErrorPosterior(Shown):
-    r"""Posterior of the true error, given `errors` in `n` independent *test* rows.
+    """Posterior of the true error, given `errors` in `n` independent *test* rows.
 
     With the prior Beta(a, b) the posterior is Beta(errors + a, n − errors + b); the default prior
     is flat. Wallman's four measures of a rule are `upper(.95)`, `mass_above(.5)`, `second_moment()`
     and `errors / n`. (His text says that n is the training size; it is the test size. His
     "exponentially increasing cost" is quadratic: E[error²].)
 
+    Parameters
+    ----------
+    errors : float
+        The number of errors.
+    n : float
+        The number of independent test rows.
+    prior : tuple of float, default=(1, 1)
+        The parameters a and b of the Beta prior.
+    of : str, optional
+        What the posterior refers to, in words. By default one fixed rule.
+
+    See Also
+    --------
+    plan_sample : Plan the number of test rows for such an interval.
+    bayesian_error : Estimate the error of a linear rule without test rows.
+
+    References
+    ----------
+    Wallman MC (2005). Performance estimation in small sample parameter and classifier selection.
+
+    Examples
+    --------
     >>> post = ErrorPosterior(6, 60)
     >>> round(post.mean, 6), round(post.upper(0.95), 9), f"{post.mass_above(0.5):.6e}"
     (0.112903, 0.184929799, '2.690307e-11')
@@ -66,6 +88,20 @@ class ErrorPosterior(Shown):
         made them; this is not the posterior of any single rule, and it ignores that the training
         sets overlap. `of` tells which case applies.
 
+        Parameters
+        ----------
+        estimate : RiskEstimate
+            An estimate with zero-one loss.
+        prior : tuple of float, default=(1, 1)
+            The parameters of the Beta prior.
+
+        Returns
+        -------
+        ErrorPosterior
+            The posterior.
+
+        Examples
+        --------
         >>> import truerisk as tr
         >>> from sklearn.naive_bayes import GaussianNB
         >>> X, y = tr.datasets.make_simple(60, random_state=0)
@@ -112,16 +148,24 @@ class ErrorPosterior(Shown):
 
     @property
     def mean(self) -> float:
+        """Posterior mean of the true error."""
         a, b = self._parameters
         return a / (a + b)
 
     @property
     def std(self) -> float:
+        """Posterior standard deviation of the true error."""
         a, b = self._parameters
         return float(np.sqrt(a * b / (a + b + 1)) / (a + b))
 
     def second_moment(self) -> float:
-        """Return E[error²], the expected quadratic cost."""
+        """Return E[error²], the expected quadratic cost.
+
+        Returns
+        -------
+        float
+            The posterior mean of the squared error.
+        """
         a, b = self._parameters
         return a * (a + 1) / ((a + b) * (a + b + 1))
 
@@ -130,7 +174,18 @@ class ErrorPosterior(Shown):
     @overload
     def cdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def cdf(self, e: Any) -> Any:
-        """Return P(error ≤ e)."""
+        """Return P(error ≤ e).
+
+        Parameters
+        ----------
+        e : float or array
+            Error rates.
+
+        Returns
+        -------
+        float or array
+            The probability that the true error is at most e.
+        """
         from scipy.special import betainc
 
         return betainc(*self._parameters, np.clip(_rates(e), 0, 1))[()]
@@ -140,7 +195,18 @@ class ErrorPosterior(Shown):
     @overload
     def mass_above(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def mass_above(self, e: Any) -> Any:
-        """Return P(error > e), computed in its own tail, so that it is exact even at 1e-26."""
+        """Return P(error > e), computed in its own tail, so that it is exact even at 1e-26.
+
+        Parameters
+        ----------
+        e : float or array
+            Error rates.
+
+        Returns
+        -------
+        float or array
+            The probability that the true error exceeds e.
+        """
         from scipy.special import betainc
 
         a, b = self._parameters
@@ -151,7 +217,18 @@ class ErrorPosterior(Shown):
     @overload
     def pdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def pdf(self, e: Any) -> Any:
-        """Return the density at e."""
+        """Return the density at e.
+
+        Parameters
+        ----------
+        e : float or array
+            Error rates.
+
+        Returns
+        -------
+        float or array
+            The posterior density at e.
+        """
         from scipy.special import betaln, xlog1py, xlogy
 
         a, b = self._parameters
@@ -162,17 +239,50 @@ class ErrorPosterior(Shown):
         return np.where(inside, density, 0.0)[()]
 
     def quantile(self, probability: float) -> float:
-        """Return the error that is not exceeded with this probability."""
+        """Return the error that is not exceeded with this probability.
+
+        Parameters
+        ----------
+        probability : float
+            A probability from 0 to 1.
+
+        Returns
+        -------
+        float
+            The quantile of the true error.
+        """
         if not (isinstance(probability, Real) and 0 <= probability <= 1):
             raise BadData(f"probability {probability!r} is not between 0 and 1.")
         return float(beta_quantile(*self._parameters, probability))
 
     def upper(self, level: float = 0.95) -> float:
-        """Return the one-sided bound below which the true error lies with this probability."""
+        """Return the one-sided bound below which the true error lies with this probability.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
         return self.quantile(level)
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed credible interval."""
+        """Return the equal-tailed credible interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The confidence level.
+
+        Returns
+        -------
+        Interval
+            The interval, with equal probability below and above it.
+        """
         check_level("level", level)
         tail = (1 - level) / 2
         return Interval(self.quantile(tail), self.quantile(1 - tail), "beta", level)
@@ -180,6 +290,19 @@ class ErrorPosterior(Shown):
     def measures(self, level: float = 0.95) -> Measures:
         """Return Wallman's (ub), (50 %), (q2) and (err), four measures of the result of a test.
 
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability of the upper bound (ub).
+
+        Returns
+        -------
+        Measures
+            The upper bound, the probability of an error above 50 %, the expected squared error and
+            the error rate.
+
+        Examples
+        --------
         >>> ErrorPosterior(15, 150).measures().ub < ErrorPosterior(6, 60).measures().ub
         True
         """
@@ -189,7 +312,20 @@ class ErrorPosterior(Shown):
         return Measures(self.upper(level), above, self.second_moment(), self.errors / self.n)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the density (needs matplotlib), together with `others`, posteriors by name."""
+        """Draw the density (needs matplotlib), together with `others`, posteriors by name.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("posterior")(self, ax=ax, **options)
 
     def __str__(self) -> str:

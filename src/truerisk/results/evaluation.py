@@ -46,6 +46,46 @@ class Tested:
     them, for example by the logarithm of the value. `table` holds the named numbers from which the
     value was computed. `influences` holds the influence of each row on the value, for differences
     of two values. `findings` were noticed in the answers; the notes contain them as well.
+
+    Parameters
+    ----------
+    value : float
+        The risk, as a loss.
+    std_error : float, optional
+        The standard error of the value.
+    interval : Interval, optional
+        The interval of the value.
+    losses : array, optional
+        The losses of single rows.
+    loss_rows : array of int, optional
+        The row of each loss.
+    split_risks : array, optional
+        The risk in each fold or split.
+    notes : tuple of str, optional
+        Notes for the reader.
+    later : LazyInterval, optional
+        Computes the standard error and the interval on demand, if that takes longer than everything
+        else.
+    rank : float, optional
+        Orders candidates if the values themselves are too small to distinguish them, for example
+        the logarithm of the value.
+    table : mapping of str to float, optional
+        The named numbers from which the value was computed.
+    influences : Influences, optional
+        The influence of each row on the value, for differences of two values.
+    findings : tuple of Finding, optional
+        What was noticed in the predictions; the notes contain it as well.
+
+    See Also
+    --------
+    truerisk.extend.tested_by_average : Compute such risks as means of losses.
+    RiskEstimate : The estimate that users get.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Tested
+    >>> Tested(0.25, notes=("a note",)).value
+    0.25
     """
 
     value: float
@@ -62,11 +102,23 @@ class Tested:
     findings: tuple[Finding, ...] = ()
 
     def read_std_error(self) -> float | None:
-        """Return the standard error, computed now if it was deferred."""
+        """Return the standard error, computed now if it was deferred.
+
+        Returns
+        -------
+        float or None
+            The standard error, or None if there is none.
+        """
         return self.std_error if self.later is None else self.later.std_error()
 
     def read_interval(self) -> Interval | None:
-        """Return the interval, computed now if it was deferred."""
+        """Return the interval, computed now if it was deferred.
+
+        Returns
+        -------
+        Interval or None
+            The interval, or None if there is none.
+        """
         return self.interval if self.later is None else self.later.interval()
 
 
@@ -171,14 +223,44 @@ class Winners:
 
 @frozen(eq=False)
 class Evaluation:
-    """The result of a method: a risk per candidate and, if it tunes, the risk of the procedure.
+    """Result of a method: a risk per candidate and, if it tunes, the risk of the procedure.
 
-    `tested[c]` is candidate c's estimate. `procedure` is the honest risk of "tune, then fit" as a
-    whole (nested, three-way). `units` are its outer splits, and `winners` the candidates tested in
-    every question of `answers`. `shaken` holds answers of the same winners to the same rows by
-    models that lack further training rows, if the method has them. `scores` are the evaluations in
-    further losses of the same fits, if the terms request them; all choices are made by the first
-    loss.
+    Parameters
+    ----------
+    plan : Plan
+        The plan that was answered.
+    tested : sequence of Tested
+        The estimate of each candidate.
+    n_fits : int
+        The number of fits.
+    procedure : Tested, optional
+        The honest risk of "tune, then fit" as a whole (nested, three-way).
+    units : tuple of OuterSplit, optional
+        The outer splits of the procedure.
+    winners : Winners, optional
+        The candidate that was tested in each question of `answers`.
+    answers : Answers, optional
+        The predictions behind the estimates.
+    shaken : Answers, optional
+        Predictions of the same winners for the same rows by models that lack further training rows,
+        if the method has them.
+    scores : tuple of Evaluation, optional
+        The evaluations in further losses of the same fits, if the terms request them. All choices
+        are made by the first loss.
+
+    See Also
+    --------
+    truerisk.extend.Method.evaluate : The method that returns it.
+    truerisk.extend.Tested : One risk.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Evaluation, PlanBuilder, Tested
+    >>> builder = PlanBuilder(4)
+    >>> first, second = builder.partition([0, 0, 1, 1])
+    >>> builder.ask(train=(first, ()), test=(second, ()))
+    >>> Evaluation(builder.build(), [Tested(0.25)], n_fits=1).tested[0].value
+    0.25
     """
 
     plan: Plan

@@ -27,6 +27,17 @@ class Basis(Enum):
 
     An interval declares which of these it needs; a loss, a table, a method and its drawn plan
     declare which of them they provide.
+
+    See Also
+    --------
+    truerisk.extend.Needs : What an interval needs, as a tuple of these.
+    truerisk.extend.IntervalForm : The class that declares its needs.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Basis
+    >>> Basis.ROW_LOSSES.value
+    'losses of single rows'
     """
 
     ROW_LOSSES = "losses of single rows"
@@ -79,7 +90,33 @@ def quantile_of_t(level: float, degrees: float) -> float:
 
 @frozen
 class Interval:
-    """The interval from `low` to `high`, computed by `method`, at `confidence_level`."""
+    """Interval of a number, with the method that computed it and its confidence level.
+
+    Parameters
+    ----------
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+    method : str
+        Name of the interval, such as "beta-cv".
+    confidence_level : float, default=0.95
+        The nominal coverage.
+
+    See Also
+    --------
+    RiskEstimate : Estimate with an interval.
+    truerisk.intervals.names : List the names of intervals.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Interval
+    >>> interval = Interval(0.125, 0.25, "wald")
+    >>> print(interval)
+    [0.1250, 0.2500]
+    >>> interval.width
+    0.125
+    """
 
     low: float
     high: float
@@ -101,17 +138,49 @@ class Interval:
         level: float,
         ends: tuple[float, float] = (-inf, inf),
     ) -> Interval:
-        """Return the normal interval around a value, cut to the `ends` of possible values."""
+        """Return the normal interval around a value, cut to the `ends` of possible values.
+
+        Parameters
+        ----------
+        value : float
+            The centre of the interval.
+        error : float
+            The standard error of the value.
+        method : str
+            Name of the interval.
+        level : float
+            The confidence level.
+        ends : tuple of float, default=(-inf, inf)
+            The smallest and the largest possible value.
+
+        Returns
+        -------
+        Interval
+            The interval.
+        """
         half = normal_quantile(level) * error
         return cls(max(value - half, ends[0]), min(value + half, ends[1]), method, level)
 
     @property
     def width(self) -> float:
+        """Width of the interval."""
         return self.high - self.low
 
     def below(self, perfect: float) -> Interval:
         """Return the interval of `perfect` minus the value: that of a score, given that of a loss.
 
+        Parameters
+        ----------
+        perfect : float
+            The score of a perfect model, such as 1 for the AUC.
+
+        Returns
+        -------
+        Interval
+            The interval of the score.
+
+        Examples
+        --------
         >>> print(Interval(0.02, 0.1, "logit-cv").below(1.0))
         [0.9000, 0.9800]
         """
@@ -187,6 +256,18 @@ class WithInterval:
     def named(self, name: str) -> dict[str, float | None]:
         """Return the value under its name, and the ends of its interval under derived names.
 
+        Parameters
+        ----------
+        name : str
+            The name of the number.
+
+        Returns
+        -------
+        dict of str to float or None
+            The value and the ends of its interval.
+
+        Examples
+        --------
         >>> Reported(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
         {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
         """
@@ -331,7 +412,20 @@ class OnScale(WithInterval):
         return self.scale.interval(self.interval)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
-        """Return the same number on another scale, with other fields replaced."""
+        """Return the same number on another scale, with other fields replaced.
+
+        Parameters
+        ----------
+        scale : Scale
+            The new scale: a loss or a score.
+        **names
+            Fields to replace, such as `scoring`.
+
+        Returns
+        -------
+        OnScale
+            The number on the new scale.
+        """
         stated: dict[str, Any] = {
             "value": scale.value(self.loss_value),
             "interval": scale.interval(self.loss_interval),

@@ -65,13 +65,41 @@ class ExpectedRisk(OnScale):
 
 @frozen(eq=False)
 class LearningCurve(Record):
-    """Risks at several numbers of training rows, and the law a + b n^−c that losses follow.
+    """Result of `learning_curve`: risks at several training sizes, and the law that they follow.
 
-    `sizes` are the mean numbers of training rows of the fits. `estimates` are the risks there, on
-    the same tested rows, with the `covariance` of their errors (None if `lacking` gives a reason).
-    `lower` and `upper` are the least and the largest loss. `law` is None if it does not fit or has
-    no covariance; `lacking` then gives the reason, and the curve has no band and is not
-    extrapolated.
+    Losses follow a + b n^−c. `law` is None if this law does not fit or has no covariance; `lacking`
+    then gives the reason, and the curve has no band and is not extrapolated.
+
+    Parameters
+    ----------
+    sizes : array of float
+        The mean numbers of training rows of the fits.
+    estimates : tuple of RiskEstimate
+        The risks at these sizes, on the same tested rows.
+    covariance : array or None
+        The covariance matrix of the errors of these risks; None if `lacking` gives a reason.
+    confidence_level : float
+        The nominal coverage of the intervals and of the band.
+    lower : float or None, default=0.0
+        The smallest possible loss.
+    upper : float, optional
+        The largest possible loss.
+    lacking : str, optional
+        The reason why there is no law.
+
+    See Also
+    --------
+    learning_curve : Measure a learning curve.
+    plan_sample : Plan test rows, from a learning curve.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_difficult(80, random_state=0)
+    >>> curve = tr.learning_curve(GaussianNB(), X, y, sizes=[10, 20, 40, 64])
+    >>> curve.sizes.tolist(), curve.values.shape
+    ([10.0, 20.0, 40.0, 64.0], (4,))
     """
 
     schema: ClassVar[str] = "truerisk.learning-curve/2"
@@ -149,6 +177,16 @@ class LearningCurve(Record):
         """Return the expected risk with `n` training rows, up to four times the measured sizes.
 
         Its interval is the band of the law at `n`, for the mean risk over training sets.
+
+        Parameters
+        ----------
+        n : float
+            The number of training rows.
+
+        Returns
+        -------
+        ExpectedRisk
+            The expected risk with its interval.
         """
         if not is_number(n) or not n > 0:
             raise BadArgument(f"curve.at({shown(n)}): give a number of training rows.")
@@ -175,7 +213,13 @@ class LearningCurve(Record):
         return len(self.sizes)
 
     def to_frame(self) -> Any:
-        """Return a frame with a row per size: value, error, interval, and the band of the law."""
+        """Return a frame with a row per size: value, error, interval, and the band of the law.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
+        """
         band = [None if self.law is None else self.at(size) for size in self.sizes]
         estimates = self.estimates
         return frame_of(
@@ -193,7 +237,20 @@ class LearningCurve(Record):
         )
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the risks, the law and its band (needs matplotlib), up to `to` training rows."""
+        """Draw the risks, the law and its band (needs matplotlib), up to `to` training rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:

@@ -31,7 +31,25 @@ LARGEST_COUNT = 2**53
 
 @frozen
 class Range:
-    """The numbers from `low` to `high`."""
+    """Annotation of a number: the range from `low` to `high`.
+
+    Parameters
+    ----------
+    low : float
+        The smallest number.
+    high : float
+        The largest number.
+
+    See Also
+    --------
+    truerisk.extend.Column : Annotation of an array.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Range
+    >>> Range(0, 1)
+    Range(low=0, high=1)
+    """
 
     low: float
     high: float
@@ -43,9 +61,33 @@ class Range:
 
 @frozen
 class Column:
-    """An array or tuple with the same length as other columns of this `name`; "" for any length.
+    """Annotation of an array or tuple field of a record: its length, type and range.
 
-    `kind` is a dtype, or "times" for dates or numbers.
+    Parameters
+    ----------
+    name : str, default=""
+        Columns with the same name have the same length; "" allows any length.
+    kind : str, default="f8"
+        A NumPy dtype, or "times" for dates or numbers.
+    n_axes : int, default=1
+        The number of axes of an array.
+    least : int, default=0
+        The smallest length.
+    most : int, default=10000000
+        The largest length.
+    numbers : Range, optional
+        The range of the numbers.
+
+    See Also
+    --------
+    truerisk.extend.Record : The class whose fields are annotated.
+    truerisk.extend.Range : Annotation of a number.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Column, Range
+    >>> Column("rows", numbers=Range(0, 1)).numbers.high
+    1
     """
 
     name: str = ""
@@ -80,11 +122,28 @@ class Shown(Brief):
     """A result with a notebook representation: its blocks or printed text, and its figure."""
 
     def blocks(self) -> Sequence[tables.Block]:
-        """Return the tables that a notebook and a page show for it."""
+        """Return the tables that a notebook and a page show for it.
+
+        Returns
+        -------
+        sequence of Block
+            The tables.
+        """
         return ()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes."""
+        """Draw its figure on the axes `ax` or new ones (needs matplotlib), and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("picture")(self, ax=ax)
 
     def _repr_html_(self) -> str:
@@ -94,19 +153,62 @@ class Shown(Brief):
 
 
 class Written(Shown):
-    """A dataclass that can be written to files; `to_dict` returns the content."""
+    """A dataclass that can be written to files; `to_dict` returns the content.
+
+    See Also
+    --------
+    truerisk.extend.Record : Base class that also reads what it wrote.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from truerisk.extend import Written
+    >>> @dataclass(frozen=True)
+    ... class Score(Written):
+    ...     value: float
+    >>> Score(0.5).to_json()
+    '{"value": 0.5}'
+    """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under a versioned schema name."""
+        """Return plain values under a versioned schema name.
+
+        Returns
+        -------
+        dict
+            The content, as plain Python values.
+        """
         content: dict[str, Any] = plain_values.plain(self)
         return content
 
     def to_json(self, path: Any = None) -> str:
-        """Return one JSON document, and write it to `path` if given."""
+        """Return one JSON document, and write it to `path` if given.
+
+        Parameters
+        ----------
+        path : path, optional
+            The file to write.
+
+        Returns
+        -------
+        str
+            The document.
+        """
         return _also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
-        """Return one self-contained HTML page, and write it to `path` if given."""
+        """Return one self-contained HTML page, and write it to `path` if given.
+
+        Parameters
+        ----------
+        path : path, optional
+            The file to write.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         return _also_written(path, lambda: str(load_from_above("page")(self)))
 
     def save_figures(
@@ -115,6 +217,18 @@ class Written(Shown):
         """Write the figures of its page and return the paths (PNG and PDF need matplotlib).
 
         PNG files have 300 dpi.
+
+        Parameters
+        ----------
+        folder : path
+            The folder to write to.
+        formats : iterable of str, default=("svg", "png", "pdf")
+            The file formats.
+
+        Returns
+        -------
+        tuple of Path
+            The paths of the files.
         """
         return tuple(load_from_above("files")(self, folder, formats))
 
@@ -124,6 +238,11 @@ class Written(Shown):
         A risk or score has its common name (`auc`), the ends of its interval have derived names
         (`auc.low`, `auc.high`), and numbers of one learner follow its name (`knn/auc`). Unknown
         numbers are omitted, and characters that MLflow does not accept become "_".
+
+        Returns
+        -------
+        dict of str to float
+            The numbers by name.
         """
         return plain_values.metrics_of(self._metrics())
 
@@ -145,6 +264,22 @@ class Record(Written):
     such as rows. Both are tuples of property names, or mappings from JSON keys to properties.
     `_types_elsewhere` gives the modules of types in annotations that are imported only when the
     JSON has such a value.
+
+    See Also
+    --------
+    truerisk.extend.Written : Base class without a reader.
+    truerisk.extend.Column : Annotation of an array field.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from truerisk.extend import Record
+    >>> @dataclass(frozen=True)
+    ... class Score(Record):
+    ...     schema = "example.score/1"
+    ...     value: float
+    >>> Score(0.5).to_dict()
+    {'schema': 'example.score/1', 'value': 0.5}
     """
 
     schema: ClassVar[str] = ""
@@ -154,7 +289,18 @@ class Record(Written):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Read the result that `to_dict` wrote."""
+        """Read the result that `to_dict` wrote.
+
+        Parameters
+        ----------
+        content : mapping
+            The content of the JSON document.
+
+        Returns
+        -------
+        Record
+            The result, of the class on which the method was called.
+        """
         record: Self = load_part("read-dict")(cls, content)
         return record
 
@@ -192,6 +338,11 @@ class Record(Written):
         There is a row for each of its `measures`, or for each entry of its first array and of
         arrays with the same length. Otherwise there is one row, in which a number of a part is
         named by its path, `interval.low`, and lists are omitted.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
         """
         measures = getattr(self, "measures", None)
         if measures is not None:
@@ -207,5 +358,18 @@ class Record(Written):
         return tables.frame_of_rows([dict(plain_values.leaves(self.to_dict()))])
 
     def frame(self, *args: Any, **options: Any) -> Any:
-        """Return `to_frame`, of which this is the older name."""
+        """Return `to_frame`, of which this is the older name.
+
+        Parameters
+        ----------
+        *args
+            Arguments of `to_frame`.
+        **options
+            Options of `to_frame`.
+
+        Returns
+        -------
+        DataFrame
+            The frame of `to_frame`.
+        """
         return self.to_frame(*args, **options)

@@ -53,26 +53,107 @@ CHOICE_LEFT_OUT = (
 
 @frozen(eq=False)
 class RiskEstimate(OnScale, Bounded, Record):
-    """An estimate of how good a model is on new rows, with its uncertainty and its origin.
+    """Result of `estimate_risk`: how good a model is on new rows, with uncertainty and origin.
 
     `value`, `interval` and `table` are on the requested scale: an AUC is an AUC, and "neg_log_loss"
     is negative; "zero-one" and "log" are losses. `greater_is_better` tells which direction is
     better, and `as_loss` returns the same estimate as a loss. `losses` and `split_risks` are always
-    losses. `value` is None if a fit failed and the other results were returned. `std_error` and
-    `interval` are None if no formula justifies them, and `notes` then give the reason. `table`
-    holds the numbers from which the value was computed, if there are several (apparent, optimism,
-    corrected, ...). Row j of `splits` holds the repetition and the numbers of training and test
-    rows of split j. `n_groups` is the number of groups, if rows have groups; `weighted` rows had
-    unequal weights, `ordered` rows were tested in the order of time, and `placed` rows had
-    coordinates. `target` is "Err" (mean risk of the procedure over training sets), "Err_XY" (risk
-    of this fitted rule), "CER" (its conditional risk: fresh labels at the x's of the training rows)
-    or "training". `perfect` is the score of a rule without error, infinite if it is unknown, and
-    None for a loss. `positive` is the class to which a score of one class refers, None for all
-    other scores. `scores` are further losses of the same fits, by name. `best_of` is the number of
-    candidates of which this is the best, if neither value nor interval accounts for that choice.
-    `findings` are those of the checks on rows and answers; `notes` contain them as sentences.
-    `pooled` is True for a score, such as F1, that is usually a mean over folds and is here computed
-    from all answers together.
+    losses.
+
+    Parameters
+    ----------
+    value : float or None
+        The risk or score; None if a fit failed and the other results were returned.
+    std_error : float or None
+        The standard error; None if no formula justifies one. `notes` then give the reason.
+    interval : Interval or None
+        The interval; None if no formula justifies one. `notes` then give the reason.
+    method : str
+        Name of the method.
+    target : {"Err", "Err_XY", "CER", "training"}
+        What is estimated: "Err", the mean risk of the procedure over training sets; "Err_XY", the
+        risk of this fitted rule; "CER", its conditional risk (fresh labels at the x's of the
+        training rows); or "training", the apparent risk.
+    bias : str
+        The direction of the bias of the method, and its reason.
+    scoring : str
+        Name of the loss or score.
+    params : mapping of str to object
+        The setting of the candidate.
+    n_rows : int
+        The number of rows.
+    n_fits : int
+        The number of fits.
+    seconds : float
+        Duration of the computation.
+    engine : str
+        Name of the engine that computed the predictions.
+    seed : int
+        The seed.
+    data_fingerprint : str
+        Checksum of the data.
+    plan_fingerprint : str
+        Checksum of the plan.
+    losses : array, optional
+        The losses of single rows.
+    loss_rows : array of int, optional
+        The row of each loss.
+    split_risks : array, optional
+        The risk in each fold or split.
+    notes : tuple of str, optional
+        Notes for the reader.
+    refusals : mapping of str to str, optional
+        The engines that refused, with their reasons.
+    versions : mapping of str to str, optional
+        Versions of the packages.
+    table : Breakdown, optional
+        The numbers from which the value was computed, if there are several (apparent, optimism,
+        corrected, ...).
+    splits : array of int, optional
+        Row j holds the repetition and the numbers of training and test rows of split j.
+    n_groups : int, optional
+        The number of groups, if rows have groups.
+    weighted : bool, default=False
+        True if rows had unequal weights.
+    ordered : bool, default=False
+        True if rows were tested in the order of time.
+    placed : bool, default=False
+        True if rows had coordinates.
+    perfect : float, optional
+        The score of a perfect model, infinite if it is unknown; None for a loss.
+    scores : mapping of str to RiskEstimate, optional
+        Further losses of the same fits, by name.
+    answered : AnsweredRows, optional
+        The predictions for single rows. They are not written to JSON.
+    influences : Influences, optional
+        The influence of each row on the value. It is not written to JSON.
+    positive : label, optional
+        The class to which a score of one class refers; None for all other scores.
+    findings : tuple of Finding, optional
+        Findings of the checks on rows and predictions; `notes` contain them as sentences.
+    pooled : bool, default=False
+        True for a score, such as F1, that is usually a mean over folds and is here computed from
+        all predictions together.
+    best_of : int, optional
+        The number of candidates of which this is the best, if neither value nor interval accounts
+        for that choice.
+
+    See Also
+    --------
+    estimate_risk : Compute an estimate.
+    compare : Compare two estimates.
+    risk_over_time : Look at the losses of an estimate over time.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> est = tr.estimate_risk(GaussianNB(), X, y)
+    >>> print(est)
+    risk 0.1000 (zero-one, 5-fold), 95 % interval [0.0307, 0.2359] (beta-cv)
+    >>> est.target, est.n_fits, tr.RiskEstimate.from_json(est.to_json()).value == est.value
+    ('Err', 5, True)
     """
 
     schema: ClassVar[str] = "truerisk.risk-estimate/2"
@@ -124,7 +205,20 @@ class RiskEstimate(OnScale, Bounded, Record):
         return formats.of_class(self.scoring, self.positive)
 
     def on_scale(self, scale: Scale, **names: Any) -> Self:
-        """Return the same estimate on another scale, with other fields replaced."""
+        """Return the same estimate on another scale, with other fields replaced.
+
+        Parameters
+        ----------
+        scale : Scale
+            The new scale: a loss or a score.
+        **names
+            Fields to replace, such as `scoring`.
+
+        Returns
+        -------
+        RiskEstimate
+            The estimate on the new scale.
+        """
         table = None if self.table is None else self.table.on(self.scale).on(scale)
         return super().on_scale(scale, table=table, **names)
 
@@ -134,6 +228,11 @@ class RiskEstimate(OnScale, Bounded, Record):
         A loss is returned unchanged. For AUC it is 1 − AUC, for "neg_log_loss" the log loss, and
         for a score without a known best value minus the score. Further scores are converted in the
         same way.
+
+        Returns
+        -------
+        RiskEstimate
+            The estimate as a loss.
 
         Examples
         --------
@@ -172,6 +271,16 @@ class RiskEstimate(OnScale, Bounded, Record):
         `label`, a `probability_` of each class, `score` or `value`. `scoring=["zero-one", "log"]`
         requests labels and probabilities. For an outcome in time, `probability_by_5` is the
         predicted probability of the event by time 5.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
+
+        Raises
+        ------
+        MissingResult
+            If the estimate holds no predictions of single rows.
         """
         if self.answered is None:
             raise MissingResult(
@@ -181,7 +290,13 @@ class RiskEstimate(OnScale, Bounded, Record):
         return frame_of(load_part("answered-rows")(self.answered))
 
     def to_frame(self) -> Any:
-        """Return a frame with one row: setting, value, error, interval, method, and the `table`."""
+        """Return a frame with one row: setting, value, error, interval, method, and the `table`.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
+        """
         return frame_of_rows([{**self.params, **self._in_row(), **(self.table or {})}])
 
     def _in_row(self) -> dict[str, Any]:
@@ -199,6 +314,18 @@ class RiskEstimate(OnScale, Bounded, Record):
 
         `label` names it, `others` are estimates by name that are drawn in rows of their own, and
         `beside` are values by name, such as a known true value, that are drawn as vertical lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
         """
         return load_from_above("estimate")(self, ax=ax, **options)
 
@@ -267,15 +394,45 @@ class DressedRisks(Sequence[RiskEstimate]):
 
 @frozen(eq=False)
 class RiskCurve(Bounded, Record):
-    """The risks or scores of all candidates, and the chosen candidate.
+    """Result of `risk_curve`: the risks or scores of all candidates, and the chosen candidate.
 
     `values[c]` is on the requested scale, as in `RiskEstimate`. It is NaN only if a fit of
     candidate c failed, or if the candidate left a race before it was rated on all folds
-    (`curve[c].notes` tells which). `procedure` is the honest risk of "tune, then fit", if the
-    method estimates it (nested, three-way). `rule` and `ties` describe how `best` was chosen.
-    `scores` are the curves of further losses of the same fits, by name; their `best` is the
-    candidate chosen here. `comparable` holds the losses of all candidates on the same rows.
-    `evaluation` and these two are not written.
+    (`curve[c].notes` tells which).
+
+    Parameters
+    ----------
+    rule : str
+        Name of the rule that chose `best`.
+    ties : str
+        How ties are broken.
+    best : int
+        The number of the chosen candidate.
+    estimates : sequence of RiskEstimate
+        The estimate of each candidate.
+    procedure : RiskEstimate, optional
+        The honest risk of "tune, then fit", if the method estimates it (nested, three-way).
+    evaluation : Evaluation, optional
+        The result of the method. It is not written to JSON, like the two parameters below.
+    scores : mapping of str to RiskCurve, optional
+        The curves of further losses of the same fits, by name. Their `best` is the candidate chosen
+        here.
+    comparable : Comparable, optional
+        The losses of all candidates on the same rows.
+
+    See Also
+    --------
+    risk_curve : Compute a risk curve.
+    SelectionBias : Measure by how much the smallest risk is too small.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5, 25]}, X, y)
+    >>> curve.best_params, curve.values.round(3).tolist()
+    ({'n_neighbors': 25}, [0.233, 0.167, 0.133])
     """
 
     schema: ClassVar[str] = "truerisk.risk-curve/2"
@@ -315,7 +472,13 @@ class RiskCurve(Bounded, Record):
         return self.common.greater_is_better
 
     def as_loss(self) -> RiskCurve:
-        """Return the same curve as losses, for which less is better; see `RiskEstimate.as_loss`."""
+        """Return the same curve as losses, for which less is better; see `RiskEstimate.as_loss`.
+
+        Returns
+        -------
+        RiskCurve
+            The curve as losses.
+        """
         scores = {
             _as_loss(name, curve.common): curve.as_loss() for name, curve in self.scores.items()
         }
@@ -345,6 +508,7 @@ class RiskCurve(Bounded, Record):
 
     @property
     def best_params(self) -> dict[str, Any]:
+        """Setting of the chosen candidate."""
         return dict(self.candidates[self.best])
 
     def best_set(self, level: float = 0.95) -> list[dict[str, Any]]:
@@ -352,6 +516,16 @@ class RiskCurve(Bounded, Record):
 
         It is computed from the losses of the held-out rows, without further fits
         (`results/best_set.py`).
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The confidence level.
+
+        Returns
+        -------
+        list of dict
+            The settings, in the order of the grid.
         """
         return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
 
@@ -393,6 +567,16 @@ class RiskCurve(Bounded, Record):
 
         The rows of `others`, curves by other methods, follow; `method` and `scoring` distinguish
         them. Risks in different losses, such as an AIC and a squared error, are not comparable.
+
+        Parameters
+        ----------
+        others : iterable of RiskCurve, optional
+            Curves of the same or other candidates by other methods.
+
+        Returns
+        -------
+        DataFrame
+            A frame of pandas, or of polars if only that is installed.
         """
         curves = [self, *others]
         unset = {name: None for curve in curves for params in curve.candidates for name in params}
@@ -408,6 +592,18 @@ class RiskCurve(Bounded, Record):
         """Draw the curve with error bars and the chosen candidate (needs matplotlib).
 
         `others`, curves of the same candidates by other methods, are drawn as well.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
         """
         return load_from_above("risk-curve")(self, ax=ax, **options)
 

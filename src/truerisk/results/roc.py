@@ -37,14 +37,58 @@ Rates = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
 
 @frozen(eq=False)
 class RocCurve(Record):
-    r"""True against false positive rate for every threshold, and the area under the curve.
+    """ROC curve: true against false positive rate for every threshold, and the area under it.
 
-    A row is called positive if its score is *at least* the threshold. `thresholds` fall from
-    infinity (nothing is called positive) to the smallest score. Equal scores are called together,
-    so that every array has one entry per distinct score and one more. `auc` is the share of
-    (positive, negative) pairs in the right order, where ties count half. Its interval is DeLong's,
-    computed from the normal distribution and cut to [0, 1].
+    A row is called positive if its score is *at least* the threshold. Equal scores have one point,
+    so that every array has one entry per distinct score and one more. The interval of the area is
+    DeLong's, computed from the normal distribution and cut to [0, 1].
 
+    Parameters
+    ----------
+    thresholds : array of float
+        The thresholds, from infinity (nothing is called positive) down to the smallest score.
+    fpr : array of float
+        The false positive rate at each threshold.
+    tpr : array of float
+        The true positive rate at each threshold.
+    auc : float
+        The share of (positive, negative) pairs in the right order, where ties count half.
+    std_error : float or None
+        The standard error of the area.
+    interval : Interval or None
+        The interval of the area.
+    positive : label
+        The positive class.
+    method : str
+        Where the scores come from.
+    n_positive : int
+        The number of positive rows.
+    n_negative : int
+        The number of negative rows.
+    notes : tuple of str, optional
+        Notes for the reader.
+    fold_aucs : array, optional
+        The area in each fold.
+    sweep : Sweep, optional
+        Counts at every threshold. They are not written to JSON, like all parameters below.
+    is_positive : array of bool, optional
+        True for positive rows.
+    scores : array, optional
+        The score of each row.
+    rows : array of int, optional
+        The row numbers.
+    weights : array, optional
+        The weights of the rows.
+    groups : array, optional
+        The groups of the rows.
+
+    See Also
+    --------
+    RiskEstimate : Estimate of the AUC, with `scoring="roc_auc"`.
+    truerisk.models.ThresholdClassifier : Classifier with a tuned threshold.
+
+    Examples
+    --------
     >>> roc = RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
     >>> print(roc)
     AUC 0.8333, 95 % interval [0.3714, 1.0000] (delong), 3 of class 1 + 2 rows (given scores)
@@ -96,6 +140,34 @@ class RocCurve(Record):
 
         `positive` is by default the second class in sorted order. `groups` are clusters of rows
         that may depend on each other; the interval is then Obuchowski's (1997).
+
+        Parameters
+        ----------
+        y : array, shape (n_rows,)
+            The labels, of two classes.
+        scores : array, shape (n_rows,)
+            The scores, which increase with the probability of `positive`.
+        positive : label, optional
+            The positive class. The default is the second class in sorted order.
+        weights : array, shape (n_rows,), optional
+            The weights of the rows.
+        groups : array, shape (n_rows,), optional
+            Clusters of rows that may depend on each other.
+        rows : array of int, shape (n_rows,), optional
+            The row numbers, by which two curves are paired.
+        confidence_level : float, default=0.95
+            The nominal coverage of the interval of the area.
+        method : str, default="given scores"
+            Where the scores come from.
+        fold_aucs : array, optional
+            The area in each fold.
+        notes : tuple of str, optional
+            Notes for the reader.
+
+        Returns
+        -------
+        RocCurve
+            The curve.
         """
         scores, classes, is_positive = _checked(y, scores, positive)
         w = None if weights is None else _numbers(weights, len(scores), "weights")
@@ -144,11 +216,28 @@ class RocCurve(Record):
         return self.sweep
 
     def precision_recall(self) -> PrecisionRecall:
-        """Return precision against recall, from the highest score down."""
+        """Return precision against recall, from the highest score down.
+
+        Returns
+        -------
+        PrecisionRecall
+            The curve of precision against recall.
+        """
         return PrecisionRecall.of(self._counts, self.method)
 
     def at(self, threshold: float) -> OperatingPoint:
-        """Return the operating point of the rule "positive if score ≥ threshold"."""
+        """Return the operating point of the rule "positive if score ≥ threshold".
+
+        Parameters
+        ----------
+        threshold : float
+            The threshold.
+
+        Returns
+        -------
+        OperatingPoint
+            Sensitivity, specificity and precision at the threshold.
+        """
         return self._counts.at(threshold)
 
     def at_cost(
@@ -160,6 +249,23 @@ class RocCurve(Record):
     ) -> OperatingPoint:
         """Return the point of least mean cost per row, at the rows' share of positives by default.
 
+        Parameters
+        ----------
+        false_positive : float, default=1.0
+            The cost of a false positive.
+        false_negative : float, default=1.0
+            The cost of a false negative.
+        prevalence : float, optional
+            The share of positives where the rule will be used. The default is the share among the
+            rows.
+
+        Returns
+        -------
+        OperatingPoint
+            The threshold with its rates.
+
+        Examples
+        --------
         >>> RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(1, 5).threshold
         0.35
         """
@@ -174,6 +280,22 @@ class RocCurve(Record):
     ) -> OperatingPoint:
         """Return the point that reaches the required rate and is best in the other.
 
+        Parameters
+        ----------
+        sensitivity : float, optional
+            The required sensitivity.
+        specificity : float, optional
+            The required specificity.
+        precision : float, optional
+            The required precision. Exactly one of the three is given.
+
+        Returns
+        -------
+        OperatingPoint
+            The threshold with its rates.
+
+        Examples
+        --------
         >>> print(RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
         threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
         """
@@ -181,11 +303,37 @@ class RocCurve(Record):
         return self._counts.at_rate({n: r for n, r in demanded.items() if r is not None})
 
     def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
-        """Return the paired difference of two areas on the same rows, by DeLong's covariance."""
+        """Return the paired difference of two areas on the same rows, by DeLong's covariance.
+
+        Parameters
+        ----------
+        other : RocCurve
+            The other curve.
+        confidence_level : float, default=0.95
+            The nominal coverage of the interval of the difference.
+
+        Returns
+        -------
+        AreaDifference
+            The difference with its interval.
+        """
         return AreaDifference.of(self, other, confidence_level)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve (needs matplotlib), together with `others`, curves by name."""
+        """Draw the curve (needs matplotlib), together with `others`, curves by name.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         return load_from_above("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:

@@ -59,6 +59,22 @@ class SelectionBias(Shown):
     AUC. `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the
     candidate taken there, and `true_risks[r, n]` its error on fresh rows, if that is known.
 
+    Parameters
+    ----------
+    estimates : array, shape (n_repetitions, n_candidates)
+        The estimated risk of each candidate in each repetition.
+    chosen : array of int, shape (n_repetitions,)
+        The candidate that was taken in each repetition.
+    true_risks : array, shape (n_repetitions, n_candidates), optional
+        The risk of each candidate on fresh rows.
+    resampled : bool, default=False
+        True if the repetitions are bootstrap samples of one data set.
+
+    See Also
+    --------
+    risk_curve : Compute the risks among which a setting is chosen.
+    HonestSearchCV : Estimate the risk of the choice itself.
+
     References
     ----------
     Wallman (2005), Performance estimation in small sample parameter and classifier selection, §5.3.
@@ -110,6 +126,18 @@ class SelectionBias(Shown):
         """Compute the bias from risk curves of the same settings on many data sets.
 
         `true_risks[r][n]` are the risks of the fitted candidates on fresh rows, if known.
+
+        Parameters
+        ----------
+        curves : iterable of RiskCurve
+            One curve per data set.
+        true_risks : array, shape (n_curves, n_candidates), optional
+            The risks of the fitted candidates on fresh rows.
+
+        Returns
+        -------
+        SelectionBias
+            The repeated choices.
         """
         try:
             every = list(curves)
@@ -134,6 +162,20 @@ class SelectionBias(Shown):
         the smallest mean loss, and the rows that it missed serve as fresh rows. No model is fitted,
         so that the effect of other training sets is not included. The computation is that of the
         method `bbc`.
+
+        Parameters
+        ----------
+        curve : RiskCurve
+            A curve with losses of single rows.
+        n_samples : int, default=1000
+            The number of bootstrap samples.
+        random_state : int, Generator or None, default=0
+            The seed of the samples.
+
+        Returns
+        -------
+        SelectionBias
+            The repeated choices.
         """
         check_count("n_samples", n_samples, 2)
         parts, shares = _units_of(curve)

@@ -38,7 +38,32 @@ OF_ROW_MEANS: frozenset[Basis] = frozenset({Basis.LOSSES, Basis.MEAN})
 
 
 class Averaged(Method):
-    """A method whose risk is the plain mean of the losses of its answers."""
+    """Base class of methods whose risk is the plain mean of the losses of their predictions.
+
+    See Also
+    --------
+    truerisk.extend.Method : Base class of all methods.
+    truerisk.methods.KFold : A method of this kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from truerisk.extend import ALL, Averaged, PlanBuilder
+    >>> class OddEven(Averaged):
+    ...     word, target, bias = "odd-even", "Err", "pessimistic: each model sees half of the rows"
+    ...     def plan(self, data, streams):
+    ...         builder = PlanBuilder(data.n_rows)
+    ...         for fold in builder.partition(np.arange(data.n_rows) % 2):
+    ...             builder.ask(train=(ALL, (fold,)), test=(fold, ()), fold=fold)
+    ...         return builder.build()
+    ...     def average_of(self, loss):
+    ...         return loss.averaged(None)
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, cv=OddEven()))
+    risk 0.2167 (zero-one, odd-even), 95 % interval [0.1031, 0.3777] (beta-cv)
+    """
 
     gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS | {Basis.SPLITS}
     # True if its test sets may be folds, so that each row is in exactly one of them.
@@ -46,7 +71,18 @@ class Averaged(Method):
 
     @abstractmethod
     def average_of(self, loss: Loss) -> Average:
-        """Return how the losses are averaged for this loss."""
+        """Return how the method averages a loss over its test sets.
+
+        Parameters
+        ----------
+        loss : Loss
+            The loss to estimate.
+
+        Returns
+        -------
+        {"pooled", "fold"}
+            The average: over all rows together, or first within each fold.
+        """
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         average, usual = self.average_of(loss), None
@@ -80,14 +116,55 @@ def tested_by_average(
     usual: str | None = None,
     shaken: Answers | None = None,
 ) -> list[Tested]:
-    """Return one estimate per candidate, without standard errors unless the terms request them.
+    """Return one estimate per candidate: the mean of the losses of its predictions.
 
-    With `unsure` no standard error is given, and this sentence is the reason. Otherwise the
-    interval is the one named by the terms, or else the `usual` one of the method. If neither names
-    one, rows tested once get Wald's interval and rows tested repeatedly the corrected resampled t.
-    Rows with times, and splits that go forward, get an interval for losses that depend on earlier
-    ones. Rows with coordinates get an interval for losses that are correlated in space. `shaken`
-    are predictions for the same rows by models that lack a further fold, one line per candidate.
+    If the terms request no standard errors, the estimates are values only. The interval is that of
+    the terms, or the `usual` one of the method. If neither is given, rows that were tested once get
+    Wald's interval, and repeated tests the corrected resampled t. Rows with times, and splits that
+    go forward in time, get the interval of losses that depend on earlier losses; rows with places
+    get that of losses that depend on losses nearby.
+
+    Parameters
+    ----------
+    answers : Answers
+        The predictions for the plan.
+    data : Data
+        The checked rows of the call.
+    loss : Loss
+        The loss to estimate.
+    terms : Terms
+        Confidence level, rule and further scores.
+    average : {"pooled", "fold"} or None
+        The average; None for the usual one of the loss.
+    unsure : str, optional
+        The reason why there is no standard error. If it is given, none is computed.
+    usual : str, optional
+        Name of the usual interval of the method.
+    shaken : Answers, optional
+        Predictions for the same rows by models that lack a further fold, one line per candidate.
+
+    Returns
+    -------
+    list of Tested
+        The estimate of each candidate.
+
+    See Also
+    --------
+    truerisk.extend.Averaged : Base class of methods that use this function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from truerisk.extend import Averaged, tested_by_average
+    >>> class Fixed(tr.methods.KFold):
+    ...     def reduce(self, answers, data, loss, terms):
+    ...         why = "no interval is wanted."
+    ...         return tested_by_average(answers, data, loss, terms, "pooled", unsure=why)
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> tr.estimate_risk(GaussianNB(), X, y, cv=Fixed(5)).interval is None
+    True
     """
     average = loss.averaged(average)
     word, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)

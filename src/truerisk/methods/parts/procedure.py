@@ -42,7 +42,31 @@ def choose_inside(
 
 
 def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
-    """Return the rule's candidate; a single one is not chosen, so it may have failed."""
+    """Return the rule's candidate; a single one is not chosen, so it may have failed.
+
+    Parameters
+    ----------
+    tested : sequence of Tested
+        The estimate of each candidate.
+    terms : Terms
+        Confidence level, rule and further scores.
+
+    Returns
+    -------
+    int
+        The number of the chosen candidate.
+
+    See Also
+    --------
+    truerisk.extend.Rule : The rule that chooses.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Terms, Tested, chosen_candidate
+    >>> from truerisk.selection import Minimum
+    >>> chosen_candidate([Tested(0.3), Tested(0.1)], Terms(0.95, Minimum(), n_candidates=2))
+    1
+    """
     if len(tested) == 1:
         return 0
     return by_rule(tested, terms.rule)
@@ -131,13 +155,35 @@ class Procedure(Method):
         return self.outer_method.word
 
     def asks_inside(self, n_candidates: int) -> bool:
-        """Whether the inner questions are asked where there are so many candidates."""
+        """Return True if the inner questions are asked with this number of candidates.
+
+        Parameters
+        ----------
+        n_candidates : int
+            The number of candidates.
+
+        Returns
+        -------
+        bool
+            False if there is nothing to choose.
+        """
         return n_candidates > 1 or self.compare
 
     def testing_pass(self, n_candidates: int) -> int:
-        """Which of its passes tests: the first where folds are shared, else the one after tuning.
+        """Return the number of the pass that tests.
 
-        The models of a pass have its seeds; who fits the winners again asks in that pass.
+        It is the first pass if folds are shared, otherwise the one after tuning. The models of a
+        pass have its seeds, so that the winners must be fitted again in the same pass.
+
+        Parameters
+        ----------
+        n_candidates : int
+            The number of candidates.
+
+        Returns
+        -------
+        int
+            The number of the pass.
         """
         return 0 if self.shares_folds else int(self.asks_inside(n_candidates))
 
@@ -146,7 +192,20 @@ class Procedure(Method):
         return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
 
     def giving(self, need: Basis, interval: str) -> Method:
-        """Return nested validation whose outer splits give what the interval needs."""
+        """Return nested validation whose outer splits give what the interval needs.
+
+        Parameters
+        ----------
+        need : Basis
+            What the interval needs.
+        interval : str
+            Name of the interval.
+
+        Returns
+        -------
+        Method
+            The method.
+        """
         outer = with_interval(self.outer_method, interval)
         return nested(outer, self.inner_method, self.compare)
 
@@ -160,7 +219,26 @@ class Procedure(Method):
     def risk(
         self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        """The risk of what was `tested`; `shaken` are answers of models that lack more rows."""
+        """Return the risk of the procedure from the tests of its winners.
+
+        Parameters
+        ----------
+        tested : Answers
+            The predictions of the winners for the outer test rows.
+        shaken : Answers or None
+            Predictions of models that lack more training rows.
+        data : Data
+            The checked rows of the call.
+        loss : Loss
+            The loss to estimate.
+        terms : Terms
+            Confidence level, rule and further scores.
+
+        Returns
+        -------
+        Tested
+            The risk.
+        """
         return self.outer_method.reduce(tested, data, loss, terms)[0]
 
 
