@@ -102,6 +102,7 @@ class Rule(ABC):
     >>> import truerisk as tr
     >>> class Last(tr.extend.Rule):
     ...     word, ties = "last", "last in grid order"
+    ...
     ...     def choose(self, values, std_errors):
     ...         return int(np.flatnonzero(values <= values.min() + 0.05)[-1])
     >>> from sklearn.neighbors import KNeighborsClassifier

@@ -187,12 +187,12 @@ class Racing(Method):
     Examples
     --------
     >>> import truerisk as tr
-    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.svm import SVC
     >>> X, y = tr.datasets.make_simple(100, random_state=0)
-    >>> grid = {"n_neighbors": [1, 5, 15, 85]}
-    >>> curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=tr.methods.Racing())
+    >>> grid, method = {"C": [1e-3, 1, 10]}, tr.methods.Racing()
+    >>> curve = tr.risk_curve(SVC(), grid, X, y, cv=method, engine="generic")
     >>> curve.best_params, curve.values.round(2).tolist()
-    ?
+    ({'C': 0.001}, [0.2, 0.22, nan])
     """
 
     folds: Any = "10-fold"

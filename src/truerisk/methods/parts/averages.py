@@ -53,11 +53,13 @@ class Averaged(Method):
     >>> from truerisk.extend import ALL, Averaged, PlanBuilder
     >>> class OddEven(Averaged):
     ...     word, target, bias = "odd-even", "Err", "pessimistic: each model sees half of the rows"
+    ...
     ...     def plan(self, data, streams):
     ...         builder = PlanBuilder(data.n_rows)
     ...         for fold in builder.partition(np.arange(data.n_rows) % 2):
     ...             builder.ask(train=(ALL, (fold,)), test=(fold, ()), fold=fold)
     ...         return builder.build()
+    ...
     ...     def average_of(self, loss):
     ...         return loss.averaged(None)
     >>> X, y = tr.datasets.make_simple(60, random_state=0)
