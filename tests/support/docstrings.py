@@ -72,7 +72,7 @@ def members_of(cls: type) -> Iterator[tuple[str, Any]]:
         for name, member in vars(base).items():
             if name.startswith("_") or ADDED_BY_SCIKIT_LEARN.match(name):
                 continue
-            if name in vars(base).get("__annotations__", {}):  # A field whose default is a function.
+            if name in vars(base).get("__annotations__", {}):  # A field, not a method.
                 continue
             if isinstance(member, classmethod | staticmethod):
                 member = member.__func__

@@ -344,7 +344,7 @@ class Loss(ABC):
 
     @property
     def one_scale(self) -> bool:
-        """True if predictions of several models are comparable: labels and values, but not ranks."""
+        """True if predictions of several models are comparable, as labels and values are."""
         return self.response not in ("score", "scored")
 
     def check(self, data: Data) -> None:
