@@ -65,10 +65,28 @@ class Printable(Exception):
 
 
 class TrueRiskError(Printable):
-    """Base of all errors that truerisk raises; the command line prints them as one sentence.
+    """Base class of all errors that truerisk raises; the command line prints them as one sentence.
 
-    `sentence` is the message with its mentions of arguments, which the command line writes as its
+    `sentence` is the message with its mentions of arguments, which the command line replaces by its
     own options.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.extend.TrueRiskWarning : Base class of all warnings.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> errors = tr.extend.BadArgument, tr.extend.BadData, tr.extend.Refusal
+    >>> all(issubclass(error, tr.extend.TrueRiskError) for error in errors)
+    True
     """
 
     def __init__(self, message: str = "", **context: Any) -> None:
@@ -77,11 +95,59 @@ class TrueRiskError(Printable):
 
 
 class BadData(TrueRiskError, ValueError):
-    """The data cannot be used as they are (exit code 3)."""
+    """Error for data that cannot be used as they are.
+
+    On the command line the exit code is 3.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.extend.BadArgument : Error for an argument of a wrong type or size.
+    truerisk.extend.Refusal : Error for an answer that cannot be justified.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> try:
+    ...     tr.estimate_risk(GaussianNB(), [[0.0], [1.0]], [0])
+    ... except tr.extend.BadData as error:
+    ...     print(error)
+    X has 2 rows and y has 1: they must be equally long.
+    """
 
 
 class BadArgument(BadData, TypeError):
-    """An argument of a wrong kind or size; a usage error on the command line (exit code 2)."""
+    """Error for an argument of a wrong type or size.
+
+    On the command line it is a usage error (exit code 2).
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.extend.BadData : Error for data that cannot be used.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> try:
+    ...     tr.methods.KFold(1)
+    ... except tr.extend.BadArgument as error:
+    ...     print(error)
+    k=1: K-fold cross-validation needs a whole number K >= 2.
+    """
 
 
 class BadStore(BadData):
@@ -109,7 +175,32 @@ class StudyIncomplete(TrueRiskError):
 
 
 class Refusal(TrueRiskError, ValueError):
-    """A method or an engine cannot justify an answer; the message gives the reason and a remedy."""
+    """Error of a method or an engine that cannot justify an answer.
+
+    The message gives the reason and a remedy.
+
+    Parameters
+    ----------
+    message : str, optional
+        The message.
+    **context
+        Further values that the error keeps.
+
+    See Also
+    --------
+    truerisk.extend.BadData : Error for data that cannot be used.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> try:
+    ...     tr.estimate_risk(GaussianNB(), X, y, cv="swapping", scoring="log")
+    ... except tr.extend.Refusal as error:
+    ...     print(str(error)[:51])
+    method 'swapping' is defined for zero-one loss, not
+    """
 
 
 class NoEngine(Refusal):
@@ -183,7 +274,24 @@ class MissingBranch(TrueRiskError, ImportError):
 
 
 class TrueRiskWarning(Printable, UserWarning):
-    """Base of all warnings of the package."""
+    """Base class of all warnings of the package.
+
+    See Also
+    --------
+    truerisk.extend.TrueRiskError : Base class of all errors.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     risk = tr.estimate_risk(GaussianNB(), [*X, *X], [*y, *y])
+    >>> issubclass(caught[0].category, tr.extend.TrueRiskWarning)
+    True
+    """
 
 
 class LeakWarning(TrueRiskWarning):

@@ -34,9 +34,9 @@ class Family:
 
     Parameters
     ----------
-    estimator : object
+    estimator : estimator
         The learner, or a pipeline whose last step is the learner.
-    candidates : tuple of mappings
+    candidates : tuple of mappings, default=({},)
         The settings, each a mapping from parameter names to values.
 
     Attributes
@@ -51,6 +51,18 @@ class Family:
         The prefix of the learner's parameter names in a pipeline, such as ``ridge__``.
     named : tuple of str
         Names of the parameters that at least one candidate sets.
+
+    See Also
+    --------
+    truerisk.extend.Asking : Computes the predictions of a family.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from truerisk.extend import Family
+    >>> family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
+    >>> family.candidates, family.make(1)
+    (({'n_neighbors': 1}, {'n_neighbors': 5}), KNeighborsClassifier())
     """
 
     estimator: Any
@@ -76,15 +88,42 @@ class Family:
     def of(cls, estimator: Any, grid: Any = None) -> Family:
         """Make a family from an estimator and a grid as in GridSearchCV, in the order of the grid.
 
-        `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
-        `ParameterGrid`, or None for the estimator with its own parameters.
+        Parameters
+        ----------
+        estimator : estimator
+            The learner.
+        grid : dict, list of dicts or iterable of settings, optional
+            A dict of lists, a list of such dicts, or an iterable of single settings made with
+            `ParameterGrid`. None stands for the estimator with its own parameters.
+
+        Returns
+        -------
+        Family
+            The family.
         """
         refuse_no_estimator(estimator)
         return cls._checked(estimator, ({},) if grid is None else tuple(_expand(grid)))
 
     @classmethod
     def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
-        """Make a family of `n_iter` settings drawn with this seed, as by RandomizedSearchCV."""
+        """Make a family of `n_iter` settings drawn with this seed, as by RandomizedSearchCV.
+
+        Parameters
+        ----------
+        estimator : estimator
+            The learner.
+        distributions : dict or list of dicts
+            Distributions or lists of values, by parameter name.
+        n_iter : int
+            The number of settings to draw.
+        seed : int
+            The seed.
+
+        Returns
+        -------
+        Family
+            The family.
+        """
         refuse_no_estimator(estimator)
         check_present("truerisk.core.drawn_settings")
         from truerisk.core.drawn_settings import drawn_settings
@@ -192,14 +231,38 @@ class Family:
         return len(self.candidates)
 
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
-        """Make a fresh, unfitted model; `seed` sets each `random_state` that is None."""
+        """Make a fresh, unfitted model; `seed` sets each `random_state` that is None.
+
+        Parameters
+        ----------
+        candidate : int
+            The number of the candidate.
+        seed : sequence of int, optional
+            The seed of the `random_state` parameters that are None.
+
+        Returns
+        -------
+        estimator
+            The unfitted model.
+        """
         model = _clone_with(self.estimator, self.candidates[candidate])
         if seed is not None and (names := sorted(self.random_parameters(model))):
             model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
         return model
 
     def random_parameters(self, model: Any) -> list[str]:
-        """Return the names of the `random_state` parameters that are None."""
+        """Return the names of the `random_state` parameters that are None.
+
+        Parameters
+        ----------
+        model : estimator
+            A model of the family.
+
+        Returns
+        -------
+        list of str
+            The names.
+        """
         names = []
         for name, value in model.get_params(deep=True).items():
             if value is None and name.rpartition("__")[2] == "random_state":

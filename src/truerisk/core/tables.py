@@ -40,7 +40,30 @@ def _is_number(cell: str) -> bool:
 
 @frozen
 class Block:
-    """Table that shows a result or a part of it; control characters in names are escaped."""
+    """Table that shows a result or a part of it; control characters in names are escaped.
+
+    Parameters
+    ----------
+    caption : str
+        The caption.
+    head : sequence of str
+        The names of the columns.
+    rows : sequence of sequences of str
+        The cells, row by row.
+
+    See Also
+    --------
+    truerisk.extend.Record : Result that shows such tables.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Block
+    >>> print(Block("Risks", ["learner", "risk"], [["knn", "0.1"], ["lda", "0.2"]]).text)
+    learner  risk
+    -------------
+    knn       0.1
+    lda       0.2
+    """
 
     caption: str
     head: Sequence[str]

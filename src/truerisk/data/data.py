@@ -44,21 +44,57 @@ class SameRows:
 
 @frozen(eq=False)
 class Data:
-    """X and y as given, y also as integer codes, and further arrays with one entry per row.
+    """Rows of a call: X and y as given, y also as integer codes, and further arrays per row.
 
     `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression. If
     the task is neither classification nor regression nor survival ("other"), y may be anything,
     because only a scorer reads it; a y with zero columns means that there is no target.
-    `fit_params` are passed to every fit; those with one entry per row are subset to the rows of
-    that fit. `form` records the type of y as given, and whether it was a column, if they differ
-    from the converted y. Models and scorers get y in this type, and models that take y `as_given`
-    also get the column. `time` holds the time of each row, as floats or dates. `block` holds the
-    place of each row, as codes of labels or as coordinates with one column each. Both order and
-    split rows, and no fit sees them. `row_ids` are the row numbers in the data from which these
-    rows were taken (None: all rows).
 
-    For survival, y has two columns, an event indicator and the time, and models predict the
-    probability of no event by each of the `horizons`.
+    Parameters
+    ----------
+    X : array, sparse matrix or frame
+        The features.
+    y : array
+        The target. For survival it has two columns, an event indicator and the time, and models
+        predict the probability of no event by each of the `horizons`.
+    task : {"classification", "regression", "survival", "other"}
+        The task.
+    classes : array, optional
+        The sorted classes.
+    codes : array of int, optional
+        The position of the class of each row.
+    groups : array, optional
+        The group of each row.
+    sample_weight : array, optional
+        The weight of each row.
+    time : array, optional
+        The time of each row, as floats or dates. Times order and split rows, and no fit sees them.
+    block : array, optional
+        The place of each row, as codes of labels, or as coordinates with one column each. Places
+        split rows, and no fit sees them.
+    fit_params : mapping, optional
+        Parameters of every fit; those with one entry per row are restricted to the rows of that
+        fit.
+    row_ids : array of int, optional
+        The row numbers in the data from which these rows were taken; None for all rows.
+    form : Form, optional
+        The type of y as given, and whether it was a column, if they differ from the converted y.
+        Models and scorers get y in this type.
+    as_given : bool, default=False
+        If True, models also get y as a column.
+    horizons : tuple of float, optional
+        The times at which models of survival predict.
+
+    See Also
+    --------
+    truerisk.extend.Family : The learner and its settings.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Data
+    >>> data = Data.check([[1.0], [2.0], [3.0]], ["a", "b", "a"], task="classification")
+    >>> data.n_rows, data.codes.tolist(), data.subset([0, 1]).n_rows
+    (3, [0, 1, 0], 2)
     """
 
     X: Any
@@ -107,6 +143,7 @@ class Data:
 
     @cached_property
     def fingerprint(self) -> str:
+        """Checksum of the rows, with their targets, groups, weights, times and places."""
         beside = (self.time, self.block) if self.dependent else ()
         contents = self.X, self.y, self.groups, self.sample_weight, *beside
         return digest(*contents, sums=self._row_sums)
@@ -147,6 +184,7 @@ class Data:
 
     @cached_property
     def unreadable_names(self) -> str | None:
+        """Reason why the column names of a frame cannot be used, or None."""
         return None if column_names(self.X) is None else columns().unreadable_names(self.X)
 
     @classmethod
@@ -165,7 +203,32 @@ class Data:
     ) -> Data:
         """Check the arguments of a user and return the data; raise an error for invalid ones.
 
-        With `as_given` the fits may take y as a column (`for_fits`), so a column causes no warning.
+        Parameters
+        ----------
+        X : array, sparse matrix or frame
+            The features.
+        y : array
+            The target.
+        task : {"classification", "regression", "survival", "other"}
+            The task.
+        groups : array, optional
+            The group of each row.
+        sample_weight : array, optional
+            The weight of each row.
+        time : array, optional
+            The time of each row.
+        block : array or frame, optional
+            The place of each row.
+        fit_params : mapping, optional
+            Parameters of every fit.
+        as_given : bool, default=False
+            If True, the fits may take y as a column (`for_fits`), so that a column causes no
+            warning.
+
+        Returns
+        -------
+        Data
+            The data.
         """
         refuse_swapped(X, y)
         table = _view(X)
@@ -201,6 +264,16 @@ class Data:
         """Return entries of y as models and scorers get them, in a tuple that may be empty.
 
         It is empty if there is no target.
+
+        Parameters
+        ----------
+        y : array
+            Entries of the target.
+
+        Returns
+        -------
+        tuple of arrays
+            The entries in the type in which models get them.
         """
         if self.task == "other" and y.shape[1:] == (0,):
             return ()
@@ -225,7 +298,18 @@ class Data:
         return self.codes
 
     def at(self, horizon: float) -> Data:
-        """Return the binary outcome at the horizon; rows censored before it get weight 0."""
+        """Return the binary outcome at the horizon; rows censored before it get weight 0.
+
+        Parameters
+        ----------
+        horizon : float
+            The time.
+
+        Returns
+        -------
+        Data
+            The same rows with the outcome as two classes.
+        """
         if horizon not in self._at:
             two: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
@@ -239,25 +323,81 @@ class Data:
         return {}
 
     def label(self, code: int) -> Any:
-        """Return the class with this code as a plain Python value."""
+        """Return the class with this code as a plain Python value.
+
+        Parameters
+        ----------
+        code : int
+            The code.
+
+        Returns
+        -------
+        label
+            The class.
+        """
         assert self.classes is not None
         return as_shown(self.classes[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the class codes of these rows; only classification has them."""
+        """Return the class codes of these rows; only classification has them.
+
+        Parameters
+        ----------
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        array of int
+            The codes.
+        """
         assert self.codes is not None
         return self.codes[rows]
 
     def rows(self, rows: np.ndarray) -> Any:
+        """Return these rows of X, in the type in which X was given.
+
+        Parameters
+        ----------
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        array, sparse matrix or frame
+            The rows.
+        """
         return take_rows(self.X, rows)
 
     def weights(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return the weights of these rows, or None if rows have no weights.
+
+        Parameters
+        ----------
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        array or None
+            The weights.
+        """
         return None if self.sample_weight is None else self.sample_weight[rows]
 
     def with_targets_of(self, order: np.ndarray) -> Data:
         """Return the same rows with permuted targets: row i gets the target of row `order[i]`.
 
         Quantities that were computed from X are shared.
+
+        Parameters
+        ----------
+        order : array of int
+            The row from which each row gets its target.
+
+        Returns
+        -------
+        Data
+            The permuted data.
         """
         codes = None if self.codes is None else self.codes[order]
         other = replace(self, y=self.y[order], codes=codes)
@@ -271,6 +411,18 @@ class Data:
         Quantities that were computed from the rows are shared.
 
         With `as_given` the fits get y as a column if it was given as a column.
+
+        Parameters
+        ----------
+        fit_params : mapping
+            Parameters of every fit.
+        as_given : bool
+            If True, the fits get y as a column if it was given as a column.
+
+        Returns
+        -------
+        Data
+            The data.
         """
         as_given = as_given if self.form is not None else self.as_given
         if not fit_params and not self.fit_params and as_given == self.as_given:
@@ -281,7 +433,18 @@ class Data:
         return other
 
     def subset(self, rows: np.ndarray) -> Data:
-        """Return these rows as data of their own; the classes have the same codes."""
+        """Return these rows as data of their own; the classes have the same codes.
+
+        Parameters
+        ----------
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        Data
+            The smaller data.
+        """
         cut = {
             name: take_rows(value, rows) if has_row_entries(value, self.n_rows) else value
             for name, value in self.fit_params.items()

@@ -39,6 +39,17 @@ __all__ = ["choose_engine", "names", "off", "registry"]
 def names() -> list[str]:
     """Return the names that `engine=` takes, except "auto".
 
+    Returns
+    -------
+    list of str
+        The names, in the order in which "auto" tries them.
+
+    See Also
+    --------
+    truerisk.engines.off : Return the engines that are off.
+
+    Examples
+    --------
     >>> import truerisk as tr
     >>> tr.engines.names()[:2], tr.engines.names()[-1]
     (['knn', 'interval'], 'generic')
@@ -49,6 +60,20 @@ def names() -> list[str]:
 def off() -> tuple[list[str], str | None]:
     """Return the engines that a missing compiled module makes unavailable, and why it is missing.
 
+    Returns
+    -------
+    names : list of str
+        The engines that are off.
+    reason : str or None
+        The reason why the compiled module is missing; None if it is there.
+
+    See Also
+    --------
+    truerisk.engines.names : List the names of engines.
+    show_versions : Print versions and engines.
+
+    Examples
+    --------
     >>> import truerisk as tr
     >>> tr.engines.off()
     ([], None)

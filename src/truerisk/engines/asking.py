@@ -23,10 +23,49 @@ class Asking:
     """Entry point through which methods obtain predictions from engines.
 
     It records which engine answered, and which engines refused and why. Each pass of one
-    computation (inner, outer) has a seed of its own, derived from its number. `known` holds the
-    answers to the first passes of another computation; they are reused here instead of being
-    computed again. `scores` are further losses to be evaluated on the same fits. `steps` are fitted
-    preprocessing steps that are shared with other families.
+    computation (inner, outer) has a seed of its own, derived from its number.
+
+    Parameters
+    ----------
+    family : Family
+        The learner and its candidate settings.
+    data : Data
+        The checked rows of the call.
+    loss : Loss
+        The loss to estimate.
+    scores : sequence of Loss, optional
+        Further losses to compute from the same fits.
+    engine : str or Engine, default="auto"
+        The requested engine.
+    executor : executor, optional
+        Where models are fitted.
+    seed : int, default=0
+        The seed of the computation.
+    passes : int, default=0
+        The number of the first pass.
+    keeper : Keeper, optional
+        The store of fits.
+    known : sequence of Answers or None, optional
+        The answers to the first passes of another computation, which are used instead of being
+        computed again.
+    steps : object, optional
+        Fitted preprocessing steps that are shared with other families.
+
+    See Also
+    --------
+    truerisk.extend.Method.evaluate : The method that gets it as `ask`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import truerisk as tr
+    >>> from truerisk.extend import Asking, Data, Family, Streams
+    >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
+    >>> ask = Asking(Family.of(GaussianNB()), data, tr.losses.ZeroOne())
+    >>> answers = ask(tr.methods.KFold(3).plan(data, Streams(0)))
+    >>> ask.engine, answers.values.shape
+    ('generic', (1, 6))
     """
 
     def __init__(
@@ -85,7 +124,24 @@ class Asking:
         only: np.ndarray | None = None,
         needed: np.ndarray | None = None,
     ) -> Answers:
-        """Compute the requested answers in the next pass."""
+        """Compute the requested answers in the next pass.
+
+        Parameters
+        ----------
+        plan : Plan
+            The fits and the questions that they answer.
+        request : Request
+            The type of answers that the loss needs.
+        only : array of int, optional
+            The single candidate that is fitted in each fit.
+        needed : array of bool, shape (n_candidates, n_fits), optional
+            The fits that are needed of each candidate.
+
+        Returns
+        -------
+        Answers
+            The predictions.
+        """
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.keeper, needed, self.steps)
         each = request.each
@@ -112,6 +168,20 @@ class Asking:
 
         The models are fitted again one by one, as they were for the answers, because engines do not
         store fitted models.
+
+        Parameters
+        ----------
+        plan : Plan
+            The fits and the questions that they answer.
+        only : array of int
+            The candidate of each fit.
+        fits : array of int
+            Numbers of fits.
+
+        Yields
+        ------
+        estimator
+            The fitted model of each of the fits.
         """
         if plan.has_drawn_fits or "flips" in plan.needs:
             raise Refusal(
@@ -155,7 +225,20 @@ class Asking:
         return replace(stored, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
-        """Choose the engine that answers this request, and record the refusals."""
+        """Choose the engine that answers this request, and record the refusals.
+
+        Parameters
+        ----------
+        plan : Plan
+            The fits and the questions that they answer.
+        request : Request
+            The type of answers that the loss needs.
+
+        Returns
+        -------
+        Engine
+            The engine.
+        """
         engine, refusals = choose_engine(self.wanted_engine, self.family, self.data, plan, request)
         self.refusals |= refusals
         self.engine = engine.word

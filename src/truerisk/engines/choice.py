@@ -100,7 +100,45 @@ MOST_OF_FEW_ROWS = 10
 def choose_engine(
     asked: Any, family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
-    """Return the engine that will answer, and the reasons of the engines that refused before it."""
+    """Return the engine that will answer, and the reasons of the engines that refused before it.
+
+    Parameters
+    ----------
+    asked : str or Engine
+        The argument `engine=` of a verb.
+    family : Family
+        The learner and its candidate settings.
+    data : Data
+        The checked rows of the call.
+    plan : Plan
+        The fits and the questions that they answer.
+    request : Request
+        The type of answers that the loss needs.
+
+    Returns
+    -------
+    engine : Engine
+        The engine that will answer.
+    refusals : dict of str to str
+        The reasons of the engines that refused before it, by name.
+
+    See Also
+    --------
+    truerisk.engines.names : List the names of engines.
+    truerisk.extend.Asking : Makes the requests of a method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import truerisk as tr
+    >>> from truerisk.extend import Data, Family, Request, Streams
+    >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
+    >>> plan = tr.methods.KFold(3).plan(data, Streams(0))
+    >>> family = Family.of(GaussianNB())
+    >>> tr.engines.choose_engine("auto", family, data, plan, Request("label"))[0].word
+    'generic'
+    """
     if not (isinstance(asked, str) and asked == "auto"):
         engine = _engine(asked)
         reason = _reason(engine, family, data, plan, request)

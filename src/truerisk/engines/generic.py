@@ -23,10 +23,28 @@ from truerisk.plan.plan import EXTRAS, Plan
 class Generic(Engine):
     """Engine that fits each candidate on each training set; all other engines must equal it.
 
-    With `error="raise"` (the default) the first fit that fails stops the run, and the error names
-    its split and parameters. With "warn" the candidates concerned have no risk, and the results of
-    all others are returned. `batch` sets the number of fits per task (default: a few tasks per
-    worker).
+    Parameters
+    ----------
+    error : {"raise", "warn"}, default="raise"
+        With "raise" the first fit that fails stops the run, and the error names its split and
+        parameters. With "warn" the candidates concerned have no risk, and the results of all others
+        are returned.
+    batch : int, optional
+        The number of fits per task. By default each worker gets a few tasks.
+
+    See Also
+    --------
+    truerisk.engines.names : List the names of engines.
+    truerisk.testing.check_engine : Compare an engine with this one.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.Generic()
+    >>> tr.estimate_risk(GaussianNB(), X, y, engine=engine).engine
+    'generic'
     """
 
     error: Literal["raise", "warn"] = "raise"

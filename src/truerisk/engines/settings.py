@@ -33,10 +33,30 @@ NEEDS = {  # for each response: methods of which the model needs one, and what i
 class Group:
     """Candidates that one pass answers together, because they differ in the pass parameters only.
 
-    An example are the penalties of one decomposition. `settings[i]` holds all parameters of the
-    last step of candidate `candidates[i]`. `preparation` holds the unfitted steps before it that
-    learn from the rows. `rowwise` holds steps that treat each row by itself. Either is None if
-    there are no such steps. If any step learns from the rows, all steps are in `preparation`.
+    An example are the penalties of one decomposition. If any step learns from the rows, all steps
+    are in `preparation`.
+
+    Parameters
+    ----------
+    candidates : array of int
+        Numbers of the candidates.
+    settings : tuple of mappings
+        All parameters of the last step of each candidate.
+    preparation : object, optional
+        The unfitted steps before the learner that learn from the rows; None if there are none.
+    rowwise : object, optional
+        The steps that treat each row by itself; None if there are none.
+
+    See Also
+    --------
+    truerisk.extend.OnePass : Engine that answers groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truerisk.extend import Group
+    >>> Group(np.array([0, 1]), ({"alpha": 0.1}, {"alpha": 1.0})).values("alpha").tolist()
+    [0.1, 1.0]
     """
 
     candidates: np.ndarray
@@ -50,16 +70,49 @@ class Group:
         return self.rowwise if self.preparation is None else self.preparation
 
     def values(self, name: str) -> np.ndarray:
-        """Return the value of one parameter for every candidate."""
+        """Return the value of one parameter for every candidate.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        array
+            The values.
+        """
         return np.array([setting[name] for setting in self.settings])
 
     def places_of(self, only: np.ndarray) -> np.ndarray:
-        """Return the position in the group of each candidate of `only`, or ELSEWHERE."""
+        """Return the position in the group of each candidate of `only`, or ELSEWHERE.
+
+        Parameters
+        ----------
+        only : array of int
+            Numbers of candidates.
+
+        Returns
+        -------
+        array of int
+            The positions.
+        """
         match = only == self.candidates[:, None]
         return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
 
     def part(self, places: np.ndarray) -> Group:
-        """Return the group that consists of the candidates at these positions."""
+        """Return the group that consists of the candidates at these positions.
+
+        Parameters
+        ----------
+        places : array of int
+            Positions in the group.
+
+        Returns
+        -------
+        Group
+            The smaller group.
+        """
         settings = tuple(self.settings[place] for place in places)
         return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 

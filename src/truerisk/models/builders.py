@@ -50,10 +50,29 @@ Builder = Callable[[TaskWord, Size], tuple[Any, Grid]]
 
 @frozen
 class Learner:
-    """For which tasks it is, whether it wants standardised numbers, and how it is built.
+    """Entry of the registry of learners: tasks, preparation, and a function that builds it.
 
-    `build(task, size)` gives the estimator and its grid, parameters named without a step. `levels`
-    says what it takes columns of text as: one that takes levels as such takes gaps as well.
+    Parameters
+    ----------
+    tasks : tuple of {"classification", "regression", "survival"}
+        The tasks of the learner.
+    scale : bool
+        True if the learner needs standardised numbers.
+    build : callable
+        `build(task, size)` returns the estimator and its grid, with parameter names without a step.
+    levels : {"indicators", "codes", "objects"}, default="indicators"
+        How the learner takes text columns. A learner that takes levels as such also takes missing
+        values.
+
+    See Also
+    --------
+    truerisk.models.learner : Build the pipeline and the grid of a learner.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.models.registry.load("knn").tasks
+    ('classification', 'regression')
     """
 
     tasks: tuple[TaskWord, ...]

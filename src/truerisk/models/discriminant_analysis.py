@@ -19,30 +19,40 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class LinearDiscriminant(LinearDiscriminantAnalysis):
-    r"""scikit-learn's LinearDiscriminantAnalysis with the divisor of the covariance as an option.
+    """Linear discriminant analysis of scikit-learn, with a choice of the divisor of the covariance.
 
     R's `MASS::lda` divides the pooled scatter by n − K (unbiased). scikit-learn divides it by n;
-    its SVD solver did so by n − K up to 1.8. Here it does not depend on the release. The factor
-    multiplies the covariance, shrunk or not, so squared distances change by it beside the
-    logarithms of the priors: posteriors change, and labels near the boundary where the priors
-    differ.
+    its SVD solver divided by n − K up to version 1.8. Here the divisor does not depend on the
+    release. The factor multiplies the covariance, shrunk or not, so that squared distances change
+    relative to the logarithms of the priors: posterior probabilities change, and so do labels near
+    the boundary if the priors differ.
 
-    Where there are more columns than rows, a shrunk fit takes a decomposition of the rows and makes
-    no p × p matrix: 40 rows of 8,000 columns take a fraction of a second. The coefficients are
+    If there are more columns than rows, a shrunk fit uses a decomposition of the rows and computes
+    no p × p matrix: 40 rows with 8,000 columns take a fraction of a second. The coefficients are
     those of scikit-learn's solver "lsqr" up to rounding; there is then no ``covariance_``.
 
     Leave-one-out with `divisor="n-K"` and the class shares of all rows as `priors` gives the
-    posteriors of `MASS::lda(CV = TRUE)`, which leaves the priors as they are. With `priors=None`
-    they are estimated on the n − 1 rows as well.
+    posterior probabilities of `MASS::lda(CV = TRUE)`, which leaves the priors unchanged. With
+    `priors=None` they are estimated from the n − 1 rows as well.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen", "auto"}, default="svd"
-        As in scikit-learn; "auto" is "svd" if nothing is shrunk, else "lsqr".
-    shrinkage, priors, tol
-        As in scikit-learn.
+        As in scikit-learn; "auto" is "svd" without shrinkage, otherwise "lsqr".
+    shrinkage : float or "auto", optional
+        The shrinkage of the covariance, as in scikit-learn.
+    priors : array, shape (n_classes,), optional
+        The prior probabilities. The default are the shares of the classes.
+    tol : float, default=1e-4
+        The tolerance for singular values, as in scikit-learn.
     divisor : {"n-K", "n"}, default="n-K"
-        What the pooled scatter is divided by.
+        The divisor of the pooled scatter.
+
+    See Also
+    --------
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : The class of scikit-learn.
+    truerisk.models.QuadraticDiscriminant : One covariance per class.
+    truerisk.models.FisherClassifier : Least squares on class codes.
 
     Examples
     --------
@@ -77,16 +87,19 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         return tags
 
     def fit(self, X: Any, y: Any) -> LinearDiscriminant:
-        """As scikit-learn fits, then the covariance divided anew.
+        """Fit the model as scikit-learn does, then rescale the covariance.
 
         Parameters
         ----------
-        X : array, shape (n_samples, n_features)
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
+            The labels of the training rows.
 
         Returns
         -------
         LinearDiscriminant
+            The fitted model.
         """
         if self.divisor not in ("n-K", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-K' or 'n'.")
@@ -113,10 +126,12 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         Parameters
         ----------
         X : array, shape (n_samples, n_features)
+            The rows to project.
 
         Returns
         -------
         array, shape (n_samples, n_components)
+            The projected rows.
         """
         with self._as_in(resolved_solver(self.solver, self.shrinkage), self.shrinkage):
             projected: np.ndarray = super().transform(X)
@@ -186,19 +201,29 @@ def _is_table(X: Any) -> bool:
 
 
 class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
-    r"""scikit-learn's QuadraticDiscriminantAnalysis with the divisor of the covariances given.
+    """Quadratic discriminant analysis of scikit-learn, with a choice of the divisor of covariances.
 
     The scatter of a class of n_c rows is divided by n_c − 1, as in R's `MASS::qda` and in
-    scikit-learn up to 1.8, or by n_c, as in scikit-learn from 1.9 on: here it does not depend on
-    the release. Leave-one-out with `divisor="n-1"` and the class shares of all rows as `priors`
-    gives the posteriors of `MASS::qda(CV = TRUE)`.
+    scikit-learn up to version 1.8, or by n_c, as in scikit-learn since 1.9. Here the divisor does
+    not depend on the release. Leave-one-out with `divisor="n-1"` and the class shares of all rows
+    as `priors` gives the posterior probabilities of `MASS::qda(CV = TRUE)`.
 
     Parameters
     ----------
-    priors, reg_param, tol
-        As in scikit-learn; `tol` is held against the covariance as scikit-learn divides it.
+    priors : array, shape (n_classes,), optional
+        The prior probabilities. The default are the shares of the classes.
+    reg_param : float, default=0.0
+        The regularisation of the covariances, as in scikit-learn.
+    tol : float, default=1e-4
+        The tolerance for rank deficiency. It is compared with the covariance as scikit-learn
+        divides it.
     divisor : {"n-1", "n"}, default="n-1"
-        What the scatter of a class is divided by.
+        The divisor of the scatter of a class.
+
+    See Also
+    --------
+    sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis : The class of scikit-learn.
+    truerisk.models.LinearDiscriminant : One covariance for all classes.
 
     Examples
     --------
@@ -223,16 +248,19 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
         self.divisor = divisor
 
     def fit(self, X: Any, y: Any) -> QuadraticDiscriminant:
-        """As scikit-learn fits, then the covariances divided anew.
+        """Fit the model as scikit-learn does, then rescale the covariances.
 
         Parameters
         ----------
-        X : array, shape (n_samples, n_features)
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
+            The labels of the training rows.
 
         Returns
         -------
         QuadraticDiscriminant
+            The fitted model.
         """
         if self.divisor not in ("n-1", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-1' or 'n'.")

@@ -119,17 +119,21 @@ class Around(MetaEstimatorMixin, BaseEstimator):
         return self.estimator_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy of a classifier, R² of a regressor.
+        """Return the accuracy of a classifier, or R² of a regressor.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
+            The rows to score.
         y : array, shape (n_samples,)
+            The targets of these rows.
         sample_weight : array, shape (n_samples,), optional
+            The weights of the rows.
 
         Returns
         -------
         float
+            The score; higher is better.
         """
         from sklearn.metrics import accuracy_score, r2_score
 
@@ -143,35 +147,41 @@ def learner_has(name: str) -> Any:
 
 
 class EarlyStopping(Around):
-    """A booster fitted until rows that were set aside no longer gain from further trees.
+    """Booster that is fitted until rows that were set aside no longer improve by further trees.
 
-    The rows are set aside from those that ``fit`` is given, so within a cross-validation they are
-    training rows: no test row has a say in when the fit ends, as it has where it is handed over as
-    ``eval_set``. They keep the shares of the classes, and rows of one group stay together.
-    ``tr.estimate_risk`` and the other verbs hand over their `groups`.
+    The rows are set aside from those that ``fit`` is given, so that within cross-validation they
+    are training rows: no test row influences when the fit ends, as it does if it is passed as
+    ``eval_set``. The rows that are set aside preserve the shares of the classes, and rows of one
+    group stay together. ``tr.estimate_risk`` and the other verbs pass their `groups` on.
 
     Parameters
     ----------
     estimator : booster
         HistGradientBoostingClassifier or -Regressor (scikit-learn 1.7 or newer), or the classifier
-        or regressor of XGBoost, LightGBM or CatBoost. Its number of trees is the most there can be.
+        or regressor of XGBoost, LightGBM or CatBoost. Its number of trees is the largest possible
+        number.
     fraction : float, default=0.1
-        Share of the rows, or of the groups, that is set aside.
+        The share of the rows, or of the groups, that is set aside.
     rounds : int, default=10
-        The fit ends after so many trees in a row that did not help.
-    random_state : int, RandomState or None
-        Of the rows that are set aside.
+        The fit ends after this number of successive trees without an improvement.
+    random_state : int, RandomState or None, optional
+        The seed of the rows that are set aside.
 
     Attributes
     ----------
     estimator_ : booster
-        Fitted on the other rows.
+        The booster, fitted on the other rows.
     set_aside_ : array of int
         Positions of the rows that were set aside.
     n_trees_ : int
-        The number of trees (of rounds, where a round has one for each class) that it answers with.
-    classes_ : array
-        Of a classifier.
+        The number of trees with which it predicts, or of rounds, if a round has one tree per class.
+    classes_ : array, shape (n_classes,)
+        The classes, for a classifier.
+
+    See Also
+    --------
+    sklearn.ensemble.HistGradientBoostingClassifier : A booster of scikit-learn.
+    truerisk.models.ThresholdClassifier : Classifier with a tuned threshold.
 
     Examples
     --------
@@ -202,20 +212,23 @@ class EarlyStopping(Around):
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> EarlyStopping:
-        """Set rows aside and fit on the others until they no longer gain.
+        """Set rows aside, and fit on the others until the rows set aside no longer improve.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
+            The targets of the training rows.
         sample_weight : array, shape (n_samples,), optional
-            Weights of both parts.
+            The weights of the rows, in both parts.
         groups : array, shape (n_samples,), optional
             Rows of one group stay in one part.
 
         Returns
         -------
         EarlyStopping
+            The fitted model.
         """
         if y is None:
             raise ValueError("this model requires y to be passed, but the target y is None.")
@@ -240,45 +253,51 @@ class EarlyStopping(Around):
         return self
 
     def predict(self, X: Any) -> Any:
-        """What the booster predicts with the trees that helped.
+        """Return the predictions of the booster with the trees that improved it.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
 
         Returns
         -------
         array, shape (n_samples,)
+            The predicted labels or values.
         """
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
     @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes.
+        """Return the class probabilities of the booster.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
 
         Returns
         -------
         array, shape (n_samples, n_classes)
+            The probabilities, in the order of `classes_`.
         """
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Decision values of the classes, where the booster has some.
+        """Return the decision values, if the booster has them.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
 
         Returns
         -------
         array
+            The decision values of the booster.
         """
         check_is_fitted(self)
         return self.estimator_.decision_function(X)

@@ -17,32 +17,41 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
 
     .. math:: (w_k, b_k) = \arg\min \sum_i \omega_i\,(t_{ik} - b_k - x_i^\top w_k)^2
 
-    with :math:`t_{ik} = 1` in class k and −1 elsewhere, :math:`\omega_i` the sample weights, and
-    the answer :math:`\arg\max_k b_k + x^\top w_k`. Two classes are one regression, on −1 and +1,
-    whose sign decides. Where columns are collinear the solution of least norm is taken.
+    with :math:`t_{ik} = 1` in class k and −1 elsewhere, and :math:`\omega_i` the sample weights.
+    The prediction is :math:`\arg\max_k b_k + x^\top w_k`. Two classes need one regression, on −1
+    and +1, whose sign decides. If columns are collinear, the solution of smallest norm is taken.
 
     For two classes w is a multiple of :math:`S_W^{-1}(m_1 - m_0)`: the *direction* is that of
-    linear discriminant analysis (LDA), and of Fisher (1936). The *threshold* differs. Least
-    squares leaves residuals of mean 0, so that the larger class is given more room;
-    `threshold="balanced"` gives every class the same say: the boundary lies midway between the
-    projected class means, as in LDA with equal priors. With as many rows in each class all three
-    agree. With three classes or more this is no LDA: a class that lies between two others can be
-    masked by them.
+    linear discriminant analysis (LDA), and of Fisher (1936). The *threshold* differs. Least squares
+    leaves residuals with mean 0, so that the larger class gets more room; with
+    `threshold="balanced"` every class has the same weight: the boundary lies midway between the
+    projected class means, as in LDA with equal priors. With equally many rows in each class all
+    three agree. With three or more classes this is not LDA: a class that lies between two others
+    can be masked by them.
 
     Parameters
     ----------
     threshold : {"least-squares", "balanced"}, default="least-squares"
-        Which intercept: that of least squares, or the one with which the residuals, averaged
-        within each class first, have mean 0 over the classes.
+        The intercept: that of least squares, or the one with which the residuals, averaged within
+        each class first, have mean 0 over the classes.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
+        The classes, in sorted order.
     coef_ : array, shape (1, n_features) or (n_classes, n_features)
+        The coefficients.
     intercept_ : array, shape (1,) or (n_classes,)
+        The intercepts.
     n_features_in_ : int
+        The number of features.
     feature_names_in_ : array of str, shape (n_features,)
-        Only if X was a frame.
+        The names of the features, if X was a frame.
+
+    See Also
+    --------
+    truerisk.models.LinearDiscriminant : Linear discriminant analysis.
+    sklearn.linear_model.RidgeClassifier : Penalised least squares on class codes.
 
     References
     ----------
@@ -69,18 +78,21 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         self.threshold = threshold
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FisherClassifier:
-        """Solve the least squares.
+        """Solve the least-squares problem.
 
         Parameters
         ----------
-        X : array, shape (n_samples, n_features)
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
-            Labels of two classes or more.
+            Labels of two or more classes.
         sample_weight : array, shape (n_samples,), optional
+            The weights of the rows.
 
         Returns
         -------
         FisherClassifier
+            The fitted model.
         """
         if self.threshold not in THRESHOLDS:
             raise ValueError(
@@ -108,14 +120,36 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The regressions' values: one column per class, for two classes that of the second."""
+        """Return the values of the regressions: for two classes that of the second class.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_classes)
+            The values.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         values: np.ndarray = X @ self.coef_.T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest value; on the boundary the lower one."""
+        """Return the class with the largest value; on the boundary the first such class.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels.
+        """
         values = self.decision_function(X)
         codes = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes]

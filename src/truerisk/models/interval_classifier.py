@@ -14,40 +14,45 @@ NEVER = 2**60  # This exceeds the number of errors in any data.
 
 
 class IntervalClassifier(ClassifierMixin, BaseEstimator):
-    r"""Empirical risk minimisation over functions on the line with at most k intervals.
+    r"""Classifier on the line with at most k intervals and the smallest number of training errors.
 
     .. math:: \hat f_k = \arg\min_{f \in \mathcal F_k} \#\{i : f(x_i) \ne y_i\}
 
-    where a function of :math:`\mathcal F_k` divides the line into at most k intervals of
-    alternating label (Kearns et al., 1997). The minimum is exact, by dynamic programming in
-    O(n k). Boundaries lie midway between neighbouring distinct x of the training rows, and a row
-    on a boundary belongs to the left; rows with equal x always get equal labels.
+    where a function of :math:`\mathcal F_k` divides the line into at most k intervals with
+    alternating labels (Kearns et al., 1997). The minimum is exact, by dynamic programming in O(n
+    k). Boundaries lie midway between neighbouring distinct x of the training rows, and a row on a
+    boundary belongs to the left interval; rows with equal x always get equal labels.
 
-    Several functions can make as few errors. The one that is taken has the **fewest intervals**;
-    of these the one that **stays** longest, read from left to right (the longest first interval,
+    Several functions can make equally few errors. The one with the **fewest intervals** is taken;
+    among these the one that **stays** longest, read from left to right (the longest first interval,
     then the longest second, ...); of two with the same boundaries the one that starts with the
-    lower class, **label 0** (this can only be the choice between the two constants).
+    lower class, **label 0** (this can only be the choice between the two constant functions).
 
     It takes one feature, as a column or as a one-dimensional array, and two classes.
 
     Parameters
     ----------
     k : int, default=2
-        Most intervals. More of them than runs of equal labels change nothing.
+        The largest number of intervals. More intervals than runs of equal labels have no effect.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
+        The classes, in sorted order.
     boundaries_ : array, shape (n_intervals - 1,)
-        Where one interval ends and the next begins, ascending.
+        The boundaries between the intervals, ascending.
     labels_ : array, shape (n_intervals,)
         The class of each interval, from left to right.
     counts_ : array of int, shape (n_intervals, n_classes)
-        Training rows of each class in each interval.
+        The number of training rows of each class in each interval.
     n_features_in_ : int
-        1.
-    feature_names_in_ : array of str, shape (1,)
-        Only if X was a frame.
+        The number of features, 1.
+    feature_names_in_ : array of str, shape (n_features,)
+        The names of the features, if X was a frame.
+
+    See Also
+    --------
+    truerisk.datasets.KearnsProblem : The problem that suits this learner.
 
     References
     ----------
@@ -82,17 +87,19 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> IntervalClassifier:
-        """Divide the line.
+        """Divide the line into intervals.
 
         Parameters
         ----------
         X : array, shape (n_samples, 1) or (n_samples,)
+            The training rows.
         y : array, shape (n_samples,)
             Labels of at most two classes.
 
         Returns
         -------
         IntervalClassifier
+            The fitted model.
         """
         if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
             raise ValueError(f"k={self.k!r} is no number of intervals: give a whole number >= 1.")
@@ -116,21 +123,53 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the interval of each row, 0 for the leftmost.
+        """Return the number of the interval of each row, 0 for the leftmost.
 
-        `counts_[model.apply(X)].sum(axis=1)` is how many training rows speak for each answer.
+        `counts_[model.apply(X)].sum(axis=1)` is the number of training rows behind each prediction.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, 1) or (n_samples,)
+            The rows.
+
+        Returns
+        -------
+        array of int, shape (n_samples,)
+            The numbers of the intervals.
         """
         check_is_fitted(self)
         column = validate_data(self, _column(X), reset=False, dtype=np.float64)
         return np.searchsorted(self.boundaries_, column[:, 0], side="left")
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the interval of each row."""
+        """Return the class of the interval of each row.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, 1) or (n_samples,)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels.
+        """
         interval = self.apply(X)
         return self.labels_[interval]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Shares of the classes among the training rows of the interval of each row."""
+        """Return the class shares among the training rows of the interval of each row.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, 1) or (n_samples,)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
         interval = self.apply(X)
         return (self.counts_ / self.counts_.sum(axis=1, keepdims=True))[interval]
 

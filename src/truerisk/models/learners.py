@@ -38,8 +38,25 @@ registry = Registry(
 
 
 def names(task: TaskWord | None = None) -> list[str]:
-    """The words that `learner` knows, all of them or those of one task.
+    """Return the names of learners, all of them or those of one task.
 
+    Parameters
+    ----------
+    task : {"classification", "regression", "survival"}, optional
+        The task.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    See Also
+    --------
+    truerisk.models.learner : Build the pipeline and the grid of a learner.
+    assess : Compare learners by their names.
+
+    Examples
+    --------
     >>> names("regression")[:6]
     ['knn', 'ridge', 'lasso', 'svm', 'tree', 'forest']
     """
@@ -58,10 +75,30 @@ times what the others take together, of ten thousand three; with more, a few fit
 
 
 def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
-    """The learners compared when none is named: four that are cheap and unlike, of many rows five.
+    """Return the learners that are compared if none is named.
 
-    Of outcomes in time two, which need scikit-survival.
+    They are four cheap and different learners, and a fifth one for many rows. For outcomes in time
+    they are two, which need scikit-survival.
 
+    Parameters
+    ----------
+    task : {"classification", "regression", "survival"}
+        The task.
+    n_rows : int, default=0
+        The number of rows.
+
+    Returns
+    -------
+    tuple of str
+        Names of learners.
+
+    See Also
+    --------
+    truerisk.models.names : List all names.
+    assess : Compare learners.
+
+    Examples
+    --------
     >>> default_words("classification"), default_words("regression", 20_000)
     (('knn', 'lda', 'logistic', 'tree'), ('knn', 'ridge', 'lasso', 'tree', 'boosting'))
     """
@@ -85,27 +122,40 @@ def learner(
     missing: bool = False,
     parts: int = 2,
 ) -> tuple[Any, Grid]:
-    """The pipeline behind a word and its grid, with names such as `model__C`.
+    """Return the pipeline and the grid of a learner, with parameter names such as `model__C`.
 
     Parameters
     ----------
     word : str
-        One of `registry`.
-    task : "classification", "regression" or "survival"
-    n_rows, n_features, n_classes : int
-        The size of the data; no setting asks for more rows than a fold within a fold has.
-    numeric, text : sequences of int
-        Positions of the columns of numbers (by default all that are not text) and of text.
-    missing : bool
-        Whether cells of the numeric columns may be NaN.
-    parts : int
-        A training set has one of so many parts of the rows at least: K + 1 for "forward-K".
+        Name of the learner, of those in ``tr.models.names()``.
+    task : {"classification", "regression", "survival"}
+        The task.
+    n_rows : int
+        The number of rows; no setting needs more rows than a fold within a fold has.
+    n_features : int
+        The number of features.
+    n_classes : int, default=0
+        The number of classes.
+    numeric : sequence of int, optional
+        Positions of the numeric columns. By default all columns that are not text.
+    text : sequence of int, optional
+        Positions of the text columns.
+    missing : bool, default=False
+        True if cells of the numeric columns may be NaN.
+    parts : int, default=2
+        A training set has at least one of this number of parts of the rows: K + 1 for "forward-K".
 
     Returns
     -------
     pipeline : Pipeline
-        Steps "prepare" (left out where there is nothing to prepare) and "model".
+        The steps "prepare" (omitted if there is nothing to prepare) and "model".
     grid : dict of str to list
+        The settings.
+
+    See Also
+    --------
+    truerisk.models.names : List the names of learners.
+    truerisk.models.prepare : Build the step "prepare".
 
     Examples
     --------

@@ -33,62 +33,77 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         + \lambda \Bigl(\alpha \lVert\beta\rVert_1
         + \tfrac{1-\alpha}{2} \lVert\beta\rVert_2^2\Bigr)
 
-    with weights that add up to one, α = `l1_ratio` and the intercept not penalised: the objective
-    of glmnet. Two classes have one score function, several have one each (softmax, the ungrouped
+    with weights that sum to one, α = `l1_ratio` and an unpenalised intercept: the objective of
+    glmnet. Two classes have one score function, more classes have one each (softmax, the ungrouped
     multinomial). :math:`\lambda` corresponds to scikit-learn's :math:`C = 1/(n\lambda)`.
 
-    Solved by Newton steps with coordinate descent inside, from the largest λ down: sequential
-    strong rules choose the columns that may enter, gradients of the others are checked afterwards,
-    the last two solutions continued are the start of the next. No λ is ever left out: where
-    `max_iter` is not enough, `converged_` is False and a `ConvergenceWarning` says so.
+    It is solved by Newton steps with coordinate descent inside, from the largest λ down: sequential
+    strong rules choose the columns that may enter, the gradients of the others are checked
+    afterwards, and the last two solutions are extrapolated as the start of the next one. No λ is
+    ever omitted: if `max_iter` is not enough, `converged_` is False and a `ConvergenceWarning` is
+    issued.
 
     Parameters
     ----------
     l1_ratio : float, default=1.0
-        α: 1 is the lasso, 0 ridge.
+        The mixing parameter α: 1 is the lasso, 0 is ridge.
     n_lambdas : int, default=100
-        Length of the path where `lambdas` is None.
+        The length of the path, if `lambdas` is None.
     lambdas : array of float, optional
-        The path; it is sorted, largest first. By default equal ratios from the smallest λ at which
-        all coefficients are zero (for α below 0.001: computed with 0.001) down to `least_ratio`
-        times it.
+        The path; it is sorted, largest first. By default λ falls by equal ratios from the smallest
+        λ at which all coefficients are zero (for α below 0.001: computed with 0.001) down to
+        `least_ratio` times it.
     standardize : bool, default=True
         Penalise the coefficients of columns with (weighted) variance one. `coef_path_` is in the
-        units of X either way.
+        units of X in either case.
     at : int or float, optional
-        Where on the path `predict` answers, unless it is told: a place in `lambdas_` (int) or a λ
-        (float). A λ that is not on the path is solved for as well. None: the last, the least
-        penalty. A grid over `at` tunes the penalty; its candidates share one path in the engine
-        `logistic-path`.
+        Where on the path `predict` predicts, unless it is told otherwise: a position in `lambdas_`
+        (int) or a λ (float). A λ that is not on the path is solved as well. None stands for the
+        last and smallest penalty. A grid over `at` tunes the penalty; its candidates share one path
+        in the engine `logistic-path`.
     least_ratio : float, optional
-        By default 1e-4, and 1e-2 where there are fewer rows than columns.
+        The ratio of the smallest and the largest λ. The default is 1e-4, or 1e-2 if there are fewer
+        rows than columns.
     tol : float, default=1e-7
-        A λ is done when a Newton step changes the linear predictor by less: its mean square,
-        weighted with the curvature, against the deviance of the constant rule. The default is
-        glmnet's, and its objective is reached at least as closely; 1e-14 costs about four times
-        as long and meets the conditions of the minimum to 1e-7 of the largest λ. A fit whose
-        degrees of freedom are asked (`aic` to `ebic`) goes on to 1e-12 at least, in two to five
-        times the time: their differences are small. A model that is returned keeps its `tol`.
+        A λ is finished when a Newton step changes the linear predictor by less: its mean square,
+        weighted with the curvature, relative to the deviance of the constant rule. The default is
+        that of glmnet, and its objective is reached at least as closely; 1e-14 takes about four
+        times as long and satisfies the conditions of the minimum to 1e-7 of the largest λ. A fit
+        whose degrees of freedom are requested (`aic` to `ebic`) continues to at least 1e-12, which
+        takes two to five times as long, because differences of criteria are small. A returned model
+        keeps its `tol`.
     max_iter : int, default=100000
-        Most passes over the coefficients for one λ.
+        The largest number of passes over the coefficients for one λ.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
+        The classes, in sorted order.
     lambdas_ : array, shape (n_lambdas,)
-        Descending.
+        The path, descending.
     coef_path_ : array, shape (n_lambdas, n_features) or (n_lambdas, n_classes, n_features)
-        With two classes the score is for the second.
+        The coefficients at each λ. With two classes the score is that of the second one.
     intercept_path_ : array, shape (n_lambdas,) or (n_lambdas, n_classes)
+        The intercepts at each λ.
     converged_ : array of bool, shape (n_lambdas,)
+        True where the solution has converged.
     n_iter_ : array of int, shape (n_lambdas,)
+        The number of passes for each λ.
     lambda_ : float
-        The λ that `at` names.
-    coef_, intercept_ : array, shape (1 or n_classes, n_features), (1 or n_classes,)
-        The solution at `lambda_`.
+        The λ that `at` stands for.
+    coef_ : array, shape (1 or n_classes, n_features)
+        The coefficients at `lambda_`.
+    intercept_ : array, shape (1 or n_classes,)
+        The intercepts at `lambda_`.
     n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if X was a frame.
+        The number of features.
+    feature_names_in_ : array of str, shape (n_features,)
+        The names of the features, if X was a frame.
+
+    See Also
+    --------
+    sklearn.linear_model.LogisticRegression : One penalty per fit.
+    truerisk.engines.LogisticPaths : Engine that answers for all penalties together.
 
     References
     ----------
@@ -151,14 +166,16 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
-            Sparse X is never made dense.
+            The training rows. Sparse X is never converted to a dense array.
         y : array, shape (n_samples,)
+            The labels of the training rows.
         sample_weight : array, shape (n_samples,), optional
-            A row of weight 0 is as good as absent.
+            The weights of the rows. A row with weight 0 has no effect.
 
         Returns
         -------
         LogisticPath
+            The fitted model.
         """
         X, y = self._checked(X, y)
         weights = row_weights(sample_weight, X)
@@ -189,13 +206,19 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any, at: float | None = None) -> np.ndarray:
-        """Log-odds of the second class, or a score per class where there are several.
+        """Return the log-odds of the second class, or a score per class if there are more than two.
 
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
+            The rows to predict.
         at : int or float, optional
-            A place in `lambdas_` or a λ on it; by default the parameter `at`.
+            A position in `lambdas_` (int) or a λ (float). The default is the parameter `at`.
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_classes)
+            The scores.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
@@ -204,26 +227,78 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any, at: float | None = None) -> np.ndarray:
-        """Probabilities of the classes, in the order of `classes_`."""
+        """Return the class probabilities, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            The rows to predict.
+        at : int or float, optional
+            A position in `lambdas_` (int) or a λ (float). The default is the parameter `at`.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
         scores = self.decision_function(X, at)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
     def predict_log_proba(self, X: Any, at: float | None = None) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Return the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            The rows to predict.
+        at : int or float, optional
+            A position in `lambdas_` (int) or a λ (float). The default is the parameter `at`.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The logarithms, in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             logs: np.ndarray = np.log(self.predict_proba(X, at))
         return logs
 
     def predict(self, X: Any, at: float | None = None) -> np.ndarray:
-        """The class with the largest score; of scores within 1e-10 of each other the first."""
+        """Return the class with the largest score; of scores within 1e-10 of each other the first.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            The rows to predict.
+        at : int or float, optional
+            A position in `lambdas_` (int) or a λ (float). The default is the parameter `at`.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels.
+        """
         scores = self.decision_function(X, at)
         codes = codes_of_scores(scores[:, None] if scores.ndim == 1 else scores)
         return self.classes_[codes]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the coefficients against λ, one panel per score function (needs matplotlib)."""
+        """Draw the coefficients against λ, one panel per score function (needs matplotlib).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of the plot.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the drawing.
+        """
         check_is_fitted(self)
         return load_from_above("coefficient-path")(self, ax=ax, **options)
 

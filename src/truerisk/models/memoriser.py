@@ -11,20 +11,26 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class Memoriser(ClassifierMixin, BaseEstimator):
-    r"""Repeats what it saw, and says the first class of any row that it did not see.
+    r"""Classifier that repeats the labels of its training rows; all other rows get the first class.
 
-    .. math:: f(x) = \max\{y_i : x_i = x\}, \text{ or } \min_i y_i \text{ where no } x_i = x
+    .. math:: f(x) = \max\{y_i : x_i = x\}, \text{ or } \min_i y_i \text{ if no } x_i = x
 
-    With classes 0 and 1 it says 1 only of rows that it saw with label 1. Where no row comes twice
-    its training error is 0, and its error on fresh rows is the share of all classes but the first:
-    what a training error is worth, at its worst.
+    With classes 0 and 1 it predicts 1 only for rows that it saw with label 1. If no row occurs
+    twice, its training error is 0, and its error on fresh rows is the share of all classes but the
+    first. It shows how little a training error can mean.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
+        The classes, in sorted order.
     n_features_in_ : int
+        The number of features.
     feature_names_in_ : array of str, shape (n_features,)
-        Only if X was a frame.
+        The names of the features, if X was a frame.
+
+    See Also
+    --------
+    truerisk.methods.Apparent : The training error.
 
     References
     ----------
@@ -44,16 +50,19 @@ class Memoriser(ClassifierMixin, BaseEstimator):
     classes_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Memoriser:
-        """Keep the rows and their labels.
+        """Store the rows and their labels.
 
         Parameters
         ----------
-        X : array, shape (n_samples, n_features)
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
+            The labels of the training rows.
 
         Returns
         -------
         Memoriser
+            The fitted model.
         """
         self._seen, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -61,7 +70,18 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The largest label that the row was seen with, else the first class."""
+        """Return the largest label that a row was seen with, otherwise the first class.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         rows, place = np.unique(np.vstack([self._seen, X]), axis=0, return_inverse=True)

@@ -16,35 +16,47 @@ from truerisk.models.early_stopping import Around, learner_has
 
 
 class MultipleImputation(Around):
-    """A learner on `n_imputations` tables whose gaps were filled at random; answers are averaged.
+    """Learner whose predictions are averaged over several random imputations of missing values.
 
-    Each table has an imputer with random numbers of its own, fitted on the training rows, and a
-    copy of the learner. A new row is filled in by each imputer, and its probabilities (or values)
-    are the mean of those of the learners. All of this is part of ``fit`` and ``predict``, so an
-    honest risk of this model contains what the gaps cost, and its interval, from held-out rows,
-    needs no rule of Rubin. The usual imputer leaves the outcome out, as new rows have none.
+    Each imputed table has an imputer with random numbers of its own, fitted on the training rows,
+    and a copy of the learner. A new row is imputed by each imputer, and its probabilities (or
+    values) are the mean of those of the learners. All of this is part of ``fit`` and ``predict``,
+    so that an honest risk of this model includes the cost of missing values, and its interval, from
+    held-out rows, needs no rule of Rubin. The default imputer does not use the outcome, because new
+    rows have none.
 
-    The same rows asked again have the same answers. Gaps of rows that are asked together are filled
-    one after the other, so the answers of a row may differ beside other rows.
+    Equal calls give equal predictions. Missing values of rows that are predicted together are
+    imputed one after the other, so that the predictions for a row may depend on the other rows of
+    the call.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Tuned by ``estimator__...``.
+        The learner, tuned by ``estimator__...``.
     n_imputations : int, default=5
-        Tables, and fitted learners.
+        The number of imputed tables, and of fitted learners.
     imputer : transformer, optional
-        One that draws, with a ``random_state``, alone or in a pipeline, which is given y as a step
-        of a pipeline is; ``IterativeImputer(sample_posterior=True)`` by default.
-    random_state : int, RandomState or None
-        Of the imputers.
+        An imputer that draws values, with a ``random_state``, alone or in a pipeline. It is given
+        y, as a step of a pipeline is. The default is ``IterativeImputer(sample_posterior=True)``.
+    random_state : int, RandomState or None, optional
+        The seed of the imputers.
 
     Attributes
     ----------
-    imputers_, estimators_ : list
-        One of each for every table.
-    classes_ : array
-        Of a classifier.
+    imputers_ : list of transformers
+        The fitted imputer of each table.
+    estimators_ : list of estimators
+        The fitted learner of each table.
+    classes_ : array, shape (n_classes,)
+        The classes, for a classifier.
+
+    See Also
+    --------
+    sklearn.impute.IterativeImputer : The default imputer.
+
+    References
+    ----------
+    Rubin DB (1987). Multiple Imputation for Nonresponse in Surveys. Wiley.
 
     Examples
     --------
@@ -72,9 +84,21 @@ class MultipleImputation(Around):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **params: Any) -> MultipleImputation:
-        """Fill in `n_imputations` tables, whose gaps are NaN, and fit a learner on each.
+        """Impute missing values (NaN) in `n_imputations` tables, and fit a learner on each.
 
-        Further `params`, such as ``sample_weight``, go to every fit of the learner.
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
+        y : array, shape (n_samples,)
+            The targets of the training rows.
+        **params
+            Fit parameters of the learner, such as ``sample_weight``.
+
+        Returns
+        -------
+        MultipleImputation
+            The fitted model.
         """
         check_count("n_imputations", self.n_imputations)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_imputations)
@@ -86,7 +110,18 @@ class MultipleImputation(Around):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest mean probability (or decision value); the mean of values."""
+        """Return the class with the largest mean probability or decision value, or the mean value.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels or values.
+        """
         if not is_classifier(self.estimator):
             return self._mean("predict", X)
         is_sure = hasattr(self.estimator, "predict_proba")
@@ -96,12 +131,34 @@ class MultipleImputation(Around):
 
     @available_if(learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the mean probabilities of the classes."""
+        """Return the mean class probabilities.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
         return self._mean("predict_proba", X)
 
     @available_if(learner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the mean decision values."""
+        """Return the mean decision values.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array
+            The means over the fitted learners.
+        """
         return self._mean("decision_function", X)
 
     def _mean(self, method: str, X: Any) -> np.ndarray:

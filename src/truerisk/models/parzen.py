@@ -211,12 +211,12 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         \hat P(c \mid x) \propto \pi_c \, \frac{1}{n_c h_c^d} \sum_{i: y_i = c}
         K\!\left(\frac{\lVert x - x_i \rVert}{h_c}\right)
 
-    All sums are taken in logarithms: far from the data the nearest rows still decide, nothing
-    underflows. Where a kernel of bounded support (`epanechnikov`, `uniform`) reaches no row at
-    all, the priors answer.
+    All sums are computed in logarithms: far from the data the nearest rows still decide, and
+    nothing underflows. If a kernel with bounded support (`epanechnikov`, `uniform`) reaches no row
+    at all, the priors decide.
 
-    The leave-one-out form, `leave_one_out_proba`, needs no refitting: the kernel matrix of the
-    training rows minus its diagonal. Both ways of choosing the width use it.
+    The leave-one-out form, `leave_one_out_proba`, needs no refitting: it is computed from the
+    kernel matrix of the training rows without its diagonal. Both ways of choosing the width use it.
 
     Parameters
     ----------
@@ -244,17 +244,25 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
     kernel : {"gaussian", "exponential", "epanechnikov", "uniform"}, default="gaussian"
         K(u) ∝ exp(−u²/2), exp(−u), max(0, 1 − u²) or [u ≤ 1].
     priors : array, shape (n_classes,), optional
-        Prior probabilities in the order of `classes_`; by default the shares of the classes.
+        Prior probabilities in the order of `classes_`. The default are the shares of the classes.
 
     Attributes
     ----------
     classes_ : array, shape (n_classes,)
+        The classes, in sorted order.
     width_ : array, shape (n_classes,)
-        The width of each class; all equal unless `per_class`.
+        The width of each class; all are equal unless `per_class` is True.
     priors_ : array, shape (n_classes,)
+        The prior probabilities.
     n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if X was a frame.
+        The number of features.
+    feature_names_in_ : array of str, shape (n_features,)
+        The names of the features, if X was a frame.
+
+    See Also
+    --------
+    sklearn.neighbors.KernelDensity : Kernel estimate of one density.
+    truerisk.models.QuadraticDiscriminant : Bayes' rule with normal densities.
 
     References
     ----------
@@ -289,16 +297,19 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         self.priors = priors
 
     def fit(self, X: Any, y: Any) -> ParzenClassifier:
-        """Keep the rows and choose the width.
+        """Store the rows and choose the width.
 
         Parameters
         ----------
-        X : array, shape (n_samples, n_features)
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
+            The labels of the training rows.
 
         Returns
         -------
         ParzenClassifier
+            The fitted model.
         """
         if self.kernel not in KERNELS:
             raise ValueError(f"kernel={self.kernel!r} is unknown; use {', '.join(KERNELS)}.")
@@ -313,7 +324,18 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior probabilities of the classes, in the order of `classes_`."""
+        """Return the posterior probabilities of the classes, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         step = max(1, CELLS_AT_ONCE // len(self._rows))
@@ -321,15 +343,32 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate(pieces)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest posterior probability, of equal ones the first."""
+        """Return the class with the largest posterior probability; of equal ones the first.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels.
+        """
         most = self.predict_proba(X).argmax(axis=1)
         return self.classes_[most]
 
     def leave_one_out_proba(self) -> np.ndarray:
-        """Posterior probabilities of each training row by the rule without it, in the order given.
+        """Return the class probabilities of each training row by the rule without that row.
 
-        Exactly what refitting without the row gives for the same widths; with priors from the
-        data the shares lose the row as well. A class whose only row is left out has probability 0.
+        They are exactly those of a refit without the row with the same widths; with priors from the
+        data the shares are computed without the row as well. A class whose only row is left out has
+        probability 0.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            The probabilities, in the order of the training rows.
         """
         check_is_fitted(self)
         rows = DistanceSums.left_out(self._rows, self._sizes, self.kernel)

@@ -22,23 +22,41 @@ UNSEEN, GAP = -1, -2  # codes for learners that treat a missing value as a categ
 def prepare(
     numeric: Sequence[int], text: Sequence[int], *, scale: bool, missing: bool = False
 ) -> Any:
-    """A scikit-learn transformer for these columns, or "passthrough" if nothing need be done.
+    """Return a transformer for these columns, or "passthrough" if there is nothing to do.
 
-    Numbers: missing cells get the median of the training rows, then (`scale`) mean 0 and
-    standard deviation 1. Text (codes of its levels, missing as NaN): one indicator per level
-    of the training rows, the missing cell being a level of its own; a level never seen in
-    training counts among the rare ones, or as none.
+    In numeric columns missing cells are replaced by the median of the training rows, then (`scale`)
+    the columns get mean 0 and standard deviation 1. Text columns (codes of their levels, missing as
+    NaN) become one indicator per level of the training rows, where missing cells are a level of
+    their own; a level that did not occur in training counts among the rare ones, or as none.
 
-    Without text and missing cells this is a plain `StandardScaler`, which fast engines know.
+    Without text columns and missing cells this is a plain `StandardScaler`, which fast engines
+    know.
 
     Parameters
     ----------
-    numeric, text : sequences of int
-        Column positions. Without text columns all columns are numbers.
+    numeric : sequence of int
+        Positions of the numeric columns.
+    text : sequence of int
+        Positions of the text columns. Without text columns all columns are numeric.
     scale : bool
-        Standardise the numbers; indicators stay 0 and 1.
-    missing : bool
-        Whether cells of the numeric columns may be NaN.
+        Standardise the numeric columns; indicators stay 0 and 1.
+    missing : bool, default=False
+        True if cells of the numeric columns may be NaN.
+
+    Returns
+    -------
+    transformer or "passthrough"
+        The transformer.
+
+    See Also
+    --------
+    truerisk.models.learner : Build a pipeline with this step.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.models.prepare([0, 1], [], scale=True)
+    StandardScaler()
     """
     if not text:
         return _numbers(scale=scale, missing=missing)

@@ -27,50 +27,62 @@ WEIGHT = "sample_weight"  # suffix of the names of row weights
 
 
 class ThresholdClassifier(ClassifierMixin, Around):
-    """Two classes: positive where the score of a classifier is at least a tuned threshold.
+    """Classifier of two classes with a tuned threshold on the score of another classifier.
 
-    The threshold is chosen on out-of-fold scores of the training rows, pooled over `cv` folds:
-    the one of least mean `cost`, or the one that reaches a demanded `sensitivity`, `specificity` or
-    `precision` and is best in the other rate. Then the classifier is fitted on all rows. Because
-    the choice is part of `fit`, ``tr.estimate_risk`` of this model is the honest risk *at the tuned
-    threshold*; the rates in `operating_point_` are those that were optimised and flatter.
+    A row is positive if its score is at least the threshold. The threshold is chosen on out-of-fold
+    scores of the training rows, pooled over `cv` folds: the one with the smallest mean `cost`, or
+    the one that reaches a required `sensitivity`, `specificity` or `precision` and is best in the
+    other rate. Then the classifier is fitted on all rows. Because the choice is part of `fit`,
+    ``tr.estimate_risk`` of this model is the honest risk *at the tuned threshold*; the rates in
+    `operating_point_` were optimised and are optimistic.
 
-    Unlike scikit-learn's ``TunedThresholdClassifierCV`` it takes a demanded rate, looks at every
-    threshold that tells two rows apart, and lets ties pass together. Probabilities are on one scale
-    in all folds; decision values may not be.
+    Unlike scikit-learn's ``TunedThresholdClassifierCV`` it accepts a required rate, considers every
+    threshold that separates two rows, and treats ties together. Probabilities are on one scale in
+    all folds; decision values may not be.
 
-    Its labels, its decision values and its threshold agree: a decision value is how far a row lies
-    beyond the threshold. A probability of ½ is no threshold any more, so probabilities are those of
-    the classifier inside, ``estimator_.predict_proba(X)``.
+    Its labels, its decision values and its threshold agree: a decision value is the distance of a
+    row's score from the threshold. A probability of ½ is no longer a threshold, so that
+    probabilities are only available from the inner classifier, ``estimator_.predict_proba(X)``.
 
     Parameters
     ----------
     estimator : classifier
-        With ``predict_proba`` or ``decision_function``.
-    cost : (false_positive, false_negative), optional
-        Cost of either error; (1, 1), the share of wrong answers, if nothing is demanded.
-    sensitivity, specificity, precision : float, optional
-        A demanded rate of the positive class; at most one, and then no cost.
+        A classifier with ``predict_proba`` or ``decision_function``.
+    cost : tuple of float, optional
+        The costs of a false positive and of a false negative. The default is (1, 1), the share of
+        wrong answers, if no rate is required.
+    sensitivity : float, optional
+        The required sensitivity. At most one rate is required, and then there is no cost.
+    specificity : float, optional
+        The required specificity.
+    precision : float, optional
+        The required precision.
     cv : int, splitter or iterable, default=5
-        Folds, stratified and shuffled for an int.
+        The folds; stratified and shuffled for an int.
     positive : label, optional
-        The positive class; the second in order by default.
+        The positive class. The default is the second class in sorted order.
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        "auto" takes probabilities where there are any.
-    random_state : int, RandomState or None
-        Of the folds.
+        The scores; "auto" uses probabilities if they exist.
+    random_state : int, RandomState or None, optional
+        The seed of the folds.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted on all rows.
+        The classifier, fitted on all rows.
     threshold_ : float
-        A row is positive where its score is at least this.
+        A row is positive if its score is at least this number.
     operating_point_ : OperatingPoint
-        What the threshold did on the out-of-fold scores.
+        The rates of the threshold on the out-of-fold scores.
     scores_ : array, shape (n_samples,)
         Out-of-fold scores of the training rows.
     classes_ : array, shape (2,)
+        The classes, in sorted order.
+
+    See Also
+    --------
+    RocCurve : ROC curve, with the thresholds of a cost or a rate.
+    truerisk.losses.Cost : Loss with a cost of each mistake.
 
     Examples
     --------
@@ -111,18 +123,20 @@ class ThresholdClassifier(ClassifierMixin, Around):
 
         Parameters
         ----------
-        X : array, shape (n_samples, n_features)
+        X : array or frame, shape (n_samples, n_features)
+            The training rows.
         y : array, shape (n_samples,)
             Labels of two classes.
         groups : array, shape (n_samples,), optional
             Rows of one group stay in one fold.
         **params
-            For every fit of the classifier. ``sample_weight`` (in a pipeline that of its last step,
-            ``step__sample_weight``) also counts in the rates and costs.
+            Fit parameters of every fit of the classifier. ``sample_weight`` (in a pipeline that of
+            its last step, ``step__sample_weight``) also weights the rates and costs.
 
         Returns
         -------
         ThresholdClassifier
+            The fitted model.
         """
         if y is None:
             raise ValueError("this model requires y to be passed, but the target y is None.")
@@ -153,14 +167,35 @@ class ThresholdClassifier(ClassifierMixin, Around):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The positive class where the score is at least the threshold."""
+        """Return the positive class for scores of at least the threshold, otherwise the other.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The predicted labels.
+        """
         beyond = self.decision_function(X)
         return self.classes_[(beyond > 0).astype(np.intp)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How far a row lies beyond the threshold, above 0 where it is called `classes_[1]`.
+        """Return the distance of each score from the threshold, positive for `classes_[1]`.
 
         It orders rows as the scores of the classifier do.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            The rows to predict.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            The distances.
         """
         check_is_fitted(self)
         scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
@@ -195,7 +230,13 @@ class ThresholdClassifier(ClassifierMixin, Around):
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """`fit` hands fit parameters to the classifier, and takes groups itself."""
+        """Return the routing: `fit` passes fit parameters to the classifier, and uses groups.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn's metadata routing expects it.
+        """
         hands_on = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=hands_on)

@@ -53,16 +53,58 @@ class Failure:
 class Answers:
     """Predictions of all candidates for one plan.
 
-    `values[c, t]` is the prediction of candidate c for position t in the plan's flat list of tested
-    rows (`plan.positions`): a class code for "label", class probabilities (on a further axis) for
-    "probability", a decision value for "score", a number for "value". For survival the classes are
-    the intervals between the horizons of the data, the latest first. For "scored", `values[c, q]`
-    is the score that a scikit-learn scorer gave question q. For "loss" it is the expected loss of
-    the row over all training sets without it that a law can draw. `answered[c, q]` is False if the
-    fit failed or was not requested; seconds of fits that were not requested are NaN. `extra` holds
-    the answers to the plan's additional questions, in the type that belongs to `plan.extra`. `also`
-    holds further predictions of the same models for the same questions, in the order in which they
-    were requested. `notes` are for the reader of the result.
+    The position of a prediction is its position in the plan's flat list of tested rows
+    (`plan.positions`).
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    response : {"label", "probability", "score", "value", "scored", "loss"}
+        The type of the predictions.
+    values : array, shape (n_candidates, n_positions, ...)
+        The predictions: class codes for "label", class probabilities (on a further axis) for
+        "probability", decision values for "score", numbers for "value". For survival the classes
+        are the intervals between the horizons of the data, the latest first. For "scored",
+        `values[c, q]` is the score that a scikit-learn scorer gave question q. For "loss" it is the
+        expected loss of the row over all training sets without it that a distribution can draw.
+    answered : array of bool, shape (n_candidates, n_questions)
+        False if the fit failed or was not requested.
+    engine : str
+        Name of the engine.
+    fit_seconds : array, shape (n_candidates, n_fits)
+        The seconds of each fit; NaN if it was not requested.
+    answer_seconds : array, shape (n_candidates, n_fits)
+        The seconds of its predictions; NaN if they were not requested.
+    failures : tuple of Failure, optional
+        The fits that failed.
+    n_fits : int, default=0
+        The number of fits.
+    extra : ExtraAnswers, optional
+        The answers to the additional questions of the plan, in the type that belongs to
+        `plan.extra`.
+    also : tuple of Answers, optional
+        Further predictions of the same models for the same questions, in the order in which they
+        were requested.
+    notes : tuple of str, optional
+        Notes for the reader.
+
+    See Also
+    --------
+    truerisk.extend.Plan : The questions.
+    truerisk.extend.Asking : Computes the answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import truerisk as tr
+    >>> from truerisk.extend import Asking, Data, Family, Streams
+    >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
+    >>> ask = Asking(Family.of(GaussianNB()), data, tr.losses.ZeroOne())
+    >>> answers = ask(tr.methods.KFold(3).plan(data, Streams(0)))
+    >>> answers.response, answers.n_fits, answers.of(0).shape
+    ('label', 3, (1, 2))
     """
 
     plan: Plan
@@ -80,6 +122,7 @@ class Answers:
 
     @property
     def n_candidates(self) -> int:
+        """Number of candidates."""
         return len(self.values)
 
     @property
@@ -88,14 +131,36 @@ class Answers:
         return ~np.isnan(self.fit_seconds)
 
     def of(self, question: int) -> np.ndarray:
-        """Return all candidates' answers to one question."""
+        """Return all candidates' answers to one question.
+
+        Parameters
+        ----------
+        question : int
+            The number of the question.
+
+        Returns
+        -------
+        array, shape (n_candidates, n_rows, ...)
+            The predictions.
+        """
         if self.response == "scored":
             return self.values[:, question]
         offsets = self.plan.test_offsets
         return self.values[:, offsets[question] : offsets[question + 1]]
 
     def only(self, questions: np.ndarray) -> Answers:
-        """Return the answers to these questions only."""
+        """Return the answers to these questions only.
+
+        Parameters
+        ----------
+        questions : array of int
+            Numbers of questions.
+
+        Returns
+        -------
+        Answers
+            The answers to these questions.
+        """
         plan = self.plan.only(questions)
         fits = np.unique(self.plan.fit[questions])
         if self.response == "scored":
@@ -116,7 +181,18 @@ class Answers:
         )
 
     def part(self, needed: np.ndarray) -> Answers:
-        """Return only the answers of candidate c in those fits f where `needed[c, f]`."""
+        """Return only the answers of candidate c in those fits f where `needed[c, f]`.
+
+        Parameters
+        ----------
+        needed : array of bool, shape (n_candidates, n_fits)
+            True for the fits to keep.
+
+        Returns
+        -------
+        Answers
+            The answers of these fits.
+        """
         taken = needed & self.made
         return replace(
             self,
@@ -133,6 +209,16 @@ class Answers:
 
         Seconds and failures are reduced to those of the chosen candidates; the fits remain those of
         the whole plan.
+
+        Parameters
+        ----------
+        chosen : array of int, shape (n_questions,)
+            The candidate of each question.
+
+        Returns
+        -------
+        Answers
+            The answers of the chosen candidates.
         """
         chosen = np.asarray(chosen, dtype=np.int64)
         questions = np.arange(self.plan.n_questions)

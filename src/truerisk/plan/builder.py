@@ -26,6 +26,18 @@ RowSet = tuple[int, tuple[int, ...]]  # (base block or ALL, blocks that are remo
 class PlanBuilder:
     """Collects blocks and questions, and builds a plan of them.
 
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows.
+
+    See Also
+    --------
+    truerisk.extend.Plan : The plan that it builds.
+    truerisk.extend.Averaged : Method whose example uses a builder.
+
+    Examples
+    --------
     >>> builder = PlanBuilder(6)
     >>> folds = builder.partition(np.array([0, 0, 1, 1, 2, 2]))
     >>> for k, fold in enumerate(folds):
@@ -44,12 +56,34 @@ class PlanBuilder:
         self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
 
     def block(self, rows: np.ndarray) -> int:
-        """Return the number of the block with these row numbers; repeated rows become counts."""
+        """Return the number of the block with these row numbers; repeated rows become counts.
+
+        Parameters
+        ----------
+        rows : array of int
+            Row numbers.
+
+        Returns
+        -------
+        int
+            The number of the block.
+        """
         distinct, counts = np.unique(np.asarray(rows, dtype=np.int32), return_counts=True)
         return self._add(distinct, counts)
 
     def partition(self, labels: np.ndarray) -> list[int]:
-        """Add one block per distinct label, in ascending order of labels, with a single sort."""
+        """Add one block per distinct label, in ascending order of labels, with a single sort.
+
+        Parameters
+        ----------
+        labels : array, shape (n_rows,)
+            The label of each row, such as its fold.
+
+        Returns
+        -------
+        list of int
+            The numbers of the blocks.
+        """
         codes = np.unique(labels, return_inverse=True)[1].ravel()
         order = np.argsort(codes, kind="stable").astype(np.int32)
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -68,14 +102,40 @@ class PlanBuilder:
     ) -> None:
         """Add a question: predict the rows `test` with the model trained on `train`.
 
-        Each of `flips` is a pair (row, class code): the fit gets this code as the label of the row.
+        Parameters
+        ----------
+        train : tuple of (int, tuple of int)
+            The training rows: a block, or ALL, without other blocks.
+        test : tuple of (int, tuple of int)
+            The rows to predict, in the same form.
+        part : str, default="test"
+            The part of the plan.
+        repeat : int, default=0
+            The number of the repetition.
+        fold : int, default=0
+            The number of the fold.
+        unit : int, default=-1
+            The number of the outer fit to which an inner question belongs.
+        flips : iterable of (int, int), optional
+            Pairs (row, class code): the fit gets this code as the label of the row.
         """
         key = (_canonical(train), tuple(sorted(flips)))
         fit = self._fits.setdefault(key, len(self._fits))
         self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
 
     def build(self, extra: Extra | None = None) -> Plan:
-        """Return the finished plan, with its additional questions `extra`."""
+        """Return the finished plan, with its additional questions `extra`.
+
+        Parameters
+        ----------
+        extra : Extra, optional
+            Additional questions of the plan.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
         parts = tuple(dict.fromkeys(part))
         trains, flips = zip(*self._fits, strict=True)

@@ -48,13 +48,49 @@ PLACES = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit": np.int3
 
 @frozen(eq=False)
 class Plan:
-    """Fits and the questions that they answer.
+    """Fits of a method, and the questions that they answer.
 
-    Question q asks fit `fit[q]` about the rows `test_rows(q)`. It belongs to the part
-    `parts[part[q]]` ("test", "inner", "outer", "apparent") and, within its part, to repetition
-    `repeat[q]` and fold `fold[q]`. An inner question belongs to outer fit `unit[q]`, which is -1
-    for other questions. Any additional questions are the plan's `extra`, of one of the types in
-    `EXTRAS`.
+    Question q asks fit `fit[q]` to predict the rows `test_rows(q)`.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows.
+    blocks : Blocks
+        The sets of rows of which training and test sets are composed.
+    train : RowSets
+        The training set of each fit.
+    test : RowSets
+        The rows of each question.
+    fit : array of int, shape (n_questions,)
+        The fit that answers each question.
+    part : array of int, shape (n_questions,)
+        The part of each question, as a position in `parts`.
+    repeat : array of int, shape (n_questions,)
+        The repetition of each question within its part.
+    fold : array of int, shape (n_questions,)
+        The fold of each question within its part.
+    unit : array of int, shape (n_questions,)
+        The outer fit to which an inner question belongs; -1 for other questions.
+    parts : tuple of str
+        The names of the parts: "test", "inner", "outer", "apparent".
+    extra : Extra, optional
+        Additional questions, of one of the types in `EXTRAS`.
+
+    See Also
+    --------
+    truerisk.extend.PlanBuilder : Builds a plan.
+    truerisk.extend.Answers : The answers to a plan.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from truerisk.extend import Data, Streams
+    >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
+    >>> plan = tr.methods.KFold(3).plan(data, Streams(0))
+    >>> plan.n_fits, plan.n_questions, plan.train_sizes.tolist()
+    (3, 3, [4, 4, 4])
     """
 
     n_rows: int
@@ -113,7 +149,28 @@ class Plan:
         fit: np.ndarray,
         **others: Any,
     ) -> Plan:
-        """Return a plan with one part ("test"), repetition and fold, unless `others` differ."""
+        """Return a plan with one part ("test"), repetition and fold, unless `others` differ.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of rows.
+        blocks : Blocks
+            The sets of rows of which training and test sets are composed.
+        train : RowSets
+            The training set of each fit.
+        test : RowSets
+            The rows of each question.
+        fit : array of int
+            The fit that answers each question.
+        **others
+            Other fields of the plan.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         n = len(fit)
         usual: dict[str, Any] = {"part": np.zeros(n, np.int8), "parts": ("test",)}
         usual |= {"repeat": np.zeros(n, np.int32), "fold": np.zeros(n, np.int32)}
@@ -123,11 +180,37 @@ class Plan:
     # -- what an engine reads ---------------------------------------------------------------
 
     def train_rows(self, fit: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the distinct training rows of a fit, ascending, and their counts (None: all 1)."""
+        """Return the distinct training rows of a fit, ascending, and their counts (None: all 1).
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+
+        Returns
+        -------
+        rows : array of int
+            The row numbers.
+        counts : array of int or None
+            How often each row is in the training set.
+        """
         return self._rows(self.train, fit)
 
     def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the distinct rows of a question, ascending, and their counts (None: each once)."""
+        """Return the distinct rows of a question, ascending, and their counts (None: each once).
+
+        Parameters
+        ----------
+        question : int
+            The number of the question.
+
+        Returns
+        -------
+        rows : array of int
+            The row numbers.
+        counts : array of int or None
+            How often each row is tested.
+        """
         return self._rows(self.test, question)
 
     @cached_property
@@ -186,20 +269,53 @@ class Plan:
     # -- parts ------------------------------------------------------------------------------
 
     def questions(self, part: str) -> np.ndarray:
-        """Return the numbers of the questions of a named part."""
+        """Return the numbers of the questions of a named part.
+
+        Parameters
+        ----------
+        part : str
+            Name of the part.
+
+        Returns
+        -------
+        array of int
+            The numbers of its questions.
+        """
         if part not in self.parts:
             return np.empty(0, np.int64)
         return np.flatnonzero(self.part == self.parts.index(part))
 
     def part_named(self, name: str) -> Plan:
-        """Return the plan of one named part; it is built once and cached."""
+        """Return the plan of one named part; it is built once and cached.
+
+        Parameters
+        ----------
+        name : str
+            Name of the part.
+
+        Returns
+        -------
+        Plan
+            The plan of the part.
+        """
         by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
         if name not in by_part:
             by_part[name] = self.only(self.questions(name))
         return by_part[name]
 
     def only(self, questions: np.ndarray) -> Plan:
-        """Return the plan of these questions and their fits; rows have the same numbers."""
+        """Return the plan of these questions and their fits; rows have the same numbers.
+
+        Parameters
+        ----------
+        questions : array of int
+            Numbers of questions.
+
+        Returns
+        -------
+        Plan
+            The smaller plan.
+        """
         fits, fit = np.unique(self.fit[questions], return_inverse=True)
         return Plan(
             n_rows=self.n_rows,
@@ -216,7 +332,18 @@ class Plan:
         )
 
     def asks_like(self, other: Plan) -> bool:
-        """Return True if both plans have the same fits and questions, whatever their parts."""
+        """Return True if both plans have the same fits and questions, whatever their parts.
+
+        Parameters
+        ----------
+        other : Plan
+            The other plan.
+
+        Returns
+        -------
+        bool
+            True if fits and questions are equal.
+        """
         mine, theirs = self._arrays(), other._arrays()
         alike = self.n_rows == other.n_rows and mine.keys() == theirs.keys()
         for name in mine.keys() - PLACES.keys():
@@ -246,7 +373,18 @@ class Plan:
         return self.extra.without_row(self.fit)
 
     def seen(self, question: int) -> np.ndarray:
-        """Return a mask of the rows of a question that are in the training set of its fit."""
+        """Return a mask of the rows of a question that are in the training set of its fit.
+
+        Parameters
+        ----------
+        question : int
+            The number of the question.
+
+        Returns
+        -------
+        array of bool
+            True for rows in the training set.
+        """
         tested, fit = self.test_rows(question)[0], int(self.fit[question])
         base = int(self.train.base[fit])
         inside = np.ones(len(tested), bool) if base == ALL else among(self.blocks[base], tested)
@@ -257,7 +395,13 @@ class Plan:
     # -- JSON -------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain lists, from which `from_dict` restores an equal plan."""
+        """Convert to plain lists, from which `from_dict` restores an equal plan.
+
+        Returns
+        -------
+        dict
+            The content of the plan.
+        """
         content: dict[str, Any] = {"fingerprint": self.fingerprint}
         content |= {"n_rows": self.n_rows, "parts": list(self.parts)}
         content |= {name: array.tolist() for name, array in self._arrays().items()}
@@ -265,7 +409,18 @@ class Plan:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Plan:
-        """Return the plan that `to_dict` wrote; refuse a foreign or inconsistent one."""
+        """Return the plan that `to_dict` wrote; refuse a foreign or inconsistent one.
+
+        Parameters
+        ----------
+        content : mapping
+            The content that `to_dict` returned.
+
+        Returns
+        -------
+        Plan
+            The plan.
+        """
         try:
             words = ("fingerprint", "n_rows", "parts")
             array = {k: np.asarray(v) for k, v in content.items() if k not in words}

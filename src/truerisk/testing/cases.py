@@ -44,7 +44,32 @@ from truerisk.testing.toy_learners import (
 
 @frozen(eq=False)
 class Case:
-    """A family, data and a loss."""
+    """Case on which a method is checked: a family, data and a loss.
+
+    Parameters
+    ----------
+    family : Family
+        The learner and its candidate settings.
+    data : Data
+        The rows.
+    loss : Loss
+        The loss.
+
+    See Also
+    --------
+    truerisk.testing.check_method : Check a method on a case.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import truerisk as tr
+    >>> from truerisk.extend import Data, Family
+    >>> data = Data.check(np.arange(20.0)[:, None], [0, 1] * 10, task="classification")
+    >>> case = tr.testing.Case(Family.of(GaussianNB()), data, tr.losses.ZeroOne())
+    >>> case.loss.word
+    'zero-one'
+    """
 
     family: Family
     data: Data

@@ -205,9 +205,31 @@ def _shape(s: Situation) -> tuple[int, ...]:
 
 @frozen
 class Check:
-    """One fact about a method or an engine; calling it raises an error where the fact is not so.
+    """Check of one fact about a method or an engine; calling it raises an error if it is false.
 
     `pytest.mark.parametrize` takes checks as they are and shows their names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the check.
+    fact : str
+        The fact, as a sentence.
+    run : callable
+        Function without arguments that raises an error if the fact is false.
+
+    See Also
+    --------
+    truerisk.testing.method_checks : The checks of a method.
+    truerisk.testing.engine_checks : The checks of an engine.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> check = tr.testing.method_checks(tr.methods.KFold(5))[0]
+    >>> check()  # raises no error
+    >>> check.name
+    'says_what_it_estimates'
     """
 
     name: str
@@ -226,7 +248,32 @@ class Check:
 
 
 class NotConforming(TrueRiskError, AssertionError):
-    """Some checks failed; `failures` holds the error of each by its name."""
+    """Error that names the failed checks of a method or an engine.
+
+    `failures` holds the error of each failed check by the name of the check.
+
+    Parameters
+    ----------
+    subject : str
+        What was checked.
+    total : int
+        The number of checks.
+    failures : dict of Check to Exception
+        The error of each failed check.
+
+    See Also
+    --------
+    truerisk.testing.check_method : Raises this error.
+    truerisk.testing.check_engine : Raises this error.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> check = tr.testing.method_checks(tr.methods.KFold(5))[0]
+    >>> error = tr.testing.NotConforming("method 'mine'", 20, {check: ValueError("no bias")})
+    >>> list(error.failures)
+    ['says_what_it_estimates']
+    """
 
     def __init__(self, subject: str, total: int, failures: dict[Check, Exception]) -> None:
         lines = [

@@ -47,23 +47,28 @@ if TYPE_CHECKING:
 def engine_checks(
     engine: Engine, *families: Family, examples: int = 25, shrink: bool = True
 ) -> list[Check]:
-    """The checks of an engine, one by one, for every family.
+    """Return the checks of an engine for every family, one by one.
 
     Parameters
     ----------
     engine : Engine
+        The engine.
     *families : Family
-        What it is run on; a nearest-mean rule, a ridge regression and a random rule by default.
-        Name those that the engine is made for: what it refuses is not checked.
-    examples : int
-        How many data sets and plans hypothesis draws for a check that draws.
-    shrink : bool
-        Whether a failing example is made small before it is shown, which takes seconds.
+        The learners on which it is run. By default a nearest-mean rule, a ridge regression and a
+        random rule. Name those that the engine is made for: what it refuses is not checked.
+    examples : int, default=25
+        The number of data sets and plans that hypothesis draws for a check that draws.
+    shrink : bool, default=True
+        If True, a failing example is made small before it is shown, which takes seconds.
 
     Returns
     -------
     list of Check
-        Each callable without arguments; `check.fact` says what it establishes.
+        The checks, each callable without arguments; `check.fact` is the fact that it establishes.
+
+    See Also
+    --------
+    truerisk.testing.check_engine : Run all checks at once.
 
     Examples
     --------
@@ -83,7 +88,36 @@ def engine_checks(
 def check_engine(
     engine: Engine, *families: Family, examples: int = 25, shrink: bool = True
 ) -> None:
-    """Run all checks of an engine; one error names each that failed."""
+    """Run all checks of an engine, and raise one error that names each failed check.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    *families : Family
+        The learners on which it is run. By default a nearest-mean rule, a ridge regression and a
+        random rule.
+    examples : int, default=25
+        The number of data sets and plans that hypothesis draws for a check that draws.
+    shrink : bool, default=True
+        If True, a failing example is made small before it is shown, which takes seconds.
+
+    Raises
+    ------
+    NotConforming
+        If a check fails.
+
+    See Also
+    --------
+    truerisk.testing.engine_checks : The same checks one by one, for `pytest.mark.parametrize`.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> family = tr.extend.Family.of(Ridge(), {"alpha": [0.1, 1.0]})
+    >>> tr.testing.check_engine(tr.engines.LeastSquares(), family, examples=2)  # doctest: +SKIP
+    """
     checks = engine_checks(engine, *families, examples=examples, shrink=shrink)
     raise_failures(f"engine '{engine.word}'", checks)
 

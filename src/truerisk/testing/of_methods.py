@@ -74,19 +74,24 @@ def _files_of(method: Method) -> list[ModuleType]:
 
 
 def method_checks(method: Method, case: Case | None = None) -> list[Check]:
-    """The checks of a method, one by one.
+    """Return the checks of a method, one by one.
 
     Parameters
     ----------
     method : Method
+        The method.
     case : Case, optional
-        The family, data and loss it is run on, for a method that refuses the usual ones: two
-        overlapping classes, two settings of a nearest-mean rule, zero-one loss.
+        The family, data and loss on which it is run, for a method that refuses the default ones:
+        two overlapping classes, two settings of a nearest-mean rule, and zero-one loss.
 
     Returns
     -------
     list of Check
-        Each callable without arguments; `check.fact` says what it establishes.
+        The checks, each callable without arguments; `check.fact` is the fact that it establishes.
+
+    See Also
+    --------
+    truerisk.testing.check_method : Run all checks at once.
 
     Examples
     --------
@@ -100,7 +105,29 @@ def method_checks(method: Method, case: Case | None = None) -> list[Check]:
 
 
 def check_method(method: Method, case: Case | None = None) -> None:
-    """Run all checks of a method; one error names each that failed."""
+    """Run all checks of a method, and raise one error that names each failed check.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    case : Case, optional
+        The family, data and loss, as in `method_checks`.
+
+    Raises
+    ------
+    NotConforming
+        If a check fails.
+
+    See Also
+    --------
+    truerisk.testing.method_checks : The same checks one by one, for `pytest.mark.parametrize`.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.testing.check_method(tr.methods.KFold(5))
+    """
     raise_failures(f"method '{method.word}'", method_checks(method, case))
 
 

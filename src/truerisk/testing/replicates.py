@@ -188,7 +188,42 @@ class Replicates:
 def replicate(
     method: Method, problem: KnownProblem, model: Any, *, n: int, replicates: int, seed: int = 0
 ) -> Replicates:
-    """Draw `n` rows that often, estimate the risk of the model and compute its true risk."""
+    """Draw many data sets, estimate the risk of the model on each, and compute its true risk.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    problem : KnownProblem
+        A problem that draws rows and knows true risks.
+    model : estimator
+        The learner.
+    n : int
+        The number of rows of each data set.
+    replicates : int
+        The number of data sets.
+    seed : int, default=0
+        The seed.
+
+    Returns
+    -------
+    Replicates
+        The estimates and the true risks.
+
+    See Also
+    --------
+    truerisk.testing.check_bias : Check the direction of the bias.
+    truerisk.testing.check_mean : Check the mean estimate.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from truerisk.testing.replicates import PureNoise
+    >>> method = tr.methods.KFold(4)
+    >>> found = tr.testing.replicate(method, PureNoise(), GaussianNB(), n=40, replicates=20)
+    >>> tr.testing.check_mean(found, 0.5)
+    """
     from sklearn.base import clone
 
     loss = ZeroOne() if problem.task == "classification" else Squared()
@@ -203,7 +238,30 @@ def replicate(
 
 
 def check_mean(found: Replicates, target: float, *, within: float = 3.5) -> None:
-    """The mean estimate is the target, up to `within` of its standard errors."""
+    """Raise an error unless the mean estimate equals the target up to `within` standard errors.
+
+    Parameters
+    ----------
+    found : Replicates
+        The estimates and true risks of `replicate`.
+    target : float
+        The expected mean.
+    within : float, default=3.5
+        The number of standard errors.
+
+    See Also
+    --------
+    truerisk.testing.replicate : Compute the replicates.
+    truerisk.testing.check_bias : Check the direction of the bias.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from truerisk.testing.replicates import Replicates
+    >>> found = Replicates(np.array([0.1, 0.12, 0.11, 0.09]), np.array([0.2, 0.21, 0.19, 0.2]))
+    >>> tr.testing.check_mean(found, 0.105)
+    """
     gap = abs(found.mean - target)
     require(
         gap <= within * found.std_error + 1e-12,
@@ -212,9 +270,30 @@ def check_mean(found: Replicates, target: float, *, within: float = 3.5) -> None
 
 
 def check_bias(found: Replicates, direction: Direction, *, beyond: float = 3.5) -> None:
-    """The bias has the sign it is said to have, by more than `beyond` standard errors.
+    """Raise an error unless the bias has the stated sign.
 
-    "none" means that it is within as many.
+    Parameters
+    ----------
+    found : Replicates
+        The estimates and true risks of `replicate`.
+    direction : {"optimistic", "pessimistic", "none"}
+        The stated direction: the bias differs from 0 in this direction by more than `beyond`
+        standard errors. "none" means that it differs by at most that many.
+    beyond : float, default=3.5
+        The number of standard errors.
+
+    See Also
+    --------
+    truerisk.testing.replicate : Compute the replicates.
+    truerisk.testing.check_mean : Check the mean estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> from truerisk.testing.replicates import Replicates
+    >>> found = Replicates(np.array([0.1, 0.12, 0.11, 0.09]), np.array([0.2, 0.21, 0.19, 0.2]))
+    >>> tr.testing.check_bias(found, "optimistic")
     """
     z = found.bias / max(found.bias_std_error, 1e-300)
     right = {"optimistic": z < -beyond, "pessimistic": z > beyond, "none": abs(z) <= beyond}

@@ -58,7 +58,21 @@ from truerisk.plan.plan import Plan
 
 @frozen
 class LinearDiscriminants(OnePass):
-    """Serves LinearDiscriminantAnalysis and LinearDiscriminant, alone or last in a pipeline."""
+    """Engine for LinearDiscriminantAnalysis and LinearDiscriminant, alone or last in a pipeline.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.QuadraticDiscriminants : Engine for quadratic discriminant analysis.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.LinearDiscriminants()
+    >>> tr.estimate_risk(tr.models.LinearDiscriminant(), X, y, engine=engine).engine
+    'discriminant'
+    """
 
     word: ClassVar[str] = "discriminant"
     along: ClassVar[tuple[str, ...]] = ("shrinkage", "tol")

@@ -34,7 +34,21 @@ FAR_ABOVE = 1e4
 
 @frozen
 class FisherDiscriminants(OnePass):
-    """Serves FisherClassifier, alone or last in a pipeline."""
+    """Engine for FisherClassifier, alone or last in a pipeline.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.models.FisherClassifier : The learner.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.FisherDiscriminants()
+    >>> tr.estimate_risk(tr.models.FisherClassifier(), X, y, engine=engine).engine
+    'fisher'
+    """
 
     word: ClassVar[str] = "fisher"
     along: ClassVar[tuple[str, ...]] = ()

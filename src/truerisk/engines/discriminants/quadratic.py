@@ -40,7 +40,21 @@ LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row
 
 @frozen
 class QuadraticDiscriminants(OnePass):
-    """Serves QuadraticDiscriminantAnalysis and QuadraticDiscriminant, also last in a pipeline."""
+    """Engine for QuadraticDiscriminantAnalysis and QuadraticDiscriminant, also in a pipeline.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.LinearDiscriminants : Engine for linear discriminant analysis.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.QuadraticDiscriminants()
+    >>> tr.estimate_risk(tr.models.QuadraticDiscriminant(), X, y, engine=engine).engine
+    'quadratic'
+    """
 
     word: ClassVar[str] = "quadratic"
     along: ClassVar[tuple[str, ...]] = ("reg_param",)

@@ -31,7 +31,21 @@ from truerisk.plan.plan import Plan
 
 @frozen
 class Intervals(OnePass):
-    """Serves IntervalClassifier over any candidates `k`."""
+    """Engine for IntervalClassifier with any candidates `k`.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.models.IntervalClassifier : The learner.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X, y = tr.datasets.make_kearns(60, random_state=0)
+    >>> engine = tr.engines.Intervals()
+    >>> tr.estimate_risk(tr.models.IntervalClassifier(4), X, y, engine=engine).engine
+    'interval'
+    """
 
     word: ClassVar[str] = "interval"
     along: ClassVar[tuple[str, ...]] = ("k",)
@@ -71,7 +85,20 @@ class Intervals(OnePass):
         return None
 
     def table(self, group: Group, data: Data) -> Any:
-        """Return all rows, sorted by x. Each fit selects its own rows from it."""
+        """Return all rows sorted on the line, of which each fit takes its own.
+
+        Parameters
+        ----------
+        group : Group
+            Candidates that one pass answers together.
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        object
+            The sorted rows.
+        """
         return _SortedRows.of(super().table(group, data))
 
     def fits(self, numbers: Any) -> bool:
@@ -79,7 +106,18 @@ class Intervals(OnePass):
         return True
 
     def together(self, task: Task) -> np.ndarray:
-        """Answer fits that lack one row, or flip its label, and are tested on that row only."""
+        """Answer the fits that lack one row, or have one flipped label, for that row alone.
+
+        Parameters
+        ----------
+        task : Task
+            The group, the plan and the answers collected so far.
+
+        Returns
+        -------
+        array of bool, shape (n_fits,)
+            True for the fits that are answered.
+        """
         plan = task.plan
         single, row = single_row_fits(plan)
         if task.request.response != "label":  # Class shares in an interval require its boundaries.

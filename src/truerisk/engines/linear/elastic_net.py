@@ -43,7 +43,22 @@ SERVED = {"precompute": False, "warm_start": False, "positive": False, "selectio
 
 @frozen
 class ElasticNets(OnePass):
-    """Serves Lasso and ElasticNet, alone or last in a pipeline."""
+    """Engine for Lasso and ElasticNet, alone or last in a pipeline.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.LeastSquares : Engine for ridge regression.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Lasso
+    >>> X, y = tr.datasets.FieldProblem(task="regression")(60, random_state=0)
+    >>> engine = tr.engines.ElasticNets()
+    >>> tr.estimate_risk(Lasso(0.1), X, y, engine=engine).engine
+    'elastic-net'
+    """
 
     word: ClassVar[str] = "elastic-net"
     along: ClassVar[tuple[str, ...]] = ("alpha", "l1_ratio")
@@ -77,12 +92,25 @@ class ElasticNets(OnePass):
         return negative_weights(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Return the estimated times of this engine and of the learner.
+        """Compare copies and a few passes over the rows with as many passes for every penalty.
 
-        The engine copies the rows and reads them a few times, the learner reads them for every
-        penalty. If there are more columns than rows, a descent makes more passes. If the table does
-        not fit into the cache, few penalties gain nothing from a joint descent. A fit that is
-        stopped by its limit of passes is repeated by scikit-learn for its warning.
+        If there are more columns than rows, a descent passes over them more often. For a table that
+        does not fit into a cache, a few penalties gain nothing from being solved together, and a
+        fit that reaches its limit of passes is repeated once for its warning.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        tuple of float or None
+            The seconds of this engine and of scikit-learn's own fits.
         """
         p, n = int(np.shape(data.X)[1]), np.maximum(plan.least_train_sizes, 1).astype(np.float64)
         groups, cells = groups_along(family, self.along), n * p

@@ -32,7 +32,22 @@ BYTES = 1 << 29  # Largest size of the kernel of all rows in bytes.
 
 @frozen
 class KernelRidges(OnePass):
-    """Serves KernelRidge with a kernel that scikit-learn knows by name."""
+    """Engine for KernelRidge with a kernel that scikit-learn knows by name.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.LeastSquares : Engine for ridge regression.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> X, y = tr.datasets.FieldProblem(task="regression")(60, random_state=0)
+    >>> engine = tr.engines.KernelRidges()
+    >>> tr.estimate_risk(KernelRidge(), X, y, engine=engine).engine
+    'kernel-ridge'
+    """
 
     word: ClassVar[str] = "kernel-ridge"
     along: ClassVar[tuple[str, ...]] = ("alpha",)
@@ -56,10 +71,21 @@ class KernelRidges(OnePass):
         return negative_weights(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Return the estimated times of this engine and of the learner.
+        """Compare a decomposition per training set with a kernel and a Cholesky factor per penalty.
 
-        The engine makes one decomposition per training set, the learner a kernel and a Cholesky
-        factor per penalty.
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        tuple of float or None
+            The seconds of this engine and of scikit-learn's own fits.
         """
         groups = groups_along(family, self.along)
         n = plan.least_train_sizes.astype(np.float64)

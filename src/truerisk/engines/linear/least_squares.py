@@ -37,7 +37,22 @@ EXACT = ("auto", "svd", "cholesky")
 
 @frozen
 class LeastSquares(OnePass):
-    """Serves LinearRegression, Ridge and RidgeClassifier, alone or last in a pipeline."""
+    """Engine for LinearRegression, Ridge and RidgeClassifier, alone or last in a pipeline.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.ElasticNets : Engine for penalties with absolute values.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = tr.datasets.FieldProblem(task="regression")(60, random_state=0)
+    >>> engine = tr.engines.LeastSquares()
+    >>> tr.estimate_risk(Ridge(), X, y, engine=engine).engine
+    'least-squares'
+    """
 
     word: ClassVar[str] = "least-squares"
     along: ClassVar[tuple[str, ...]] = ("alpha",)

@@ -55,6 +55,19 @@ class LogisticPaths(OnePass):
     With `minimiser` the answer for a LogisticRegression is the minimum of its objective, for any
     solver and penalty, and not the point at which the solver stops.
 
+    Parameters
+    ----------
+    minimiser : bool, default=False
+        If True, the answer for a LogisticRegression is the minimum of its objective, not the point
+        at which its solver stops.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.models.LogisticPath : A learner that it serves.
+
+    Examples
+    --------
     >>> import truerisk as tr
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = tr.datasets.make_simple(50, random_state=0)
@@ -96,6 +109,16 @@ class LogisticPaths(OnePass):
         With `minimiser` the minimum of the objective is returned, wherever the solver would stop.
         Otherwise the point at which L-BFGS-B stops is returned, which requires scikit-learn's
         defaults except for C, `tol` and `max_iter`.
+
+        Parameters
+        ----------
+        setting : dict
+            All parameters of the learner for one candidate.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
         """
         cost: Any = setting["C"]
         number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool)

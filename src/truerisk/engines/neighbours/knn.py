@@ -65,7 +65,22 @@ TIED = (
 
 @frozen
 class NearestNeighbours(OnePass):
-    """Engine for KNeighborsClassifier and KNeighborsRegressor, alone or in a pipeline."""
+    """Engine for KNeighborsClassifier and KNeighborsRegressor, alone or in a pipeline.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.names : List the names of engines.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.NearestNeighbours()
+    >>> tr.estimate_risk(KNeighborsClassifier(), X, y, engine=engine).engine
+    'knn'
+    """
 
     word: ClassVar[str] = "knn"
     along: ClassVar[tuple[str, ...]] = ("n_neighbors",)
@@ -143,6 +158,20 @@ class NearestNeighbours(OnePass):
 
         A tree skips most rows if there are few columns; with more columns it reads more and more of
         them.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        tuple of float or None
+            The seconds of this engine and of scikit-learn's own fits.
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         groups = groups_along(family, self.along)
@@ -163,6 +192,18 @@ class NearestNeighbours(OnePass):
         A column of small cells has no influence on distances if another column is large, so that it
         does not matter.
 
+        Parameters
+        ----------
+        numbers : array
+            The numbers.
+
+        Returns
+        -------
+        bool
+            True if the engine can compute with them.
+
+        Examples
+        --------
         >>> from truerisk.engines import NearestNeighbours
         >>> NearestNeighbours().fits(np.array([[1e100, 1e-150]]))
         True

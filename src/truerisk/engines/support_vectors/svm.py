@@ -48,8 +48,15 @@ KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
 class SupportVectors(OnePass):
-    """Serves scikit-learn's SVC over C, gamma and the kernel, alone or last in a pipeline.
+    """Engine for scikit-learn's SVC with any C, gamma and kernel, alone or last in a pipeline.
 
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.names : List the names of engines.
+
+    Examples
+    --------
     >>> import truerisk as tr
     >>> from sklearn.svm import SVC
     >>> X, y = tr.datasets.make_simple(50, random_state=0)
@@ -120,11 +127,24 @@ class SupportVectors(OnePass):
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Return the estimated times of this engine and of the learner.
+        """Compare the matrix of all products, and one per kernel, with the columns libsvm reads.
 
-        The engine computes a matrix of all products and one matrix per kernel, libsvm computes the
-        columns that it needs. These are few if classes are well separated, as in the tables of the
-        calibration, so that this is the minimum that SVC takes.
+        libsvm reads few columns if the classes are separated, as in the tables of the calibration:
+        the estimate is the smallest time that SVC takes.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+
+        Returns
+        -------
+        tuple of float or None
+            The seconds of this engine and of scikit-learn's own fits.
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)

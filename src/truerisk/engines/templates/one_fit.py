@@ -47,11 +47,33 @@ class OneFit(Engine):
 
     @abstractmethod
     def path_of(self, family: Family) -> str:
-        """Return the parameter whose values are all read from one fit."""
+        """Return the parameter whose values are all read from one fit.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+
+        Returns
+        -------
+        str
+            Name of the parameter.
+        """
 
     @abstractmethod
     def whole(self, values: Sequence[Any]) -> Any:
-        """Return the value of that parameter whose fitted model serves all of these values."""
+        """Return the value of that parameter whose fitted model serves all of these values.
+
+        Parameters
+        ----------
+        values : sequence
+            The values of the candidates.
+
+        Returns
+        -------
+        object
+            The value, such as the largest number of trees.
+        """
 
     @abstractmethod
     def read(
@@ -60,14 +82,58 @@ class OneFit(Engine):
         """Return the predictions `(candidate of the group, row, ...)` of the fitted last step.
 
         Class labels are returned as the codes of `data`.
+
+        Parameters
+        ----------
+        model : estimator
+            The fitted model.
+        group : Group
+            Candidates that one pass answers together.
+        asked : Enquiry
+            The rows to predict, with their number and their weights.
+        data : Data
+            The checked rows of the call.
+        request : Request
+            The type of answers that the loss needs.
+
+        Returns
+        -------
+        array, shape (n_candidates, n_rows, ...)
+            The predictions.
         """
 
     def value_refusal(self, value: Any) -> str | None:
-        """Return why one value of the path is not served, or None."""
+        """Return why one value of the path is not served, or None.
+
+        Parameters
+        ----------
+        value : object
+            The value.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         return None
 
     def setting_refusal(self, setting: dict[str, Any], plan: Plan, request: Request) -> str | None:
-        """Return why one setting of the learner is not served, or None."""
+        """Return why one setting of the learner is not served, or None.
+
+        Parameters
+        ----------
+        setting : dict
+            All parameters of the learner for one candidate.
+        plan : Plan
+            The fits and the questions that they answer.
+        request : Request
+            The type of answers that the loss needs.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         return None
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -101,7 +167,28 @@ class OneFit(Engine):
         asked_about: Callable[[], list[Enquiry]],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
-        """Fit one model for a group, and return the result of each of its candidates."""
+        """Fit one model for a group, and return the result of each of its candidates.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        request : Request
+            The type of answers that the loss needs.
+        given : FitInput
+            The training rows of the fit.
+        asked_about : callable
+            Returns the rows to predict.
+        place : tuple of (int, int, Group)
+            The seed, the number of the fit, and the group.
+
+        Returns
+        -------
+        list of Piece
+            The predictions of each candidate.
+        """
         seed, fit, group = place
         path = self.path_of(family)
         instead = {family.prefix + path: self.whole([s[path] for s in group.settings])}

@@ -40,7 +40,22 @@ from truerisk.plan.plan import Plan
 
 
 class OnePass(Engine):
-    """Engine for `learners()` whose one pass answers all candidates that differ in `along` only."""
+    """Base class of engines whose one pass answers all candidates that differ in `along` only.
+
+    `learners` returns the classes that it serves, and `fit_pass` computes the predictions of a
+    group for one fit.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.testing.check_engine : Check an engine of your own.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> isinstance(tr.engines.LeastSquares(), tr.extend.OnePass), tr.engines.LeastSquares.along
+    (True, ('alpha',))
+    """
 
     along: ClassVar[tuple[str, ...]]
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
@@ -58,37 +73,138 @@ class OnePass(Engine):
 
         Return None if the pass cannot decide; every candidate of the group is then fitted by
         itself.
+
+        Parameters
+        ----------
+        task : Task
+            The group, the plan and the answers collected so far.
+        group : Group
+            Candidates that one pass answers together.
+        shown : Shown
+            The training rows of the fit, after the steps before the learner.
+        tests : list of arrays
+            The rows of each test set, after the steps before the learner.
+
+        Returns
+        -------
+        list of arrays, or None
+            The predictions for each test set.
         """
 
     def shares_work(self, group: Group) -> bool:
-        """Return True if several fits may share work; a time forecast then measures several."""
+        """Return True if several fits may share work; a time forecast then measures several.
+
+        Parameters
+        ----------
+        group : Group
+            Candidates that one pass answers together.
+
+        Returns
+        -------
+        bool
+            True if they may share work.
+        """
         return group.preparation is None  # they share X
 
     def rounds(self, group: Group) -> bool:
-        """Return True if scores may differ from the learner's in the last digits."""
+        """Return True if scores may differ from the learner's in the last digits.
+
+        Parameters
+        ----------
+        group : Group
+            Candidates that one pass answers together.
+
+        Returns
+        -------
+        bool
+            True if they may differ.
+        """
         return True
 
     def learner_refusal(self, family: Family) -> str | None:
-        """Return why the engine does not serve the learner, alone or in a pipeline, or None."""
+        """Return why the engine does not serve the learner, alone or in a pipeline, or None.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         return family_refusal(family, self.learners())
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        """Return why one setting of the learner is not served, or None."""
+        """Return why one setting of the learner is not served, or None.
+
+        Parameters
+        ----------
+        setting : dict
+            All parameters of the learner for one candidate.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         return None
 
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        """Return why any of the settings is not served, or None."""
+        """Return why any of the settings is not served, or None.
+
+        Parameters
+        ----------
+        settings : sequence of dicts
+            All parameters of the learner for each candidate.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         for setting in settings:
             if (reason := self.setting_refusal(setting)) is not None:
                 return reason
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Return a further reason to refuse, which is checked last, or None."""
+        """Return a further reason to refuse, which is checked last, or None.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+        plan : Plan
+            The fits and the questions that they answer.
+        request : Request
+            The type of answers that the loss needs.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         return None
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
-        """Return why X is not served, or None; engines for sparse X override this and `table`."""
+        """Return why X is not served, or None; engines for sparse X override this and `table`.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         if hasattr(data.X, "tocsr"):
             return "X is sparse."
         if len(np.shape(data.X)) != 2:
@@ -108,19 +224,67 @@ class OnePass(Engine):
         return "X has cells that are not finite." if data.non_finite else None
 
     def single_refusal(self, family: Family) -> str | None:
-        """Return why X in single precision is not served, or None."""
+        """Return why X in single precision is not served, or None.
+
+        Parameters
+        ----------
+        family : Family
+            The learner and its candidate settings.
+
+        Returns
+        -------
+        str or None
+            The reason for the refusal as a sentence, or None if there is none.
+        """
         return "X is in single precision, and scikit-learn would compute in it."
 
     def fits(self, numbers: Any) -> bool:
-        """Return True if the engine can compute with numbers of this size, in X or in targets."""
+        """Return True if the engine can compute with numbers of this size, in X or in targets.
+
+        Parameters
+        ----------
+        numbers : object
+            The numbers.
+
+        Returns
+        -------
+        bool
+            False if squares of them overflow or vanish.
+        """
         return squares_fit(numbers)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
-        """Convert the output of a step to float64; if that raises, the learner itself is fitted."""
+        """Convert the output of a step to float64; if that raises, the learner itself is fitted.
+
+        Parameters
+        ----------
+        group : Group
+            Candidates that one pass answers together.
+        table : object
+            The output of the steps before the learner.
+
+        Returns
+        -------
+        array of float
+            The table.
+        """
         return dense(table)
 
     def table(self, group: Group, data: Data) -> Any:
-        """Return X transformed by the steps that treat each row by itself."""
+        """Return X transformed by the steps that treat each row by itself.
+
+        Parameters
+        ----------
+        group : Group
+            Candidates that one pass answers together.
+        data : Data
+            The checked rows of the call.
+
+        Returns
+        -------
+        array of float, shape (n_rows, n_features)
+            The transformed X.
+        """
         if group.rowwise is None:  # The learner gets the rows unchanged; `refuse` has checked them.
             return np.ascontiguousarray(data.X, dtype=np.float64)
         # The rows are copied because a step may overwrite its input (copy=False).
@@ -128,11 +292,33 @@ class OnePass(Engine):
         return self.read(group, group.rowwise.fit_transform(every))
 
     def together(self, task: Task) -> np.ndarray:
-        """Answer the fits that can be answered at once, and return a mask of them."""
+        """Answer the fits that can be answered at once, and return a mask of them.
+
+        Parameters
+        ----------
+        task : Task
+            The group, the plan and the answers collected so far.
+
+        Returns
+        -------
+        array of bool, shape (n_fits,)
+            True for the fits that are answered.
+        """
         return np.zeros(task.plan.n_fits, dtype=bool)
 
     def closing_notes(self, task: Task) -> list[str]:
-        """Return notes on a group for the reader, before the learner answers the open fits."""
+        """Return notes on a group for the reader, before the learner answers the open fits.
+
+        Parameters
+        ----------
+        task : Task
+            The group, the plan and the answers collected so far.
+
+        Returns
+        -------
+        list of str
+            The notes.
+        """
         return []
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -224,7 +410,15 @@ class OnePass(Engine):
         return size
 
     def answer_fit(self, task: Task, fit: int) -> None:
-        """Answer one fit by a pass of its own, or leave it open."""
+        """Answer one fit by a pass of its own, or leave it open.
+
+        Parameters
+        ----------
+        task : Task
+            The group, the plan and the answers collected so far.
+        fit : int
+            The number of the fit.
+        """
         group = task.worth_trying(fit)
         if group is None:
             return

@@ -29,11 +29,34 @@ PROBED = 16  # number of successive fits; the first of them shows which candidat
 
 @frozen(eq=False)
 class Shown:
-    """Training data of one fit after the steps before the learner: rows and their weights.
+    """Training data of one fit after the steps before the learner: distinct rows and their weights.
 
-    The rows are distinct. `y` holds class codes or target values, after labels have been flipped.
-    `times` counts the copies of each row (None: each occurs once). `weights` are the user's sample
-    weights (None: none were given). `all_weights` is their product.
+    Parameters
+    ----------
+    fit : int
+        The number of the fit.
+    rows : array of int
+        The row numbers.
+    X : array
+        The features of these rows.
+    y : array
+        The class codes or target values, after labels have been flipped.
+    times : array of int or None
+        The number of copies of each row; None if each occurs once.
+    weights : array or None
+        The user's sample weights; None if none were given.
+
+    See Also
+    --------
+    truerisk.extend.Task : Returns such rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truerisk.extend import Shown
+    >>> y, copies = np.array([0, 1]), np.array([1, 2])
+    >>> Shown(0, np.arange(2), np.eye(2), y, copies, None).all_weights.tolist()
+    [1.0, 2.0]
     """
 
     fit: int
@@ -45,6 +68,7 @@ class Shown:
 
     @property
     def all_weights(self) -> np.ndarray | None:
+        """Product of copies and sample weights, or None if all rows have weight 1."""
         if self.times is None:
             return self.weights
         times = self.times.astype(np.float64)
@@ -73,7 +97,46 @@ class Collected:
 
 @frozen(eq=False)
 class Task:
-    """One group of candidates on one plan; `place` stores answers where they belong."""
+    """One group of candidates on one plan; `place` stores answers where they belong.
+
+    Parameters
+    ----------
+    family : Family
+        The learner and its candidate settings.
+    group : Group
+        Candidates that one pass answers together.
+    data : Data
+        The checked rows of the call.
+    plan : Plan
+        The fits and the questions that they answer.
+    request : Request
+        The type of answers that the loss needs.
+    run : RunOptions
+        The executor, the seed, and the fits that are needed.
+    X : object
+        The features after the steps that treat each row by itself; None if a step learns from the
+        rows.
+    weights : array or None
+        The user's sample weights.
+    collected : Collected
+        The answers so far.
+    places : array of int, optional
+        The position in the group of the candidate of each fit; None if every fit answers for all
+        candidates.
+    read : callable, optional
+        Converts the output of a step for the engine.
+
+    See Also
+    --------
+    truerisk.extend.OnePass : Engine that gets tasks.
+    truerisk.extend.Shown : The training rows of a fit.
+
+    Examples
+    --------
+    >>> from truerisk.extend import Task
+    >>> Task.labels.__doc__.splitlines()[0]
+    'Return the class codes or targets of all rows as this fit sees them.'
+    """
 
     family: Family
     group: Group
@@ -89,14 +152,31 @@ class Task:
     read: Callable[[Any], np.ndarray] = dense  # converts the output of a step for the engine
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
-        """Return X after steps that are fitted on all rows, or None if they fail."""
+        """Return X after steps that are fitted on all rows, or None if they fail.
+
+        Returns
+        -------
+        array or None
+            The prepared X.
+        """
         from sklearn.base import clone
 
         steps, every = clone(self.group.preparation), self.data.rows(np.arange(self.data.n_rows))
         return unless_it_fails(lambda: dense(steps.fit_transform(every)))
 
     def of_fit(self, fit: int) -> Group | None:
-        """Return the candidates that a fit answers for: the whole group, one of it, or None."""
+        """Return the candidates that a fit answers for: the whole group, one of it, or None.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+
+        Returns
+        -------
+        Group or None
+            The candidates.
+        """
         if self.places is None:
             return self.group
         place = int(self.places[fit])
@@ -108,6 +188,16 @@ class Task:
         The cause of an open answer, such as a solver that does not converge or a singular scatter
         matrix, usually lies in the table. The learner itself is then fitted at once, instead of
         after a pass in vain.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+
+        Returns
+        -------
+        Group or None
+            The candidates.
         """
         group, first = self.of_fit(fit), fit - fit % PROBED
         if group is None or fit == first or not self.collected.open.get(first):
@@ -117,34 +207,98 @@ class Task:
         return None if open_.all() else group.part(np.flatnonzero(~open_))
 
     def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
-        """Return a mask of the fits that answer for the candidate at this place of the group."""
+        """Return a mask of the fits that answer for the candidate at this place of the group.
+
+        Parameters
+        ----------
+        fits : array of int
+            Numbers of fits.
+        place : int
+            The position in the group.
+
+        Returns
+        -------
+        array of bool
+            True for the fits that answer for that candidate.
+        """
         return np.ones(len(fits), dtype=bool) if self.places is None else self.places[fits] == place
 
     def questions(self, fit: int) -> np.ndarray:
-        """Return the questions (test sets) of a fit."""
+        """Return the questions (test sets) of a fit.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+
+        Returns
+        -------
+        array of int
+            The numbers of the questions.
+        """
         order, starts = self.plan.questions_of
         return order[starts[fit] : starts[fit + 1]]
 
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
-        """Write the answers to a question, one row per candidate of the group, into `values`."""
+        """Write the answers to a question, one row per candidate of the group, into `values`.
+
+        Parameters
+        ----------
+        question : int
+            The number of the question.
+        group : Group
+            Candidates that one pass answers together.
+        answers : array
+            The predictions, one row per candidate of the group.
+        """
         where = slice(*self.plan.test_offsets[question : question + 2])
         self.collected.values[self.lines_of(group), where] = answers
 
     def measure(self, what: str, value: float) -> None:
-        """Record the largest value of a quantity; `what` is the note with a placeholder."""
+        """Record the largest value of a quantity; `what` is the note with a placeholder.
+
+        Parameters
+        ----------
+        what : str
+            The note, with a placeholder for the quantity.
+        value : float
+            The quantity in one fit.
+        """
         largest = self.collected.largest
         largest[what] = max(value, largest.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
-        """Record that the learner itself has to answer for these candidates in a fit."""
+        """Record that the learner itself has to answer for these candidates in a fit.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+        candidates : iterable of int
+            Numbers of candidates.
+        """
         self.collected.open.setdefault(int(fit), set()).update(map(int, candidates))
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
-        """Record candidates that warn alike; the learner is fitted for the first of them."""
+        """Record candidates that warn alike; the learner is fitted for the first of them.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+        candidates : iterable of int
+            Numbers of candidates.
+        """
         self.collected.alike.extend((int(fit), int(c)) for c in candidates)
 
     def all_open(self) -> np.ndarray:
-        """Leave every fit open."""
+        """Leave every fit open.
+
+        Returns
+        -------
+        array of bool, shape (n_fits,)
+            True for every fit.
+        """
         for fit in range(self.plan.n_fits):
             group = self.of_fit(fit)
             self.leave_open(fit, () if group is None else group.candidates)
@@ -186,11 +340,33 @@ class Task:
         self.ask_the_learner()
 
     def lines_of(self, group: Group) -> Any:
-        """Return the rows of `values` that belong to the candidates of a group."""
+        """Return the rows of `values` that belong to the candidates of a group.
+
+        Parameters
+        ----------
+        group : Group
+            Candidates that one pass answers together.
+
+        Returns
+        -------
+        array of int or slice
+            The rows.
+        """
         return group.candidates if self.run.only is None else slice(0, 1)
 
     def line_of(self, candidate: int) -> int:
-        """Return the row of `values` that belongs to one candidate."""
+        """Return the row of `values` that belongs to one candidate.
+
+        Parameters
+        ----------
+        candidate : int
+            The number of the candidate.
+
+        Returns
+        -------
+        int
+            The row.
+        """
         return candidate if self.run.only is None else 0
 
     @cached_property
@@ -199,12 +375,36 @@ class Task:
         return known_steps(self.run.steps, self.family, self.group.preparation, candidate)
 
     def labels(self, fit: int) -> np.ndarray:
-        """Return the class codes or targets of all rows as this fit sees them."""
+        """Return the class codes or targets of all rows as this fit sees them.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+
+        Returns
+        -------
+        array, shape (n_rows,)
+            The codes or targets.
+        """
         codes = self.data.y if self.data.codes is None else self.data.codes
         return codes if self.plan.extra is None else self.plan.extra.labels(fit, codes)
 
     def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
-        """Return the training data of a fit and its test sets, both preprocessed."""
+        """Return the training data of a fit and its test sets, both preprocessed.
+
+        Parameters
+        ----------
+        fit : int
+            The number of the fit.
+
+        Returns
+        -------
+        shown : Shown
+            The training rows.
+        tests : list of arrays
+            The rows of each test set.
+        """
         rows, times = self.plan.train_rows(fit)
         asked = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
         y = self.labels(fit)[rows]

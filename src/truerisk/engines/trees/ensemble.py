@@ -41,9 +41,24 @@ STOPS_EARLY = 10_000
 
 @frozen
 class Ensembles(OneFit):
-    """Serves forests, bagging, AdaBoost and gradient boosting over their number of members.
+    """Engine for forests, bagging, AdaBoost and boosting with any number of members.
 
-    Of gradient boosting scikit-learn's two, and those of XGBoost, LightGBM and CatBoost.
+    It serves both gradient boosting learners of scikit-learn, and those of XGBoost, LightGBM and
+    CatBoost.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.Trees : Engine for single trees.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.Ensembles()
+    >>> tr.estimate_risk(RandomForestClassifier(10, random_state=0), X, y, engine=engine).engine
+    'ensemble'
     """
 
     word: ClassVar[str] = "ensemble"

@@ -53,7 +53,22 @@ UNCOUNTED = {
 
 @frozen
 class Trees(OneFit):
-    """Serves scikit-learn's decision trees over any `ccp_alpha`."""
+    """Engine for scikit-learn's decision trees with any `ccp_alpha`.
+
+    See Also
+    --------
+    truerisk.engines.Generic : Engine that fits every model.
+    truerisk.engines.Ensembles : Engine for forests and boosting.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> engine = tr.engines.Trees()
+    >>> tr.estimate_risk(DecisionTreeClassifier(random_state=0), X, y, engine=engine).engine
+    'tree'
+    """
 
     word: ClassVar[str] = "tree"
     leaves_out: ClassVar[bool] = False  # All trees of a call are grown before a choice is made.

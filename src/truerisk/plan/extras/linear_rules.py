@@ -17,15 +17,37 @@ from truerisk.core.frozen import frozen
 class LinearRules:
     """Linear rules of some candidates in one fit.
 
-    `candidates` are row numbers in `Answers.values`; `coefficients[i, s]` and `intercepts[i, s]`
-    belong to score s of the i-th candidate. `codes` are the class codes of the scores, ascending.
     Two classes have one score, which is positive for the second class. More classes have one score
     per class, the largest of which wins, or, if `pairs` is true, one per pair of classes in the
     order of `itertools.combinations`, which is positive for the second class of the pair. A
-    regression model has one score and no codes. `rows` are the training rows as the last step sees
-    them, in the order of `Plan.train_rows`, or None if they are those of the data. If `among` is
-    given, all coefficients outside these columns are 0.
+    regression model has one score and no codes.
 
+    Parameters
+    ----------
+    fit : int
+        The number of the fit.
+    candidates : array of int
+        Row numbers in `Answers.values`.
+    coefficients : array, shape (n_candidates, n_scores, n_features)
+        The coefficients.
+    intercepts : array, shape (n_candidates, n_scores)
+        The intercepts.
+    codes : tuple of int, default=(0, 1)
+        The class codes of the scores, ascending.
+    pairs : bool, default=False
+        True if there is one score per pair of classes.
+    rows : array, optional
+        The training rows as the last step sees them, in the order of `Plan.train_rows`; None if
+        they are those of the data.
+    among : array of int, optional
+        Columns outside of which all coefficients are 0.
+
+    See Also
+    --------
+    truerisk.extend.Answers : Answers that may contain linear rules.
+
+    Examples
+    --------
     >>> rules = LinearRules(0, np.array([0]), np.array([[[1.0, 0.5]]]), np.array([[-2.5]]))
     >>> rules.between(0, 1)
     (array([[1. , 0.5]]), array([-2.5]))
@@ -48,11 +70,37 @@ class LinearRules:
         return self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
 
     def cut(self, columns: np.ndarray) -> LinearRules:
-        """Return the same rules for rows that have only these columns."""
+        """Return the same rules for rows that have only these columns.
+
+        Parameters
+        ----------
+        columns : array of int
+            The columns.
+
+        Returns
+        -------
+        LinearRules
+            The rules.
+        """
         return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
 
     def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients and intercepts of the score that is positive for code `second`."""
+        """Return coefficients and intercepts of the score that is positive for code `second`.
+
+        Parameters
+        ----------
+        first : int
+            A class code.
+        second : int
+            A larger class code.
+
+        Returns
+        -------
+        coefficients : array, shape (n_candidates, n_features)
+            The coefficients.
+        intercepts : array, shape (n_candidates,)
+            The intercepts.
+        """
         places = self.codes.index(first), self.codes.index(second)
         if len(self.codes) == 2 or self.pairs:
             number = list(combinations(range(len(self.codes)), 2)).index(places)
@@ -62,11 +110,28 @@ class LinearRules:
         return slopes, self.intercepts[:, m] - self.intercepts[:, k]
 
     def class_pairs(self) -> Iterator[tuple[int, int]]:
-        """Return all pairs of class codes."""
+        """Return all pairs of class codes.
+
+        Returns
+        -------
+        iterator of (int, int)
+            The pairs.
+        """
         return combinations(self.codes, 2)
 
     def shares_rows_with(self, other: LinearRules) -> bool:
-        """Return True if both belong to one fit and have equal training rows and scores."""
+        """Return True if both belong to one fit and have equal training rows and scores.
+
+        Parameters
+        ----------
+        other : LinearRules
+            The other rules.
+
+        Returns
+        -------
+        bool
+            True if both are comparable.
+        """
         if (self.fit, self.codes, self.pairs) != (other.fit, other.codes, other.pairs):
             return False
         if self.coefficients.shape[1:] != other.coefficients.shape[1:]:
