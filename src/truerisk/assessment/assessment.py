@@ -466,10 +466,10 @@ class Assessment(Bounded, Record):
 
     @cached_property
     def usual_best_set(self) -> Sequence[str] | None:
-        """`best_set` at the level of the intervals; None where it is refused.
+        """Set `best_set` at the level of the intervals, or None if it is refused.
 
-        None as well where several learners cannot be compared, as `truerisk.comparison` is missing.
-        The legend says why.
+        It is also None if several learners cannot be compared because `truerisk.comparison` is
+        missing. The legend gives the reason.
         """
         if len(self.learners) > 1 and not is_present(COMPARISON):
             return None

@@ -161,7 +161,7 @@ class Audit(Bounded, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """The reason why a record read from a file is invalid, or None if it is valid."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         n = len(self.settings)
         if self.settings and self.chosen >= n:
             return "chosen", "the number of a setting"

@@ -99,7 +99,7 @@ class ManyComparison(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """The reason why a record read from a file is invalid, or None if it is valid."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         if len(set(self.methods)) < len(self.methods):
             return "methods", "methods of different names"
         for i, row in enumerate(self.values):

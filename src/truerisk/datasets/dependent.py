@@ -60,7 +60,22 @@ class DailyLoadProblem:
     def __call__(
         self, n_samples: int = 730, *, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Draw so many days in their order: the columns of X, and the load."""
+        """Draw days in their order.
+
+        Parameters
+        ----------
+        n_samples : int, default=730
+            The number of days.
+        random_state : int, Generator or None, optional
+            The seed, or the source of random numbers.
+
+        Returns
+        -------
+        X : array, shape (n_samples, 3)
+            The number of the day, its weekday and the temperature.
+        y : array, shape (n_samples,)
+            The load.
+        """
         check_count("n_samples", n_samples)
         rng = generator_of(random_state)
         day = np.arange(n_samples)
@@ -181,20 +196,23 @@ class FieldProblem:
     def __call__(
         self, n_samples: int = 200, *, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Draw places, and the fields there. All rows of a draw are of one field.
+        """Draw places, and the fields there; all rows of a draw belong to one field.
 
-        Rows that a model is to be tested on are drawn together with those that it learns from.
+        Rows on which a model is to be tested must be drawn together with its training rows.
 
         Parameters
         ----------
-        n_samples : int
-        random_state : int, Generator or None
+        n_samples : int, default=200
+            The number of rows.
+        random_state : int, Generator or None, optional
+            The seed, or the source of random numbers.
 
         Returns
         -------
-        X : array (n_samples, 4)
+        X : array, shape (n_samples, 4)
             The two coordinates of a row, which are its `block`, and two features.
-        y : array (n_samples,) of 0 and 1, or of numbers
+        y : array, shape (n_samples,)
+            The labels 0 and 1, or the values.
         """
         check_count("n_samples", n_samples)
         if n_samples > MOST_ROWS:
@@ -237,10 +255,10 @@ class FieldProblem:
 
     @property
     def bayes_risk(self) -> float:
-        r"""The risk of the rule that knows the signal everywhere.
+        r"""Risk of the rule that knows the signal everywhere.
 
-        The variance of the noise, or :math:`P(s (s + \sqrt{noise}\, ε) < 0) = \arctan(\sqrt{noise})
-        / π`, the signal having variance 1.
+        It is the variance of the noise for a regression, and :math:`P(s (s + \sqrt{noise}\, ε) < 0)
+        = \arctan(\sqrt{noise}) / π` for a classification, because the signal has variance 1.
         """
         return self.noise if self.task == "regression" else atan(sqrt(self.noise)) / pi
 

@@ -102,16 +102,20 @@ class FourClassProblem:
 
         Parameters
         ----------
-        n_samples : int
-            Shared equally; the first classes get the odd ones.
-        shuffle : bool
-            Mix the rows; otherwise class 0 comes first.
-        random_state : int, Generator or None
+        n_samples : int, default=100
+            The number of rows, divided equally among the classes; the first classes get the rows
+            that remain.
+        shuffle : bool, default=True
+            Shuffle the rows; otherwise class 0 comes first.
+        random_state : int, Generator or None, optional
+            The seed, or the source of random numbers.
 
         Returns
         -------
-        X : array (n_samples, 15 + n_noise)
-        y : array (n_samples,) of 0 to 3
+        X : array, shape (n_samples, 15 + n_noise)
+            The features.
+        y : array, shape (n_samples,)
+            The labels 0 to 3.
         """
         check_count(
             "n_samples",
@@ -196,11 +200,11 @@ class FourClassProblem:
 
     @property
     def bayes_risk(self) -> float:
-        r"""Of the best rule, :math:`1 - \int \varphi(t)\,\Phi(t + D/\sqrt2)^3\,dt`.
+        r"""Risk of the best rule, :math:`1 - \int \varphi(t)\,\Phi(t + D/\sqrt2)^3\,dt`.
 
-        The classes are the vertices of a regular tetrahedron with edges D. A row has its class
-        found if it is farther along that vertex than along the three others, four independent
-        directions in one more dimension.
+        The class means are the vertices of a regular tetrahedron with edges of length D. The best
+        rule finds the class of a row if the row is farther along its vertex than along the three
+        others, which are four independent directions in one more dimension.
         """
         from scipy.integrate import quad
         from scipy.special import ndtr

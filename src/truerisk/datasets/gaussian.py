@@ -108,16 +108,20 @@ class GaussianProblem:
 
         Parameters
         ----------
-        n_samples : int or (int, int)
-            Rows in total, shared equally (class 0 gets the odd one), or rows of each class.
-        shuffle : bool
-            Mix the rows; otherwise class 0 comes first.
-        random_state : int, Generator or None
+        n_samples : int or tuple of (int, int), default=50
+            The number of rows, divided equally between the classes (class 0 gets an odd one), or
+            the number of rows of each class.
+        shuffle : bool, default=True
+            Shuffle the rows; otherwise class 0 comes first.
+        random_state : int, Generator or None, optional
+            The seed, or the source of random numbers.
 
         Returns
         -------
-        X : array (n_samples, n_features)
-        y : array (n_samples,) of 0 and 1
+        X : array, shape (n_samples, n_features)
+            The features.
+        y : array, shape (n_samples,)
+            The labels 0 and 1.
         """
         n = _per_class("n_samples", n_samples)
         rng = generator_of(random_state)

@@ -195,13 +195,17 @@ class KearnsProblem:
 
         Parameters
         ----------
-        n_samples : int
-        random_state : int, Generator or None
+        n_samples : int, default=50
+            The number of rows.
+        random_state : int, Generator or None, optional
+            The seed, or the source of random numbers.
 
         Returns
         -------
-        X : array (n_samples, 1)
-        y : array (n_samples,) of 0 and 1
+        X : array, shape (n_samples, 1)
+            The feature.
+        y : array, shape (n_samples,)
+            The labels 0 and 1.
         """
         check_count("n_samples", n_samples)
         rng = generator_of(random_state)

@@ -162,7 +162,7 @@ class MonteCarlo(Averaged):
 
 @frozen
 class ThreeWay(Method):
-    """Train, validation and test parts, drawn at random.
+    """Random division into a training, a validation and a test part.
 
     The candidates are fitted on the training part and compared on the validation part. The winner
     is fitted again on both parts and tested once on the test part. `procedure` is this test. The

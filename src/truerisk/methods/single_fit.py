@@ -30,7 +30,7 @@ SHARED_MEMBERS = (
 
 @frozen
 class OutOfBag(Method):
-    r"""Each training row is tested by the members of the ensemble that were fitted without it.
+    r"""Out-of-bag error: each row is tested by the members of the ensemble fitted without it.
 
     .. math:: \frac{1}{n} \sum_i \ell\left(y_i, \frac{1}{|B_i|} \sum_{b \in B_i} f_b(x_i)\right),
               \quad B_i = \{b : i \notin T^*_b\}
@@ -42,9 +42,9 @@ class OutOfBag(Method):
     It is defined for ensembles that draw bootstrap samples themselves (forests with
     ``bootstrap=True``, bagging). For any other model the leave-one-out bootstrap
     ``Bootstrap("oob")`` is used instead, which draws the samples itself; the result carries its
-    name and tells why. A member that drew any copy of a row has seen that row, also if the training
-    set contains copies. A row that every member drew cannot be predicted: such an ensemble is too
-    small, and the fit is reported as failed.
+    name and gives the reason. A member that drew any copy of a row has seen that row, also if the
+    training set contains copies. A row that every member drew cannot be predicted: such an ensemble
+    is too small, and the fit is reported as failed.
 
     See Also
     --------

@@ -156,17 +156,16 @@ def tested_by_average(
 
     Examples
     --------
-    >>> import numpy as np
     >>> import truerisk as tr
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from truerisk.extend import Averaged, tested_by_average
-    >>> class Fixed(tr.methods.KFold):
+    >>> from truerisk.extend import tested_by_average
+    >>> class FoldMeans(tr.methods.KFold):
     ...     def reduce(self, answers, data, loss, terms):
-    ...         why = "no interval is wanted."
-    ...         return tested_by_average(answers, data, loss, terms, "pooled", unsure=why)
-    >>> X, y = tr.datasets.make_simple(60, random_state=0)
-    >>> tr.estimate_risk(GaussianNB(), X, y, cv=Fixed(5)).interval is None
-    True
+    ...         return tested_by_average(answers, data, loss, terms, "fold", usual="wald")
+    >>> X, y = tr.datasets.make_simple(62, random_state=0)
+    >>> cv = FoldMeans(5)
+    >>> [round(tr.estimate_risk(GaussianNB(), X, y, cv=m).value, 4) for m in (cv, "5-fold")]
+    [0.1115, 0.1129]
     """
     average = loss.averaged(average)
     word, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)

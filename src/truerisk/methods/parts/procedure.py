@@ -151,7 +151,7 @@ class Procedure(Method):
 
     @property
     def tested_by(self) -> str:
-        """The splits that test, in a word."""
+        """Name of the splits that test."""
         return self.outer_method.word
 
     def asks_inside(self, n_candidates: int) -> bool:
