@@ -284,9 +284,18 @@ class RowEvidence(Evidence):
 
     Examples
     --------
-    >>> from truerisk.intervals import RowEvidence
-    >>> [name for name in ("losses", "weights", "rows") if name in RowEvidence.__annotations__]
-    ['losses', 'weights', 'rows']
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from truerisk.extend import OF_A_MEAN
+    >>> class Look(tr.intervals.IntervalForm):
+    ...     word, needs, reference = "look", OF_A_MEAN, ""
+    ...
+    ...     def of(self, evidence, c):
+    ...         print(evidence.losses.shape, evidence.rows[:3], round(evidence.weights.sum(), 9))
+    ...         return None, None, ("this interval only looks at the evidence.",)
+    >>> X, y = tr.datasets.make_simple(60, random_state=0)
+    >>> estimate = tr.estimate_risk(GaussianNB(), X, y, interval=Look())
+    (1, 60) [0 1 2] 1.0
     """
 
     data: Data
@@ -454,6 +463,10 @@ def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Suren
 
 class IntervalForm(ABC, Generic[E]):
     """Base class of intervals: a formula for a standard error and an interval.
+
+    An interval is applied only if everything that it `needs` is given. `word` is its name and
+    `reference` its publication. `caution`, the end of a sentence "Intervals ...", describes what no
+    publication covers.
 
     See Also
     --------

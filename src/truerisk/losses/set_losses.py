@@ -76,7 +76,7 @@ class R2(Loss):
 
 
 class ECE(Loss):
-    """Expected calibration error Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W over bins of the confidence p.
+    """Expected calibration error `Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over bins of confidence p.
 
     p is the largest of a row's probabilities, and hit_i is 1 if that class is the true one (Naeini,
     Cooper and Hauskrecht, 2015; Guo et al., 2017). The `bins` are equally wide. With few rows per
