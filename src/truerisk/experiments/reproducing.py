@@ -95,7 +95,9 @@ def reproduce(
     Examples
     --------
     >>> from truerisk.experiments import reproduce
-    >>> report = reproduce("wallman-table-1", quick=True, replicates=2)  # doctest: +SKIP
+    >>> report = reproduce("wallman-table-1", quick=True, replicates=2)
+    >>> report.title
+    'Wallman (2005), Table 1: the errors of double cross-validation'
     """
     flags = {"quick": quick, "full": full, "resume": resume, "mixed_versions": mixed_versions}
     for word, flag in flags.items():

@@ -56,7 +56,7 @@ registry = Registry(
 
 
 def names() -> list[str]:
-    """Return the names that `scoring=` takes, beside those of scikit-learn.
+    """Return the names that `scoring=` takes, in addition to those of scikit-learn.
 
     Returns
     -------

@@ -23,10 +23,10 @@ from truerisk.results.records import Share, Shown
 
 
 class Basis(Enum):
-    """The kinds of evidence that an interval may need, in words.
+    """The kinds of evidence that an interval may need.
 
-    An interval declares which of these it needs; a loss, a table, a method and its drawn plan
-    declare which of them they provide.
+    The value of each member describes it in words. An interval declares which of these it needs; a
+    loss, a table, a method and its drawn plan declare which of them they provide.
 
     See Also
     --------

@@ -116,7 +116,7 @@ def check_engine(
     >>> import truerisk as tr
     >>> from sklearn.linear_model import Ridge
     >>> family = tr.extend.Family.of(Ridge(), {"alpha": [0.1, 1.0]})
-    >>> tr.testing.check_engine(tr.engines.LeastSquares(), family, examples=2)  # doctest: +SKIP
+    >>> tr.testing.check_engine(tr.engines.LeastSquares(), family, examples=2)
     """
     checks = engine_checks(engine, *families, examples=examples, shrink=shrink)
     raise_failures(f"engine '{engine.word}'", checks)

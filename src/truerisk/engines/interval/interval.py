@@ -85,7 +85,7 @@ class Intervals(OnePass):
         return None
 
     def table(self, group: Group, data: Data) -> Any:
-        """Return all rows sorted on the line, of which each fit takes its own.
+        """Return all rows sorted on the line; each fit takes its own rows from them.
 
         Parameters
         ----------
