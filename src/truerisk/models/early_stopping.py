@@ -104,7 +104,7 @@ class Around(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """Columns seen in `fit`."""
+        """Number of columns seen in `fit`."""
         check_is_fitted(self)
         return int(self._first().n_features_in_)
 

@@ -133,7 +133,7 @@ class SamplePlan(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Return where a record read from a file is invalid, and what is wanted there, or None."""
+        """Place and requirement of an invalid field in a record read from a file, or None."""
         for place, parameter in enumerate(self.prior):
             if not LEAST_PRIOR <= parameter <= MOST_ROWS:
                 return "prior", place, "a number above 0"
