@@ -1,15 +1,13 @@
 """assess: several tuned learners, one set of splits, everything that was asked for."""
 
-from __future__ import annotations
-
+import json
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -26,81 +24,48 @@ TREE = (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})
 QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
 
 
-def test_a_model_a_pair_and_none_are_learners():
-    """A model alone has one setting, a pair its grid; without a grid nothing is tuned."""
-    found = tr.assess({"bayes": GaussianNB(), "tree": TREE}, X, Y, **QUICK)
+@pytest.mark.parametrize("rule", ["min", "1-se"])
+def test_assess_has_the_splits_of_risk_curve_and_nested(rule):
+    words = {"random_state": 3, "rule": rule}
+    found = tr.assess({"bayes": GaussianNB(), "tree": TREE}, X, Y, **words, **QUICK)
     assert [len(curve) for curve in found.curves.values()] == [1, 2]
-    assert set(found.risks) == {"bayes", "tree"}
-    assert found.best in found.risks
     assert found.best_params == found.curves[found.best].best_params
-
-
-@pytest.mark.parametrize("learners", [["lda", "tree"], ("lda",), None])
-def test_words_and_none_are_learners(learners):
-    """Words name learners with grids of the size of the data; None takes the usual four."""
-    found = tr.assess(learners, X, Y, cv=["holdout"], outer="2-fold")
-    assert list(found.learners) == list(learners or ("knn", "lda", "logistic", "tree"))
-
-
-def test_missing_numbers_are_imputed_for_words():
-    """Words bring their own preparation, also for an array with holes."""
-    holes = X.copy()
-    holes[::5, 0] = np.nan
-    assert tr.assess(["lda"], holes, Y, **QUICK).risks["lda"].value < 0.5
-
-
-def test_every_learner_has_the_splits_of_risk_curve_and_nested():
-    """What assess says of one learner is what the verbs say of it alone, to the last digit."""
-    found = tr.assess({"bayes": GaussianNB(), "tree": TREE}, X, Y, random_state=3, **QUICK)
-    curve = tr.risk_curve(*TREE, X, Y, cv="3-fold", random_state=3)
+    curve = tr.risk_curve(*TREE, X, Y, cv="3-fold", **words)
     np.testing.assert_array_equal(found.curves["tree"].values, curve.values)
+    assert found.curves["tree"].best == curve.best
     nested = tr.methods.Nested("4-fold", "3-fold")
-    honest = tr.risk_curve(*TREE, X, Y, cv=nested, random_state=3).procedure
+    honest = tr.risk_curve(*TREE, X, Y, cv=nested, **words).procedure
     assert found.risks["tree"].value == honest.value
     np.testing.assert_array_equal(found.risks["tree"].losses, honest.losses)
-    prints = {risk.plan_fingerprint for risk in found.risks.values()}
-    assert len(prints) == 1
+    assert len({risk.plan_fingerprint for risk in found.risks.values()}) == 1
 
 
 @pytest.mark.parametrize("seed", [None, np.random.default_rng(0)])
-def test_a_fresh_seed_is_drawn_once_for_all_learners(seed):
-    """None and a Generator give one seed to all, else the splits would differ."""
+def test_assess_draws_one_seed_for_all_learners(seed):
     found = tr.assess({"a": TREE, "b": TREE}, X, Y, random_state=seed, **QUICK)
     assert {risk.seed for risk in found.risks.values()} == {found.seed}
     assert found.risks["a"].value == found.risks["b"].value
 
 
-def test_splits_from_a_generator_serve_all_learners():
-    """An iterable that can be read once is read once."""
-    splits = KFold(4, shuffle=True, random_state=0).split(X)
-    found = tr.assess({"a": GaussianNB(), "b": TREE}, X, Y, cv=["3-fold"], outer=splits)
-    assert [fold.n_test for fold in found.learners["b"].outer] == [10] * 4
-
-
-def test_further_methods_are_kept_as_criteria():
-    """The first method tunes, the others leave their curves, and their fits are counted."""
-    methods = ["3-fold", "loo", KFold(5)]
-    found = tr.assess({"tree": TREE}, X, Y, cv=methods, outer="4-fold")
+def test_assess_keeps_further_methods_as_criteria():
+    unstratified = tr.methods.KFold(5, stratify=False)
+    methods = ["3-fold", "loo", KFold(5), tr.methods.KFold(5), unstratified]
+    found = tr.assess({"tree": TREE}, X, Y, cv=methods, outer=KFold(4).split(X))
     one = found.learners["tree"]
+    assert [fold.n_test for fold in one.outer] == [10] * 4
     assert one.curve.common.method == "3-fold"
-    assert len(one.criteria) == 2
     loo = tr.risk_curve(*TREE, X, Y, cv="loo")
     np.testing.assert_array_equal(one.criteria["loo"].values, loo.values)
+    assert list(one.criteria)[2:] == [unstratified.word, f"{unstratified.word} (2)"]
     assert found.criteria["tree"] == one.criteria
+    content = json.loads(found.to_json())["learners"]["tree"]["criteria"]
+    assert list(content) == list(one.criteria)
+    assert [e["value"] for e in content["loo"]["estimates"]] == pytest.approx(loo.values)
     scores, apparent = 4, 1
-    assert one.n_fits == 2 * (3 + 40 + 5) + 4 * (2 * 3 + 1) + scores + apparent
+    assert one.n_fits == 2 * (3 + 40 + 5 * 3) + 4 * (2 * 3 + 1) + scores + apparent
 
 
-def test_two_criteria_of_one_word_are_both_kept():
-    """The same word again gets a number."""
-    drawn = [tr.methods.KFold(4), tr.methods.KFold(4, stratify=False)]
-    found = tr.assess({"tree": TREE}, X, Y, cv=["3-fold", *drawn], outer="4-fold")
-    words = list(found.learners["tree"].criteria)
-    assert words == [drawn[0].word, f"{drawn[1].word} (2)"]
-
-
-def test_groups_reach_both_loops():
-    """No group stands on both sides of any split, inner or outer."""
+def test_assess_keeps_groups_together_in_both_loops():
     groups = np.repeat(np.arange(10), 4)
     Z = np.column_stack([X, groups])
 
@@ -129,8 +94,7 @@ def test_groups_reach_both_loops():
             tr.assess(learners, Z, Y, groups=groups, **leaking)
 
 
-def test_weights_reach_every_fit_and_every_mean():
-    """A weight of 0 for half of the rows is as good as leaving their losses out."""
+def test_assess_weights_every_fit_and_every_mean():
     weight = np.where(np.arange(40) % 2, 1.0, 0.0)
     found = tr.assess({"bayes": GaussianNB(), "tree": TREE}, X, Y, sample_weight=weight, **QUICK)
     for risk in found.risks.values():
@@ -140,24 +104,6 @@ def test_weights_reach_every_fit_and_every_mean():
     assert paired.value == pytest.approx(bayes.value - tree.value)
     with pytest.raises(Refusal, match="takes no sample_weight"):
         tr.assess({"knn": KNeighborsClassifier()}, X, Y, sample_weight=weight, **QUICK)
-
-
-def test_the_rule_reaches_both_loops():
-    """With 1-se the chosen settings come from the one-standard-error rule, outside and inside."""
-    grid = {"max_depth": [1, 2, 3, 5]}
-    learners = {"tree": (DecisionTreeClassifier(random_state=0), grid)}
-    found = tr.assess(learners, X, Y, rule="1-se", **QUICK)
-    curve = tr.risk_curve(*learners["tree"], X, Y, cv="3-fold", rule="1-se")
-    assert found.curves["tree"].best == curve.best
-    assert found.risks["tree"].value is not None
-
-
-def test_workers_change_no_number():
-    """An executor gives the same risks, choice and stability."""
-    learners = {"tree": TREE, "bayes": GaussianNB()}
-    one, two = [tr.assess(learners, X, Y, n_jobs=e, **QUICK) for e in (None, 2)]
-    assert [r.value for r in one.risks.values()] == [r.value for r in two.risks.values()]
-    assert one.choice.value == two.choice.value
 
 
 @pytest.mark.parametrize(
@@ -180,8 +126,7 @@ def test_workers_change_no_number():
         ),
     ],
 )
-def test_what_cannot_be_done_is_said(learners, options, error, sentence):
-    """One sentence, naming the learner where it is one learner's matter."""
+def test_assess_refuses_with_reason(learners, options, error, sentence):
     with pytest.raises(error, match=sentence):
         tr.assess(learners, X, Y, **(QUICK | options))
 
@@ -205,33 +150,28 @@ class Stopped(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
-def test_an_interruption_keeps_what_was_done():
-    """The learners that were finished are an assessment; the others are named, there and in it."""
+@pytest.mark.parametrize(
+    ("patience", "missing"), [(5, ("slow", "later")), (0, ("bayes", "slow", "later"))]
+)
+def test_assess_keeps_what_was_done_before_ctrl_c(patience, missing):
     Stopped.fits = 0
-    learners = {"bayes": GaussianNB(), "slow": Stopped(5), "later": TREE}
+    learners = {"bayes": GaussianNB(), "slow": Stopped(patience), "later": TREE}
     with pytest.raises(KeyboardInterrupt) as caught:
         tr.assess(learners, X, Y, **QUICK)
     stopped = caught.value
     assert isinstance(stopped, Interrupted)
-    assert stopped.missing == ("slow", "later")
+    assert stopped.missing == missing
+    if patience == 0:
+        assert stopped.partial is None
+        return
     assert list(stopped.partial.learners) == ["bayes"]
-    assert stopped.partial.missing == ("slow", "later")
+    assert stopped.partial.missing == missing
     assert "Not assessed, because interrupted: slow, later." in stopped.partial.conclusion
     alone = tr.assess({"bayes": GaussianNB()}, X, Y, **QUICK)
     assert stopped.partial.risks["bayes"].value == alone.risks["bayes"].value
 
 
-def test_an_early_interruption_has_nothing():
-    """Before any learner was tested there is no assessment, and none is made up."""
-    Stopped.fits = 0
-    with pytest.raises(Interrupted) as caught:
-        tr.assess({"bayes": GaussianNB(), "slow": Stopped(0)}, X, Y, **QUICK)
-    assert caught.value.partial is None
-    assert caught.value.missing == ("bayes", "slow")
-
-
-def test_progress_counts_all_fits_of_all_learners():
-    """From 0 to the sum of the fits reported, never back, under the learner and what is done."""
+def test_progress_of_assess_counts_all_fits():
     heard = []
     with listen(heard.append):
         found = tr.assess({"tree": TREE, "bayes": GaussianNB()}, X, Y, **QUICK)
@@ -244,17 +184,7 @@ def test_progress_counts_all_fits_of_all_learners():
     assert stages == ["tree: tuning", "bayes: tuning", "tree: testing", "bayes: testing"]
 
 
-def test_frames_are_learners_food():
-    """Frames of pandas go to the models as frames, with the same numbers."""
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    one = tr.assess({"bayes": GaussianNB()}, frame, pd.Series(Y), **QUICK)
-    assert (
-        one.risks["bayes"].value == tr.assess({"b": GaussianNB()}, X, Y, **QUICK).risks["b"].value
-    )
-
-
-def test_a_setting_that_fails_can_be_left_out_and_is_not_hidden():
-    """With error="warn" a failing learner has no risk, ranks last, and its note says why."""
+def test_assess_ranks_learner_with_failed_fits_last():
     engine = tr.engines.Generic(error="warn")
     learners = {"bad": DummyClassifier(strategy="constant", constant=7), "bayes": GaussianNB()}
     with pytest.warns(tr.core.errors.FitFailedWarning):
@@ -264,9 +194,3 @@ def test_a_setting_that_fails_can_be_left_out_and_is_not_hidden():
     assert found.choice is None
     assert found.ranking == ["bayes", "bad"]
     assert "fits failed" in found.risks["bad"].notes[0]
-
-
-def test_two_logistic_settings_keep_their_names():
-    """Names are the user's, and stay in the user's order."""
-    learners = {"ridge": LogisticRegression(C=0.1), "loose": LogisticRegression(C=10)}
-    assert list(tr.assess(learners, X, Y, **QUICK).learners) == ["ridge", "loose"]

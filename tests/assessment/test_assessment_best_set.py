@@ -1,11 +1,10 @@
 """The learners that may be the best: from their honest losses, in every place that shows them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -38,28 +37,19 @@ def found():
     return assessed()
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
-def test_it_rests_on_the_honest_losses(found, level):
-    """Those of the rows that the outer splits tested, best first; no fit is made."""
+@pytest.mark.parametrize(
+    ("level", "groups"), [(0.5, None), (0.95, None), (0.7, np.arange(61) // 2)]
+)
+def test_best_set_rests_on_the_honest_losses_of_rows_or_groups(found, level, groups):
+    found = found if groups is None else assessed(groups=groups)
     names = found.ranking
     losses = np.array([found.risks[name].losses for name in names])
-    kept = may_be_best(PairedLosses(losses, np.full(61, 1 / 61)), level)
+    kept = may_be_best(PairedLosses(losses, np.full(61, 1 / 61), groups), level)
     assert found.best_set(level) == [n for n, may in zip(names, kept, strict=True) if may]
     assert found.best_set(level)[0] == found.best
 
 
-def test_groups_are_units():
-    """The same rows in groups: the set is that of the groups."""
-    groups = np.arange(61) // 2
-    found = assessed(groups=groups)
-    names = found.ranking
-    losses = np.array([found.risks[name].losses for name in names])
-    kept = may_be_best(PairedLosses(losses, np.full(61, 1 / 61), groups), 0.7)
-    assert found.best_set(0.7) == [n for n, may in zip(names, kept, strict=True) if may]
-
-
-def test_a_further_score_has_a_set_of_its_own(found):
-    """As if it had been the loss of these answers; one that was not told is refused."""
+def test_best_set_by_further_score_differs(found):
     best = max(found.risks, key=lambda name: found.risks[name].scores["auc"].value)
     assert best in found.best_set(score="auc")
     assert "guess" not in found.best_set(score="auc")
@@ -68,8 +58,7 @@ def test_a_further_score_has_a_set_of_its_own(found):
         found.best_set(score="log")
 
 
-def test_it_stands_wherever_learners_are_shown(found):
-    """In the table, the frame, the JSON and the page, at the level of the intervals."""
+def test_best_set_stands_wherever_learners_are_shown(found):
     kept = found.best_set()
     assert 1 < len(kept) < 4
     told = {row[0]: row[HEAD.index("best?")] for row in found.rows()}
@@ -82,12 +71,13 @@ def test_it_stands_wherever_learners_are_shown(found):
     assert page.count("<td>yes</td>") + page.count(">yes<") >= len(kept)
     assert "whether these rows leave open that it is the best (95 %, one-sided)" in page
     assert "At 95 % confidence (one-sided), the best learner may also be" in found.conclusion
+    del content["best_set"]  # an older file
+    assert tr.Assessment.from_dict(content).usual_best_set is None
     wider = assessed(confidence_level=0.5)
     assert wider.usual_best_set == wider.best_set(0.5)
 
 
-def test_where_nothing_tells_it_is_a_dash():
-    """Splits that go forward in time: refused by name, and the legend says why."""
+def test_best_set_of_ordered_splits_is_a_dash_with_a_note():
     found = assessed(outer=AHEAD, scoring=None)
     with pytest.raises(Refusal, match="the splits are ordered"):
         found.best_set()
@@ -102,8 +92,7 @@ def test_where_nothing_tells_it_is_a_dash():
     assert "% confidence (" not in found.conclusion
 
 
-def test_legend_says_that_comparison_is_missing(monkeypatch):
-    """Without the module that compares, several learners have dashes and a note that names it."""
+def test_best_set_without_comparison_is_a_dash_with_a_note(monkeypatch):
     is_there = "truerisk.assessment.assessment.is_present"
     monkeypatch.setattr(is_there, lambda module: module != "truerisk.comparison.paired")
     found = assessed(scoring=None)
@@ -116,34 +105,18 @@ def test_legend_says_that_comparison_is_missing(monkeypatch):
     assert note not in tr.assess({"bayes": GaussianNB()}, X, Y).legend
 
 
-def test_a_page_of_an_older_file_has_a_dash(found):
-    """Documents that were written before have no such set."""
-    content = json.loads(found.to_json())
-    del content["best_set"]
-    assert tr.Assessment.from_dict(content).usual_best_set is None
-
-
 @pytest.mark.parametrize("outer", ["pairs", "5-fold"])
 @pytest.mark.parametrize("score", [None, "auc"])
 def test_best_set_excludes_only_learners_that_are_shown_to_be_worse(outer, score):
-    """The difference that is printed beside the set has a one-sided interval without 0."""
-    from scipy.stats import t as student
-
-    n_out = 0
-    for seed in range(4):
+    far = KNeighborsClassifier(40)
+    models = {"knn": KNeighborsClassifier(), "bayes": GaussianNB(), "far": far}
+    words, n_out = {"outer": outer, "scoring": ["zero-one", "auc"]}, 0
+    for seed in range(2):
         X, y = tr.datasets.make_difficult(80, random_state=seed)
-        models = {
-            "knn": KNeighborsClassifier(),
-            "bayes": GaussianNB(),
-            "far": KNeighborsClassifier(40),
-        }
-        found = tr.assess(models, X, y, outer=outer, scoring=["zero-one", "auc"], random_state=seed)
+        found = tr.assess(models, X, y, random_state=seed, **words)
         kept = found.best_set(0.8, score=score)
-        best = (
-            kept[0]
-            if score is None
-            else max(kept, key=lambda n: found.risks[n].scores["auc"].value)
-        )
+        scores = {name: found.risks[name].scores["auc"].value for name in kept}
+        best = kept[0] if score is None else max(scores, key=scores.get)
         for name in set(models) - set(kept):
             n_out += 1
             behind = found.difference(name, best, score=score)

@@ -1,13 +1,10 @@
 """The best constant answer has the smallest risk that ignores the features."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss
 
-import truerisk as tr
 from truerisk.assessment.constant_risk import constant_risk
 from truerisk.core.family import Family
 from truerisk.estimation.problem import pose
@@ -18,6 +15,10 @@ X = DRAW.normal(size=(30, 2))
 LABELS = np.repeat(["a", "b", "c"], [5, 9, 16])
 TWO = np.repeat([0, 1], [10, 20])
 NUMBERS = DRAW.exponential(size=30)
+HEAVY = np.where(LABELS == "a", 10.0, 1.0)
+SHARES = np.tile([1 / 3, 2 / 3], (30, 1))
+MEDIAN = np.abs(NUMBERS - np.median(NUMBERS))
+CLASS = "always answering the {} class"
 
 
 def constant(y, scoring=None, **options):
@@ -27,72 +28,37 @@ def constant(y, scoring=None, **options):
     return constant_risk(pose(family, X, y, scoring=scoring, **options))
 
 
-def test_the_commonest_class():
-    """Zero-one: the share of all other classes."""
-    found = constant(LABELS)
-    assert found.risk == pytest.approx(14 / 30)
-    assert found.rule == "always answering the commonest class"
-    np.testing.assert_array_equal(found.losses, LABELS != "c")
+@pytest.mark.parametrize(
+    ("y", "options", "risk", "rule"),
+    [
+        (LABELS, {}, 14 / 30, CLASS.format("commonest")),
+        (LABELS, {"sample_weight": HEAVY}, 25 / 75, CLASS.format("commonest")),
+        (TWO, {"scoring": Cost([[0, 5], [1, 0]])}, 20 / 30, CLASS.format("cheapest")),
+        (TWO, {"scoring": "log"}, log_loss(TWO, SHARES), None),
+        (TWO, {"scoring": "brier"}, 2 / 9, None),
+        (TWO, {"scoring": "auc"}, 0.5, "ranking at random"),
+        (NUMBERS, {}, NUMBERS.var(), "always answering the mean"),
+        (NUMBERS, {"scoring": "absolute"}, MEDIAN.mean(), "always answering the median"),
+        (NUMBERS, {"scoring": lambda y, p: np.abs(y - p)}, MEDIAN.mean(), None),
+    ],
+)
+def test_constant_risk_is_that_of_the_best_constant(y, options, risk, rule):
+    found = constant(y, **options)
+    assert found.risk == pytest.approx(risk)
+    assert rule in (None, found.rule)
 
 
-def test_weights_decide_which_class_is_common():
-    """With weights the heaviest class is the commonest."""
-    weight = np.where(LABELS == "a", 10.0, 1.0)
-    found = constant(LABELS, sample_weight=weight)
-    assert found.risk == pytest.approx(25 / 75)
-    np.testing.assert_array_equal(found.losses, LABELS != "a")
+def test_constant_risk_losses_are_those_of_the_answer():
+    np.testing.assert_array_equal(constant(LABELS).losses, LABELS != "c")
+    np.testing.assert_array_equal(constant(LABELS, sample_weight=HEAVY).losses, LABELS != "a")
+    assert constant(TWO, "auc").losses is None
 
 
-def test_costs_decide_which_class_is_cheap():
-    """A costly mistake makes the rarer class the better constant."""
-    found = constant(TWO, Cost([[0, 5], [1, 0]]))
-    assert found.risk == pytest.approx(20 / 30)
-    assert found.rule == "always answering the cheapest class"
+def fussy(y, p):
+    """A loss that refuses constants."""
+    return np.ones(3) if np.ptp(p) == 0 else np.abs(y - p)
 
 
-def test_probabilities_are_the_shares():
-    """Log loss of the shares is the entropy; Brier's is p(1 − p)."""
-    shares = np.tile(np.bincount(TWO) / 30, (30, 1))
-    assert constant(TWO, "log").risk == pytest.approx(log_loss(TWO, shares))
-    assert constant(TWO, "brier").risk == pytest.approx(2 / 9)
-
-
-def test_the_mean_and_the_median():
-    """Squared loss has the mean, absolute loss the median; each is the smaller of the two."""
-    squared, absolute = constant(NUMBERS), constant(NUMBERS, "absolute")
-    assert squared.risk == pytest.approx(NUMBERS.var())
-    assert squared.rule == "always answering the mean"
-    assert absolute.risk == pytest.approx(np.abs(NUMBERS - np.median(NUMBERS)).mean())
-    assert absolute.rule == "always answering the median"
-
-
-def test_ranking_at_random():
-    """1 − AUC of no ranking is a half, without losses of rows."""
-    found = constant(TWO, "auc")
-    assert (found.risk, found.losses, found.rule) == (0.5, None, "ranking at random")
-
-
-def test_a_scorer_has_none():
-    """What a constant would score is the scorer's own affair."""
+def test_constant_risk_is_missing_for_scorer_and_refusing_loss():
     assert constant(TWO, "jaccard") is None
-
-
-def test_a_loss_of_the_user_is_asked():
-    """A callable with losses of rows is minimised over the constants."""
-    found = constant(NUMBERS, lambda y, p: np.abs(y - p))
-    assert found.risk == pytest.approx(np.abs(NUMBERS - np.median(NUMBERS)).mean())
-
-
-def test_a_loss_that_refuses_constants_has_none():
-    """A callable that cannot serve them leaves no baseline, and no error."""
-
-    def fussy(y, p):
-        return np.ones(3) if np.ptp(p) == 0 else np.abs(y - p)
-
     assert constant(NUMBERS, fussy) is None
-
-
-def test_the_baseline_of_an_assessment_is_the_constant():
-    """It is what `Assessment.baseline` shows."""
-    found = tr.assess({"guess": DummyClassifier()}, X, TWO, cv=["3-fold"], outer="3-fold")
-    assert found.baseline == pytest.approx(1 / 3)

@@ -1,7 +1,5 @@
 """What a user may give as learners, and what each form means."""
 
-from __future__ import annotations
-
 import warnings
 from types import SimpleNamespace
 
@@ -14,28 +12,28 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.data import checked
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.assessment.families import by_text, families_of, ranked, rows_for, word_families
+from truerisk.assessment.families import by_text, families_of, ranked, rows_for
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
-from truerisk.data.data import Data
 from truerisk.engines.running.shared_steps import Tries, beginning_alike
 from truerisk.estimation.outer_splits import n_parts
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 2
+DAYS = pd.date_range("2020", periods=40)
 
 
-def test_a_model_a_pair_a_list_and_a_family():
-    """All of them become families under the name they were given."""
+def test_families_are_models_pairs_lists_families_and_words():
     knn = KNeighborsClassifier()
     grid = {"n_neighbors": [1, 3]}
     ready = Family.of(knn, grid)
@@ -44,14 +42,34 @@ def test_a_model_a_pair_a_list_and_a_family():
     assert list(families) == ["model", "pair", "list", "7"]
     assert [len(family) for family in families.values()] == [1, 2, 2, 2]
     assert families["7"] is ready
-
-
-def test_words_have_their_grids():
-    """Settings keep the grid's order and fit the number of rows."""
-    families = families_on(["knn", "tree"], X, Y)
-    ks = [c["model__n_neighbors"] for c in families["knn"].candidates]
+    words = families_on(("knn", "tree"), X, Y)
+    assert list(words) == ["knn", "tree"]
+    ks = [c["model__n_neighbors"] for c in words["knn"].candidates]
     assert ks == sorted(ks)
     assert max(ks) <= len(Y) // 4
+
+
+REFUSED = [
+    ({}, X, Y, BadData, "the dict of learners is empty"),
+    ("knn", X, Y, UnknownName, r"put words in a list, \['knn'\]"),
+    (GaussianNB(), X, Y, UnknownName, "not as GaussianNB"),
+    ({"a": (GaussianNB(),)}, X, Y, UnknownName, r"learner 'a': give a model, or a pair"),
+    ({"a": "knn"}, X, Y, UnknownName, "'knn' is not an estimator instance"),
+    ({1: GaussianNB(), "1": GaussianNB()}, X, Y, UnknownName, "same name as text"),
+    (["kn"], X, Y, UnknownName, "did you mean 'knn'"),
+    (["ridge"], X, Y, Refusal, "ridge does regression only"),
+    (None, X, None, BadData, "y is None"),
+    (["knn"], X[:, 0], Y, BadData, "X"),
+    (None, pd.DataFrame(X, columns=["a", "a", "b"]), Y, BadData, "2 columns named 'a': rename"),
+    (None, pd.DataFrame({"d": DAYS}), Y, BadData, "dates in column 'd'"),
+    (None, sparse.csr_array(X), Y, BadData, "X is sparse, and the learners of words centre"),
+]
+
+
+@pytest.mark.parametrize(("learners", "table", "y", "error", "sentence"), REFUSED)
+def test_families_are_refused_with_the_remedy(learners, table, y, error, sentence):
+    with pytest.raises(error, match=sentence):
+        families_on(learners, table, y)
 
 
 @pytest.mark.parametrize(
@@ -67,58 +85,23 @@ def test_words_have_their_grids():
         (Y + 0.5, "regression"),
     ],
 )
-def test_the_task_follows_from_y(y, expected):
-    """Labels and up to ten whole numbers are classes, as in files; other numbers are regressed."""
-    assert {family.task for family in families_on(None, X, y).values()} == {expected}
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_the_usual_learners_differ_by_task(task):
-    """Four of them, all of the task."""
-    size = {"n_classes": 2, "n_rows": 40, "columns": {"n_features": 3}}
-    families = word_families(None, task, **size)
-    assert len(families) == 4
-    assert {family.task for family in families.values()} == {task}
+def test_families_of_words_have_the_task_of_y(y, expected):
+    families = families_on(None, X, y)
+    assert [family.task for family in families.values()] == [expected] * 4
 
 
 @pytest.mark.parametrize("dtype", [float, object])
-def test_holes_are_imputed_inside_the_folds(dtype):
-    """An array with NaN gets pipelines that impute; one without gets none."""
-    holes = X.astype(dtype)
-    holes[3, 1] = np.nan
-    families = families_on(["lda"], holes, Y)["lda"], families_on(["lda"], X, Y)["lda"]
+def test_families_of_words_impute_gaps_of_numbers(dtype):
+    gapped = X.astype(dtype)
+    gapped[3, 1] = np.nan
+    families = families_on(["lda"], gapped, Y)["lda"], families_on(["lda"], X, Y)["lda"]
     assert ["Imputer" in str(family.estimator) for family in families] == [True, False]
+    assert tr.assess(["lda"], gapped, Y, cv=["3-fold"], outer="4-fold").risks["lda"].value < 1
+    data = checked(np.array([["u"], [None]] * 5, dtype=object), np.arange(10) % 2)
+    assert rows_for({"bayes": Family.of(GaussianNB())}, data) is data
 
 
-@pytest.mark.parametrize(
-    ("learners", "error", "sentence"),
-    [
-        ({}, BadData, "the dict of learners is empty"),
-        ("knn", UnknownName, r"put words in a list, \['knn'\]"),
-        (GaussianNB(), UnknownName, "not as GaussianNB"),
-        ({"a": (GaussianNB(),)}, UnknownName, r"learner 'a': give a model, or a pair"),
-        ({"a": "knn"}, UnknownName, "'knn' is not an estimator instance"),
-        ({1: GaussianNB(), "1": GaussianNB()}, UnknownName, "same name as text"),
-        (["kn"], UnknownName, "did you mean 'knn'"),
-        (["ridge"], Refusal, "ridge does regression only"),
-    ],
-)
-def test_other_things_are_refused_with_the_remedy(learners, error, sentence):
-    """What was given, and what to give instead."""
-    with pytest.raises(error, match=sentence):
-        families_on(learners, X, Y)
-
-
-def test_words_need_a_target_and_columns():
-    """Without y there is no task; without columns no grid."""
-    with pytest.raises(BadData, match="y is None"):
-        families_on(None, X, None)
-    with pytest.raises(BadData):
-        families_on(["knn"], X[:, 0], Y)
-
-
-def test_text_columns_of_a_frame_become_indicators():
-    """As those of a file do, inside the folds; the words then serve a frame as it is."""
+def test_families_of_words_turn_text_columns_into_indicators():
     columns = {"a": X[:, 0], "b": ["uv"[c] for c in Y], "c": [None, *X[1:, 2]]}
     for table in (pd.DataFrame(columns), pl.DataFrame(columns)):
         model = families_on(["tree"], table, Y)["tree"].make(0)
@@ -126,24 +109,9 @@ def test_text_columns_of_a_frame_become_indicators():
         assert model[:-1].transform(table).shape == (40, 4)
 
 
-@pytest.mark.parametrize(
-    ("table", "sentence"),
-    [
-        (pd.DataFrame(X, columns=["a", "a", "b"]), "2 columns named 'a': rename"),
-        (pd.DataFrame({"d": pd.date_range("2020", periods=40)}), "dates in column 'd'"),
-        (sparse.csr_array(X), "X is sparse, and the learners of words centre"),
-    ],
-)
-def test_what_the_words_cannot_prepare_is_said(table, sentence):
-    """Equal names, dates and sparse tables, before anything is fitted."""
-    with pytest.raises(BadData, match=sentence):
-        families_on(None, table, Y)
-
-
 @pytest.mark.parametrize("gap", [None, pd.NA], ids=["None", "NA"])
 @pytest.mark.parametrize("word", ["tree", "boosting"])
-def test_a_gap_in_text_is_a_gap_whatever_it_is_called(word, gap):
-    """Boosting took None for one more level, and no encoder could sort pandas' NA."""
+def test_families_of_words_treat_all_gaps_in_text_alike(word, gap):
     y, gaps = np.arange(60) % 2, np.arange(60) % 4 == 0
     cells = np.where(y == 1, "u", "v").astype(object)
     gapped = {"NaN": np.where(gaps, np.nan, cells), "other": np.where(gaps, gap, cells)}
@@ -151,19 +119,11 @@ def test_a_gap_in_text_is_a_gap_whatever_it_is_called(word, gap):
     prepared = {}
     for name, column in gapped.items():
         X = pd.DataFrame({"a": column, "b": np.arange(60.0)})
-        data = rows_for([word], Data.check(X, y, task="classification"))
+        data = rows_for([word], checked(X, y))
         model = families_of([word], data)[word].estimator.fit(data.X, data.y)
         prepared[name] = np.asarray(model.named_steps["prepare"].transform(data.X), dtype=float)
     np.testing.assert_array_equal(prepared["other"], prepared["NaN"])
     np.testing.assert_array_equal(prepared["string"], prepared["NaN"])
-
-
-def test_models_of_the_user_are_given_the_gaps_of_the_user():
-    """Their own steps may look for None, or for NA."""
-    data = Data.check(
-        np.array([["u"], [None]] * 5, dtype=object), [0, 1] * 5, task="classification"
-    )
-    assert rows_for({"bayes": Family.of(GaussianNB())}, data) is data
 
 
 @pytest.mark.parametrize(
@@ -176,53 +136,25 @@ def test_models_of_the_user_are_given_the_gaps_of_the_user():
         (["pairs", "racing"], 2),
     ],
 )
-def test_grids_are_made_for_the_least_training_set(methods, parts):
-    """One part of K + 1 where K forecasts follow each other."""
+def test_n_parts_is_that_of_the_least_training_set(methods, parts):
     assert n_parts(SimpleNamespace(time=None, block=None), methods) == parts
 
 
-def test_an_iterable_of_splits_is_read_once():
-    """Also where words stand for the learners, whose grids depend on the splits."""
-    X, y = tr.datasets.make_difficult(60, random_state=0)
-    for given in (
-        {"cv": ["3-fold"], "outer": KFold(3).split(X)},
-        {"cv": [KFold(3).split(X)], "outer": "3-fold"},
-    ):
-        assert tr.assess(["lda"], X, y, **given).risks["lda"].value < 0.5
+def test_families_by_text_do_not_depend_on_order_names_or_addresses():
+    tree = Family.of(DecisionTreeClassifier())
+    three, both = (Family.of(KNeighborsClassifier(), {"n_neighbors": ks}) for ks in ([3], [3, 5]))
+    families = {"a": tree, "b": both, "c": three}
+    assert by_text(families) == by_text(dict(reversed(families.items()))) == ["b", "c", "a"]
+    assert by_text({"z": both, "y": three, "x": tree}) == ["z", "y", "x"]
+    one, two = (Family.of(FunctionTransformer(lambda x: x)) for _ in range(2))
+    assert by_text({"one": one, "two": two}) == ["one", "two"]
+    assert by_text({"two": two, "one": one}) == ["two", "one"]
 
 
-# ---------------- Equal learners stand in an order of their own
-
-
-FAMILIES = {
-    "a": Family.of(DecisionTreeClassifier()),
-    "b": Family.of(KNeighborsClassifier(), {"n_neighbors": [3, 5]}),
-    "c": Family.of(KNeighborsClassifier(), {"n_neighbors": [3]}),
-}
-
-
-def test_neither_order_nor_names_say_which_comes_first():
-    """Class, parameters and settings as text do."""
-    assert by_text(FAMILIES) == by_text(dict(reversed(FAMILIES.items()))) == ["b", "c", "a"]
-    renamed = {"z": FAMILIES["b"], "y": FAMILIES["c"], "x": FAMILIES["a"]}
-    assert by_text(renamed) == ["z", "y", "x"]
-
-
-def test_addresses_are_no_text():
-    """A function is written with its address, which is another in every run."""
-    pair = [Family.of(FunctionTransformer(lambda x: x)) for _ in range(2)]
-    assert by_text({"one": pair[0], "two": pair[1]}) == ["one", "two"]
-    assert by_text({"two": pair[1], "one": pair[0]}) == ["two", "one"]
-
-
-def test_equal_risks_stand_in_the_given_order():
-    """Also where they differ in the last bit; who has none stands last."""
+def test_ranked_keeps_the_given_order_of_equal_risks():
     risks = {"a": 0.1, "b": 0.1 + 1e-15, "c": None, "d": 0.05}
-    assert ranked(risks, "cba" + "d") == ["d", "b", "a", "c"]
+    assert ranked(risks, "cbad") == ["d", "b", "a", "c"]
     assert ranked({"a": None, "b": None}, ["b", "a"]) == ["b", "a"]
-
-
-# Learners of one assessment that begin alike share their steps; nothing else changes
 
 
 KNN = "kneighborsclassifier__n_neighbors"
@@ -276,44 +208,7 @@ def assessed(named, rows):
     return found, sorted(str(one.message) for one in caught)
 
 
-def test_the_step_is_fitted_once_in_every_train_set_for_all_learners(rows, monkeypatch):
-    """Ten pairs of folds, each learner on its own elsewhere: three times as many fits."""
-    together, said = assessed(learners(), rows)
-    fits = Shift.fits
-    Shift.fits = 0
-    monkeypatch.setattr("truerisk.engines.running.shared_steps.ROOM", 0)
-    monkeypatch.setattr("truerisk.engines.running.shared_steps.beginning_alike", lambda _: set())
-    alone, said_alone = assessed(learners(), rows)
-    assert Shift.fits > 2 * fits
-    for name in alone.learners:
-        assert together.risks[name].value == alone.risks[name].value
-        np.testing.assert_array_equal(together.curves[name].values, alone.curves[name].values)
-    assert said == said_alone
-
-
-def test_engines_that_fit_steps_apart_share_them_as_well(rows, monkeypatch):
-    """Neighbours, a logistic regression, a tree and what scikit-learn fits."""
-    named = {
-        "knn": (make_pipeline(Shift(), KNeighborsClassifier()), {KNN: [1, 5]}),
-        "logistic": (make_pipeline(Shift(), LogisticRegression()), {"logisticregression__C": [1]}),
-        "tree": make_pipeline(Shift(), DecisionTreeClassifier(random_state=0)),
-        "bayes": make_pipeline(Shift(), GaussianNB()),
-    }
-    together, said = assessed(named, rows)
-    fits = Shift.fits
-    assert together.learners["knn"].risk.engine == "knn"
-    Shift.fits = 0
-    monkeypatch.setattr("truerisk.engines.running.shared_steps.beginning_alike", lambda _: set())
-    alone, said_alone = assessed(named, rows)
-    assert Shift.fits > 2 * fits
-    for name in named:
-        assert together.risks[name].value == alone.risks[name].value
-        np.testing.assert_array_equal(together.curves[name].values, alone.curves[name].values)
-    assert said == said_alone
-
-
-def test_groups_of_candidates_share_the_steps_that_they_begin_with(rows):
-    """Two numbers of components and two penalties behind a step: it is fitted once a train set."""
+def test_shared_steps_are_fitted_once_for_groups_of_candidates(rows):
     pipe = make_pipeline(Shift(), PCA(), LogisticRegression())
     grid = {"pca__n_components": [1, 2], "logisticregression__C": [0.1, 1.0]}
     with warnings.catch_warnings():
@@ -323,17 +218,7 @@ def test_groups_of_candidates_share_the_steps_that_they_begin_with(rows):
     assert Shift.fits == 4
 
 
-def test_without_room_nothing_is_kept_and_nothing_changes(rows, monkeypatch):
-    together, _ = assessed(learners(), rows)
-    monkeypatch.setattr("truerisk.engines.running.shared_steps.Tries", lambda: Tries(room=0))
-    alone, _ = assessed(learners(), rows)
-    assert {n: r.value for n, r in together.risks.items()} == {
-        n: r.value for n, r in alone.risks.items()
-    }
-
-
-def test_who_begins_alike():
-    """The class and all that it is set to; what a clone keeps besides counts as well."""
+def test_beginning_alike_finds_equal_unfitted_first_steps():
     fitted = [StandardScaler().fit([[m], [2.0]]) for m in (0.0, 1.0)]
     told = StandardScaler().set_output(transform="pandas")
     steps = {
@@ -349,3 +234,34 @@ def test_who_begins_alike():
     bare = Family.of(LinearRegression())
     assert beginning_alike({**families, "bare": bare}) == {"one", "same"}
     assert beginning_alike({"bare": bare, "too": bare}) == set()
+
+
+def learners_of_engines():
+    return {
+        "knn": (make_pipeline(Shift(), KNeighborsClassifier()), {KNN: [1, 5]}),
+        "logistic": (make_pipeline(Shift(), LogisticRegression()), {"logisticregression__C": [1]}),
+        "tree": make_pipeline(Shift(), DecisionTreeClassifier(random_state=0)),
+        "bayes": make_pipeline(Shift(), GaussianNB()),
+    }
+
+
+@pytest.mark.parametrize("named", [learners, learners_of_engines])
+def test_shared_steps_are_fitted_once_for_all_learners_and_change_nothing(rows, monkeypatch, named):
+    together, said = assessed(named(), rows)
+    fits = Shift.fits
+    shared_steps = "truerisk.engines.running.shared_steps"
+    if named is learners:
+        monkeypatch.setattr(f"{shared_steps}.Tries", lambda: Tries(room=0))
+        small, _ = assessed(named(), rows)
+        assert [r.value for r in small.risks.values()] == [r.value for r in together.risks.values()]
+        monkeypatch.setattr(f"{shared_steps}.ROOM", 0)
+    else:
+        assert together.learners["knn"].risk.engine == "knn"
+    Shift.fits = 0
+    monkeypatch.setattr(f"{shared_steps}.beginning_alike", lambda _: set())
+    alone, said_alone = assessed(named(), rows)
+    assert Shift.fits > 2 * fits
+    for name in alone.learners:
+        assert together.risks[name].value == alone.risks[name].value
+        np.testing.assert_array_equal(together.curves[name].values, alone.curves[name].values)
+    assert said == said_alone

@@ -1,7 +1,5 @@
 """The risk of choosing among learners equals a choice made by hand in every outer split."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -26,11 +24,6 @@ OUTER = [(np.setdiff1d(np.arange(45), test), test) for test in np.array_split(np
 INNER = "3-fold"
 
 
-def found(loss=None, **options):
-    """The assessment on these outer splits."""
-    return tr.assess(MODELS, X, Y, cv=[INNER], outer=OUTER, scoring=loss, **options)
-
-
 def by_hand(assessment):
     """(learner, setting) of every outer split: the best inner value, the first of equals."""
     choices, best = [], max if assessment.choice.greater_is_better else min
@@ -41,73 +34,53 @@ def by_hand(assessment):
     return choices
 
 
-def test_the_choice_is_fitted_and_tested_again_by_hand():
-    """Fitting each outer winner anew and testing it gives the very losses and their mean."""
-    assessment = found()
-    losses = np.empty(45)
-    for (train, test), (name, params) in zip(OUTER, by_hand(assessment), strict=True):
+@pytest.fixture(scope="module")
+def assessment():
+    return tr.assess(MODELS, X, Y, cv=[INNER], outer=OUTER)
+
+
+def test_risk_of_choice_is_that_of_choosing_by_hand(assessment):
+    losses, chosen, choice = np.empty(45), by_hand(assessment), assessment.choice
+    for (train, test), (name, params) in zip(OUTER, chosen, strict=True):
         model = MODELS[name][0].set_params(**params).fit(X[train], Y[train])
         losses[test] = model.predict(X[test]) != Y[test]
-    np.testing.assert_array_equal(assessment.choice.losses, losses)
-    assert assessment.choice.value == pytest.approx(losses.mean(), abs=1e-15)
-    assert len({name for name, _ in by_hand(assessment)}) > 1, "the splits should disagree"
+    np.testing.assert_array_equal(choice.losses, losses)
+    assert choice.value == pytest.approx(losses.mean(), abs=1e-15)
+    names = [name for name, _ in chosen]
+    assert len(set(names)) > 1, "the splits should disagree"
+    assert all(f"{name} {names.count(name)}" in choice.notes[0] for name in set(names))
+    learners = assessment.learners.values()
+    assert choice.n_fits == sum(one.n_fits for one in learners)
+    assert choice.params == {}
+    assert sorted(choice.engine.split(", ")) == sorted({one.risk.engine for one in learners})
+    assert all(0 <= fold.inner_risk <= 1 for one in learners for fold in one.outer)
 
 
-def test_inner_risks_are_those_of_the_training_rows():
-    """The inner risk a choice rests on is the smallest of the learner's own inner curve."""
-    assessment = found()
-    for name, one in assessment.learners.items():
-        assert all(0 <= fold.inner_risk <= 1 for fold in one.outer), name
-        assert len(one.outer) == len(OUTER)
-
-
-def test_the_choice_for_a_loss_of_sets():
-    """AUC of the winners' scores, averaged over the outer splits."""
-    assessment = found("auc")
+def test_risk_of_choice_by_auc_and_scorer_is_that_of_choosing_by_hand():
+    auc, balanced = (
+        tr.assess(MODELS, X, Y, cv=[INNER], outer=OUTER, scoring=word)
+        for word in ("auc", "balanced_accuracy")
+    )
     areas = []
-    for (train, test), (name, params) in zip(OUTER, by_hand(assessment), strict=True):
+    for (train, test), (name, params) in zip(OUTER, by_hand(auc), strict=True):
         model = MODELS[name][0].set_params(**params).fit(X[train], Y[train])
         areas.append(roc_auc_score(Y[test], model.predict_proba(X[test])[:, 1]))
-    assert assessment.choice.value == pytest.approx(np.mean(areas), abs=1e-12)
-    assert assessment.choice.interval.method == "logit-cv"
+    assert auc.choice.value == pytest.approx(np.mean(areas), abs=1e-12)
+    assert auc.choice.interval.method == "logit-cv"
+    folds = zip(by_hand(balanced), range(len(OUTER)))
+    scores = [balanced.learners[name].outer[split].risk for (name, _), split in folds]
+    assert balanced.choice.value == pytest.approx(np.mean(scores), abs=1e-12)
 
 
-def test_the_choice_for_a_scorer():
-    """A scorer rates the winner in each split; its scores are averaged."""
-    assessment = found("balanced_accuracy")
-    scores = [
-        assessment.learners[name].outer[split].risk
-        for split, (name, _) in enumerate(by_hand(assessment))
-    ]
-    assert assessment.choice.value == pytest.approx(np.mean(scores), abs=1e-12)
-
-
-def test_the_choice_says_what_was_chosen():
-    """Its note counts the outer winners; its fits are those of all learners together."""
-    assessment = found()
-    names = [name for name, _ in by_hand(assessment)]
-    note = assessment.choice.notes[0]
-    assert all(f"{name} {names.count(name)}" in note for name in set(names))
-    assert assessment.choice.n_fits == sum(one.n_fits for one in assessment.learners.values())
-
-
-def test_one_learner_leaves_no_choice():
-    """There is nothing to choose, so there is no such risk."""
-    assessment = tr.assess({"knn": MODELS["knn"]}, X, Y, cv=[INNER], outer=OUTER)
-    assert assessment.choice is None
-
-
-def test_equal_learners_choose_the_first():
-    """Ties go to the first learner, and the choice is then its risk."""
+def test_risk_of_choice_is_of_the_first_of_equals_and_none_for_one_learner():
     twins = {"one": MODELS["knn"], "two": MODELS["knn"]}
-    assessment = tr.assess(twins, X, Y, cv=[INNER], outer=OUTER)
-    assert assessment.choice.value == assessment.risks["one"].value
-    assert "one 5" in assessment.choice.notes[0]
+    both = tr.assess(twins, X, Y, cv=[INNER], outer=OUTER)
+    assert both.choice.value == both.risks["one"].value
+    assert "one 5" in both.choice.notes[0]
+    assert tr.assess({"knn": MODELS["knn"]}, X, Y, cv=[INNER], outer=OUTER).choice is None
 
 
-def test_a_learner_without_inner_risk_is_not_chosen():
-    """NaN is no small risk; where no learner has one, there is no choice."""
-    assessment = found()
+def test_risk_of_choice_skips_learner_without_inner_risk(assessment):
     order, problem, outer = assessment.order, assessment.problem, Nested(OUTER)
     unknown = {
         name: replace(one, winners=replace(one.winners, inner_risk=np.full(len(OUTER), np.nan)))
@@ -120,8 +93,7 @@ def test_a_learner_without_inner_risk_is_not_chosen():
 
 
 @pytest.mark.parametrize("kind", [".632", ".632+", "optimism"])
-def test_every_question_of_the_outer_method_has_a_winner(kind):
-    """The apparent part is that of the learner that looks best on all rows, whoever comes first."""
+def test_risk_of_choice_has_a_winner_for_every_question_of_bootstrap(kind):
     models = {"one": KNeighborsClassifier(1), "bayes": GaussianNB()}
     outer = tr.methods.Bootstrap(kind, replicates=20)
     x, y = tr.datasets.make_simple(40, random_state=1)
@@ -135,10 +107,3 @@ def test_every_question_of_the_outer_method_has_a_winner(kind):
     assert apparent["one"] == 0 < apparent["bayes"]
     assert found[0].choice.table["apparent"] == apparent[best]
     assert found[0].choice.table == found[1].choice.table
-
-
-def test_what_is_said_of_the_choice_is_of_all_learners():
-    """Engines, parameters and notes of the first learner alone would be another's."""
-    choice = found().choice
-    assert choice.params == {}
-    assert sorted(choice.engine.split(", ")) == sorted({r.engine for r in found().risks.values()})
