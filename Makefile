@@ -151,6 +151,10 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 	$(QUIET_BLAS) $(BIN)/python -m benchmarks.calibration --short --store build/calibration.db --executor 2 \
 		--at-least 0.85 $(ARGS)
 
+.PHONY: reproduce-all
+reproduce-all: .venv/.package ## draw the documents' experiments anew and compare their verdicts with the stored ones (hours)
+	$(QUIET_BLAS) $(BIN)/python -m tests.experiments $(ARGS)
+
 # What a browser does with a page depends on no package, and `make test` shows it, as it shows that
 # benchmarks and tools work; no more do kills, clocks, drawn attacks and pages: `make test-slow`.
 # Experiments, plans of samples and comparisons only join what other tests run here on the

@@ -1,7 +1,5 @@
 """The choice of every method on one training set, the error of its rule; how sizes are reported."""
 
-from __future__ import annotations
-
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -55,10 +53,12 @@ def of_rows(X, y):
     return lambda _, rules: errors_on(X, y, rules)
 
 
-def test_draw_gives_classes_in_turn_with_the_moments_of_the_problem():
-    """Means and covariances of 40,000 rows are those that the problem names."""
+def test_bee_draw_has_classes_in_turn_with_the_moments_of_the_problem():
     X, y, _ = draw(np.random.default_rng(0), 40_000)
     assert y[:5].tolist() == [0, 1, 0, 1, 0]
+    few, labels, _ = draw(np.random.default_rng(0), 28, 250)
+    assert few.shape == (28, 264)
+    assert labels.sum() == 14
     for label in (0, 1):
         rows = X[y == label]
         off = rows.mean(axis=0) - make_sparse_gaussian.means[label]
@@ -68,8 +68,7 @@ def test_draw_gives_classes_in_turn_with_the_moments_of_the_problem():
 
 
 @pytest.mark.parametrize("family", [logistic(), machines()])
-def test_errors_are_those_of_the_fitted_models(family):
-    """Labels from coefficients are those that each model predicts: of four classes, and of two."""
+def test_trained_errors_are_those_of_the_fitted_models(family):
     for drawn in (slice(None), TRAIN[1] < 2):
         X, y = TRAIN[0][drawn], TRAIN[1][drawn]
         trained = Trained.of(family, (X, y, of_rows(*TEST)))
@@ -78,8 +77,7 @@ def test_errors_are_those_of_the_fitted_models(family):
             assert trained.errors[candidate] == (model.predict(TEST[0]) != TEST[1]).mean()
 
 
-def test_the_choice_of_cross_validation_is_grid_search_s():
-    """The same folds, the same cost, and so the same error."""
+def test_trained_choice_by_cross_validation_is_that_of_grid_search():
     X, y = TRAIN
     labels = np.arange(len(y)) % 5
     folds = [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in range(5)]
@@ -91,8 +89,7 @@ def test_the_choice_of_cross_validation_is_grid_search_s():
 
 
 @pytest.mark.parametrize("rule", ["min", "1-se"])
-def test_a_choice_has_its_estimate_its_error_and_its_features(rule):
-    """Those that a user finds by the same rule on the same folds, of two classes and of four."""
+def test_trained_choice_has_estimate_error_and_number_of_features(rule):
     for drawn in (TRAIN[1] < 2, slice(None)):
         X, y = TRAIN[0][drawn], TRAIN[1][drawn]
         family, method = logistic(), KFold(5, folds=np.arange(len(y)) % 5)
@@ -114,8 +111,7 @@ def one_size(family, X, y, errors_of, methods, number=0):
     return {name.removeprefix("LR "): errors[0] for name, errors in found.items()}
 
 
-def test_nothing_beats_the_oracle():
-    """Every method is asked, and each errs at least as much as the best rule there is."""
+def test_choices_by_size_never_beat_the_oracle():
     names = ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", "EBIC", "LOO"]
     methods = methods_named(names, standardize=True)
     words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
@@ -127,40 +123,7 @@ def test_nothing_beats_the_oracle():
     assert found[SHORT] == 0
 
 
-def test_a_path_that_stops_short_is_counted():
-    """With one pass per penalty nothing converges: it is said in the findings, not by a warning."""
-    family = Family.of(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
-    X, y = make_simple(40, random_state=0)
-    found = one_size(family, X, y, of_rows(X, y), methods_named(["CV-5"]))
-    assert found[SHORT] == 1
-
-
-def test_what_no_thread_hears_is_not_known():
-    """Warnings of other threads than the main one go their usual way; a zero would say too much."""
-    X, y = make_simple(40, random_state=0)
-    given = logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
-    with ThreadPoolExecutor(1) as other:
-        assert np.isnan(other.submit(one_size, *given).result()[SHORT])
-    assert one_size(*given)[SHORT] == 0
-
-
-def _warned() -> float:
-    with unconverged() as short:
-        warnings.warn("some folds hold none of it", TrueRiskWarning, stacklevel=1)
-        warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
-        warnings.warn("another", UserWarning, stacklevel=1)
-    return float(short)
-
-
-def test_other_warnings_go_their_way():
-    """Only those of convergence are collected, and those of rare classes in folds left out."""
-    with pytest.warns(UserWarning, match="another") as heard:
-        assert _warned() == 1
-    assert len(heard) == 1
-
-
-def test_sizes_are_columns():
-    """By name, behind the word of the learner; each size has its own rows."""
+def test_choices_by_size_have_sizes_as_columns():
     asked = []
 
     def drawn(size):
@@ -180,8 +143,7 @@ def test_sizes_are_columns():
         }
 
 
-def test_the_errors_of_synthetic_rules_are_exact():
-    """Of every rule on the path what 200,000 further rows count, within 4 standard errors."""
+def test_trained_errors_of_synthetic_rules_are_exact():
     trained = Trained.of(logistic(), draw(np.random.default_rng(0), 60, 3))
     X, y, _ = draw(np.random.default_rng(1), 200_000, 3)
     (rules,) = rules_of(trained.answers)
@@ -190,33 +152,11 @@ def test_the_errors_of_synthetic_rules_are_exact():
     assert round(ndtr(-2), 3) == BAYES < error.min()
 
 
-def test_classes_are_balanced():
-    """Half of the rows of each class, 14 features and the noise."""
-    X, y, _ = draw(np.random.default_rng(0), 28, 250)
-    assert X.shape == (28, 264)
-    assert y.sum() == 14
-
-
-# ---------------------------------------------------------------- reports
-
 SIZES = (20, 40)
 DRAWS = {
     "CV-5": np.array([[0.3, 0.2], [0.3, 0.2], [0.2, 0.3]]),
     "BEEp": np.array([[0.2, 0.2], [0.1, 0.3], [0.1, 0.2]]),
 }
-
-
-def test_the_permutation_test_is_one_sided():
-    """Gaps of one sign are rare by chance, their negatives are not; mixed signs are common."""
-    gaps = np.full(20, 0.1)
-    assert permutation_p(gaps) < 1e-3
-    assert permutation_p(-gaps) > 0.99
-    assert 0.2 < permutation_p(np.tile([0.1, -0.1], 10)) < 0.8
-
-
-def test_the_permutation_test_counts_signs():
-    """Of 3 gaps the 8 sign patterns are drawn alike: the largest sum has 1 in 8."""
-    assert permutation_p(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
 
 
 def one(draws, *said):
@@ -225,9 +165,9 @@ def one(draws, *said):
     return statement
 
 
-def test_one_errs_less_where_it_does():
-    """At the first size in every training set, at the second once more and once less."""
+def test_less_is_judged_by_learner_and_size():
     many = {name: np.tile(errors, (10, 1)) for name, errors in DRAWS.items()}
+    assert one(DRAWS, "", "BEEp", "CV-5", 0).verdict == "undecided"
     assert one(many, "", "BEEp", "CV-5", 0).verdict == "holds"
     assert one(many, "", "CV-5", "BEEp", 0).verdict == "does not hold"
     undecided = one(many, "", "BEEp", "CV-5", 1)
@@ -243,8 +183,7 @@ def test_one_errs_less_where_it_does():
     assert under(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
 
 
-def test_spreads_are_compared_with_the_smallest_of_others():
-    """Standard deviations 1, 2 and 3, to a bootstrap's error; a quantity for each size."""
+def test_spread_gaps_compare_with_the_smallest_of_others():
     draws = {k: k * np.random.default_rng(k).normal(size=(500, 1)) for k in (1, 2, 3)}
     for first, others, verdict in (
         (1, (2, 3), "holds"),
@@ -256,8 +195,11 @@ def test_spreads_are_compared_with_the_smallest_of_others():
     assert found.value == 0
 
 
-def test_a_quantity_is_told_by_size():
-    """The columns, each with its number of rows."""
+def test_mean_grid_has_means_by_size():
+    grid = mean_grid(DRAWS, SIZES, "errors")
+    assert grid.columns == ("n = 20", "n = 40")
+    assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
+    assert "0.2667 ± 0.0333" in str(grid)
     told = by_size("gap", DRAWS["CV-5"], SIZES)
     assert {name: of.tolist() for name, of in told.items()} == {
         "gap, n = 20": [0.3, 0.3, 0.2],
@@ -265,22 +207,7 @@ def test_a_quantity_is_told_by_size():
     }
 
 
-def test_few_training_sets_decide_nothing():
-    """The same sign in all of three is chance in one of eight, however far apart they are."""
-    assert one(DRAWS, "", "BEEp", "CV-5", 0).verdict == "undecided"
-    assert one(DRAWS, "", "CV-5", "BEEp", 0).verdict == "undecided"
-
-
-def test_means_stand_by_size():
-    """A row for each choice, a column for each size."""
-    grid = mean_grid(DRAWS, SIZES, "errors")
-    assert grid.columns == ("n = 20", "n = 40")
-    assert [row.means[0] for row in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
-    assert "0.2667 ± 0.0333" in str(grid)
-
-
-def test_a_printed_row_is_numbers():
-    """Without what stands behind ±; what is not legible is not a number."""
+def test_shaded_panels_read_printed_rows():
     draws = {"CV-5": np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), "CV-10": np.zeros((2, 3))}
     paper = {"CV-5": (".092 ± .025", "", ".064")}
     ours, theirs = shaded(draws, paper, (28, 50, 100), "toy")
@@ -290,8 +217,7 @@ def test_a_printed_row_is_numbers():
     assert [one.label for one in ours.series] == ["CV-5"]
 
 
-def test_a_reference_of_the_same_recipe_is_compared():
-    """Only where it is known; the document's own numbers stand in the names."""
+def test_size_tables_compare_references_of_the_same_recipe():
     many = {name: np.tile(errors, (4, 1)) for name, errors in DRAWS.items()}
     _, table = size_tables(many, SIZES, {"BEEp": (0.1, 0.2333)}, 400, ", toys")
     assert table.title == "n = 40, toys"
@@ -300,10 +226,41 @@ def test_a_reference_of_the_same_recipe_is_compared():
     assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]
 
 
-def test_what_stopped_short_is_said():
-    """With how many training sets it concerns."""
+def test_convergence_note_counts_paths_that_stopped_short():
     assert "NOT CONVERGED: in 1 of 4" in convergence_note(np.array([[0, 0], [0, 1.0]]))
     assert "every path converged" in convergence_note(np.zeros((2, 2)))
     some = convergence_note(np.array([[0, np.nan], [1, np.nan]]))
     assert some.startswith("NOT KNOWN of 2 of 4 runs whether a path stopped short")
     assert some.endswith("Of the others 1 have one that did.")
+
+
+def test_permutation_p_is_one_sided_and_counts_signs():
+    gaps = np.full(20, 0.1)
+    assert permutation_p(gaps) < 1e-3
+    assert permutation_p(-gaps) > 0.99
+    assert 0.2 < permutation_p(np.tile([0.1, -0.1], 10)) < 0.8
+    assert permutation_p(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
+
+
+def test_paths_that_stop_short_are_counted_unless_a_thread_hears_no_warnings():
+    X, y = make_simple(40, random_state=0)
+    short = Family.of(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
+    assert one_size(short, X, y, of_rows(X, y), methods_named(["CV-5"]))[SHORT] == 1
+    given = logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
+    with ThreadPoolExecutor(1) as other:
+        assert np.isnan(other.submit(one_size, *given).result()[SHORT])
+    assert one_size(*given)[SHORT] == 0
+
+
+def warned():
+    with unconverged() as short:
+        warnings.warn("some folds hold none of it", TrueRiskWarning, stacklevel=1)
+        warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
+        warnings.warn("another", UserWarning, stacklevel=1)
+    return float(short)
+
+
+def test_unconverged_keeps_other_warnings():
+    with pytest.warns(UserWarning, match="another") as heard:
+        assert warned() == 1
+    assert len(heard) == 1

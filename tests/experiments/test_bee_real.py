@@ -1,7 +1,5 @@
 """Training sets of real data: who is trained on, who is tested, which rows are prepared how."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 
 from truerisk.datasets import make_four_class
 from truerisk.datasets.documents import FOLDER, folder_of_documents
-from truerisk.experiments import bee_real
 from truerisk.experiments import bee_real as module
 from truerisk.experiments.bee_choosing import ORACLE, SHORT
 from truerisk.experiments.bee_real import (
@@ -38,8 +35,7 @@ def rows(monkeypatch):
     monkeypatch.setattr(module, "_rows", lambda word: (X[kept] * units, Y[kept]))
 
 
-def test_rows_that_are_not_drawn_are_tested():
-    """Sizes as asked, two rows of the rare class at least, and nothing on both sides."""
+def test_real_set_tests_rows_that_are_not_drawn():
     _, y = module._rows("toy")
     for number in range(20):
         train, test = ONE.split(np.random.default_rng(number), 12)
@@ -48,18 +44,22 @@ def test_rows_that_are_not_drawn_are_tested():
         assert sorted([*train, *test]) == list(range(len(y)))
 
 
-def test_a_fixed_split_is_kept():
-    """Training rows come from the pool, and all other rows are tested."""
+def test_real_set_keeps_a_fixed_split(monkeypatch):
     one = replace(ONE, pool=60, fixed=True)
     train, test = one.split(np.random.default_rng(0), 20)
     assert train.max() < 60
     np.testing.assert_array_equal(test, np.arange(60, 93))
     whole, _ = replace(ONE, fixed=True).split(np.random.default_rng(0), 93)
     np.testing.assert_array_equal(whole, np.arange(93))
+    (satellite,) = BEE_FIGURE_3_END.sets
+    labels = np.arange(6435) % 6
+    monkeypatch.setattr(module, "_rows", lambda word: (np.zeros((6435, 1)), labels))
+    train, test = satellite.split(np.random.default_rng(0), satellite.sizes[0])
+    assert train.tolist() == list(range(4435))
+    assert test.tolist() == list(range(4435, 6435))
 
 
-def test_test_rows_are_prepared_as_the_training_rows():
-    """The least error is that of the best pipeline, fitted and asked by itself."""
+def test_real_set_prepares_test_rows_as_training_rows():
     draws = replace(ONE, sizes=(12,)).replicate(3, 1)
     rows, y = module._rows("toy")
     train, test = ONE.split(module.stream("toy 12", 3, 1), 12)
@@ -69,8 +69,7 @@ def test_test_rows_are_prepared_as_the_training_rows():
         assert draws[f"{learner} {ORACLE}"].tolist() == [min(errors)]
 
 
-def test_both_learners_get_all_sizes():
-    """Curves of both are equally long; no choice beats the oracle."""
+def test_real_set_has_all_sizes_of_both_learners():
     draws = ONE.replicate(0, 0)
     assert draws["toy LR CV-5"].shape == draws["toy SVM CV-5"].shape == (2,)
     grid, *_ = ONE.contents({name: errors[None] for name, errors in draws.items()})
@@ -81,8 +80,7 @@ def test_both_learners_get_all_sizes():
         assert (draws[f"toy LR {name}"] >= draws[f"toy LR {ORACLE}"]).all()
 
 
-def test_a_figure_reports_every_set_and_learner():
-    """A grid and a panel for each, the claims, and whether the paths converged."""
+def test_real_sets_figure_reports_every_set_and_learner():
     claims = (("toy LR", "BEEp", "CV-5", FEWEST), ("toy SVM", "CV-5", "BEEi", MOST))
     toy = RealSetsFigure("toy", "Toys", (ONE,), claims, "a note.", 2)
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
@@ -112,22 +110,24 @@ def test_a_figure_reports_every_set_and_learner():
         (BEE_FIGURE_3_END, "satellite"),
     ],
 )
-def test_claims_are_about_sizes_that_are_drawn(figure, words):
-    """Every set, learner, method and place that a claim names is there."""
+def test_real_sets_figure_claims_are_about_sizes_and_methods_that_are_drawn(figure, words):
     sets = {one.word: one for one in figure.sets}
     assert " ".join(sets) == words
     for of, low, high, *places in figure.claims:
         _, methods = sets[of.split()[0]].learners[of]
         assert {low, high} <= set(methods)
         assert set(places) <= {FEWEST, MOST}
+    if figure is BEE_FIGURE_3_END:
+        for _, methods in sets["satellite"].learners.values():
+            assert list(methods) == ["CV-5", "BEEp", "BEEi"]
+        assert {low for _, low, *_ in figure.claims} == {"CV-5"}
 
 
 @pytest.mark.parametrize(
     ("figure", "most", "tested"),
     [(BEE_FIGURE_2, (205, 1605), 11), (BEE_FIGURE_3, (1410, 4435), 74)],
 )
-def test_the_whole_breadth_has_the_sizes_of_the_document(figure, most, tested):
-    """From 10 % by steps of 5, to 95 % where the other rows are tested; under a word of its own."""
+def test_real_sets_figure_in_full_has_the_sizes_of_the_document(figure, most, tested):
     whole = figure.whole.experiment()
     first, second = figure.whole.sets
     assert (len(first.sizes), len(second.sizes)) == (18, 19)
@@ -136,13 +136,12 @@ def test_the_whole_breadth_has_the_sizes_of_the_document(figure, most, tested):
     assert first.sizes[MOST] + tested == {"ovarian": 216, "yeast": 1484}[first.word]
     assert whole.word == f"{figure.word}-full"
     assert whole.full is None
-    declared = {BEE_FIGURE_2: bee_real.bee_figure_2, BEE_FIGURE_3: bee_real.bee_figure_3}[figure]
+    declared = {BEE_FIGURE_2: module.bee_figure_2, BEE_FIGURE_3: module.bee_figure_3}[figure]
     assert declared.full.word == whole.word
 
 
 @pytest.mark.parametrize("figure", [BEE_FIGURE_2, BEE_FIGURE_3])
-def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
-    """On the real files, where they are: errors between 0 and 1, the oracle's least."""
+def test_real_sets_figure_learns_from_the_smallest_training_sets(figure, monkeypatch):
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
     monkeypatch.undo()  # the files' own rows
@@ -157,33 +156,11 @@ def test_the_smallest_training_sets_are_learned_from(figure, monkeypatch):
         assert max(means.values()) < 1
 
 
-def test_all_training_rows_are_drawn_and_the_others_tested(monkeypatch):
-    """The same rows in every replicate, whatever the random numbers."""
-    (satellite,) = BEE_FIGURE_3_END.sets
-    labels = np.arange(6435) % 6
-    monkeypatch.setattr(bee_real, "_rows", lambda word: (np.zeros((6435, 1)), labels))
-    for seed in range(2):
-        train, test = satellite.split(np.random.default_rng(seed), satellite.sizes[0])
-        assert train.tolist() == list(range(4435))
-        assert test.tolist() == list(range(4435, 6435))
-
-
-def test_claims_are_about_methods_that_are_run():
-    """Five folds and both Bayesian estimates, for either learner; nothing else costs time."""
-    (satellite,) = BEE_FIGURE_3_END.sets
-    for _, methods in satellite.learners.values():
-        assert list(methods) == ["CV-5", "BEEp", "BEEi"]
-    for of, low, high, _ in BEE_FIGURE_3_END.claims:
-        assert low == "CV-5"
-        assert high in satellite.learners[of][1]
-
-
-def test_only_the_folds_differ_between_replicates(monkeypatch):
-    """Bayesian choices and the oracle are the same; one size is no figure."""
+def test_bee_figure_3_end_replicates_differ_by_folds_alone(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 2)) + 2 * np.eye(3)[y][:, :2]
-    monkeypatch.setattr(bee_real, "_rows", lambda word: (X, y))
+    monkeypatch.setattr(module, "_rows", lambda word: (X, y))
     (satellite,) = BEE_FIGURE_3_END.sets
     few = replace(satellite, sizes=(60,), pool=60)
     end = replace(BEE_FIGURE_3_END, sets=(few,)).experiment()
@@ -195,8 +172,7 @@ def test_only_the_folds_differ_between_replicates(monkeypatch):
     assert {claim.verdict for claim in found.claims} == {"undecided"}
 
 
-def test_what_grows_with_the_training_rows_is_judged():
-    """Choices that part from the oracle hold; of one that comes nearer it does not."""
+def test_real_set_claim_of_growing_difference_is_judged():
     real, noise = RealSet("toy", (12, 40), 93), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
     draws = {f"toy LR {name}": 0.2 + noise for name in (ORACLE, "BEEp", "CV-5")}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] = 0.2 + np.array([0.01, 0.03]) + noise[::-1]
@@ -205,8 +181,7 @@ def test_what_grows_with_the_training_rows_is_judged():
     assert real.parted(draws, "toy LR").verdict == "does not hold"
 
 
-def test_what_a_choice_adds_is_paired():
-    """Sets that are hard for all widen the band of a mean, and not that of a difference."""
+def test_real_set_panel_pairs_what_a_choice_adds():
     rng = np.random.default_rng(0)
     oracle = rng.normal(0.2, 0.05, size=(40, 2))
     added = rng.normal(0.01, 0.001, size=(40, 2))

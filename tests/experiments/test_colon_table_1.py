@@ -1,7 +1,5 @@
 """Choosing k on the colon data; curves are those of scikit-learn and of flipped labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,15 +13,14 @@ from truerisk.methods import Swapping
 
 
 @pytest.fixture(scope="module")
-def rows():
+def genes():
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, 62)
     return rng.standard_normal((62, 5)) + y[:, None], y
 
 
-def test_curves_are_those_of_refitted_models(rows):
-    """Test error, and the error of each row left out, for every odd k."""
-    X, y = rows
+def test_colon_curves_are_those_of_refitted_models(genes):
+    X, y = genes
     test, loo = selection_curves(X, y)[:2]
     T, t = X[:N_TRAIN], y[:N_TRAIN]
     for place in (0, 3, 20):
@@ -36,30 +33,22 @@ def test_curves_are_those_of_refitted_models(rows):
 
 
 @pytest.mark.parametrize("form", ["exact", "as-printed"])
-def test_swapping_is_the_method_s(rows, form):
-    """The closed form equals the method that flips every label, and the printed form its own."""
-    X, y = rows
-    curve = risk_curve(
-        KNeighborsClassifier(),
-        {"n_neighbors": KS},
-        X[:N_TRAIN],
-        y[:N_TRAIN],
-        cv=Swapping(form=form),
-    )
+def test_colon_swapping_is_that_of_the_method(genes, form):
+    X, y = genes
+    own, method = (X[:N_TRAIN], y[:N_TRAIN]), Swapping(form=form)
+    curve = risk_curve(KNeighborsClassifier(), {"n_neighbors": KS}, *own, cv=method)
     ours = selection_curves(X, y)[2 if form == "exact" else 3]
     np.testing.assert_allclose(ours, curve.values, atol=1e-12)
 
 
-def test_ties_go_to_the_smallest_k_and_leave_one_out_s_to_the_largest(monkeypatch):
-    """Equal curves choose 1, 41, 1, 1."""
+def test_colon_ties_go_to_smallest_k_and_of_leave_one_out_to_largest(monkeypatch):
     monkeypatch.setattr(module, "selection_curves", lambda X, y: np.full((4, len(KS)), 0.25))
     k, errors = module._choices(np.zeros((62, 1)), np.zeros(62))
     assert k.tolist() == [1, 41, 1, 1]
     assert errors.tolist() == [25.0] * 4
 
 
-def test_how_far_the_oracle_is_is_judged():
-    """Three points above it at every size are far; one point with one of them is not."""
+def test_colon_claim_of_the_oracle_is_judged():
     errors = 13 + 0.01 * np.random.default_rng(0).normal(size=(20, 4, 4))
     errors[..., module.ORACLE] -= 3
     for closer, verdict in ((0.0, "holds"), (2.0, "does not hold")):
@@ -68,8 +57,7 @@ def test_how_far_the_oracle_is_is_judged():
         assert module.colon_table_1.findings(draws).claims[-1].verdict == verdict
 
 
-def test_genes_are_ranked_by_between_over_within(monkeypatch):
-    """Of 42 tissues alone: the other 20 would say that the second gene is worse than the third."""
+def test_colon_genes_are_ranked_by_between_over_within(monkeypatch):
     rng, learned = np.random.default_rng(0), []
     y = np.tile([0, 1], 31)
     order = module.stream("colon-table-1", 0, 0).permutation(62)
@@ -84,8 +72,7 @@ def test_genes_are_ranked_by_between_over_within(monkeypatch):
     assert np.array_equal(learned[0], X[order][:, [1, 2]])
 
 
-def test_the_recipe_s_numbers_are_reached():
-    """On 20 resamplings every number lies within 3.5 standard errors."""
+def test_colon_numbers_of_the_recipe_are_reached():
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the colon data")
     report = reproduce("colon-table-1", replicates=20, seed=1)

@@ -1,7 +1,5 @@
 """Replicates depend on seed and number alone, whoever draws them, kept in a store or not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,21 +7,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 from tests.support.cut_off import interrupted_at
+from tests.support.data import checked
+from tests.support.missing import output_without
 
+import truerisk as tr
 from truerisk import experiments as papers
 from truerisk.core.errors import BadData, BadStore, StudyIncomplete, TrueRiskError, UnknownName
+from truerisk.core.family import Family
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
 from truerisk.experiments import bee_real, colon_table_1, mehta
-from truerisk.experiments.experiment import Experiment, experiment, stream
+from truerisk.experiments.experiment import Experiment, evaluated, experiment, first_least, stream
 from truerisk.experiments.figures import Findings, PaperTable
 from truerisk.experiments.insa_ozone import _forecasts
 from truerisk.experiments.reproducing import draw_replicates, reproduce, stored_replicates
+from truerisk.losses.row_losses import ZeroOne
+from truerisk.methods import as_method
+from truerisk.results.evaluation import values_of
 from truerisk.study import versions
 from truerisk.study.store import Store
 
-FAILING: set[int] = set()  # replicates that raise
+FAILING = set()  # replicates that raise
 
 
 def _throw(seed, number):
@@ -71,8 +77,7 @@ def small_toy(draws):
     yield "another."
 
 
-def test_the_text_of_an_experiment_is_what_it_says():
-    """Title, what is run, notes; names in braces are computed; the function's name is its word."""
+def test_experiment_text_is_its_docstring():
     report = reproduce(small_toy, replicates=3)
     assert (report.word, report.title) == ("small-toy", "A toy, §1: told in words")
     assert report.document == "3 numbers each, whoever throws"
@@ -80,8 +85,7 @@ def test_the_text_of_an_experiment_is_what_it_says():
     assert [row.name for row in report.tables[0].rows] == ["mean"]
 
 
-def test_without_docstrings_it_is_refused():
-    """`python -OO` leaves them out, and with them what an experiment says."""
+def test_reproduce_without_docstrings_is_refused():
     script = "import truerisk; truerisk.experiments.reproduce('kearns-figure-2', replicates=2)"
     command, kept = [sys.executable, "-OO", "-c", script], {"capture_output": True, "text": True}
     ran = subprocess.run(command, check=False, **kept)
@@ -90,99 +94,15 @@ def test_without_docstrings_it_is_refused():
     assert ran.stderr.rstrip().endswith("run them without -OO.")
 
 
-def test_the_whole_breadth_is_run_where_there_is_one():
-    """Its own draws under its own word; where there is none the call is refused."""
-    whole = replace(TOY, word="toy-full", replicates=4)
-    assert reproduce(replace(TOY, full=whole), full=True).word == "toy-full"
-    assert reproduce(replace(TOY, full=whole), full=True).replicates == 4
-    assert reproduce(replace(TOY, full=whole), replicates=3).word == "toy"
-    with pytest.raises(UnknownName, match="toy has no full="):
-        reproduce(TOY, full=True)
-
-
-def test_a_stream_depends_on_name_seed_and_number():
-    """Each of the three gives other numbers, and the same three the same ones."""
-    first = stream("a", 0, 0).random(3).tolist()
-    assert stream("a", 0, 0).random(3).tolist() == first
-    others = [stream("b", 0, 0), stream("a", 1, 0), stream("a", 0, 1)]
-    assert all(rng.random(3).tolist() != first for rng in others)
-
-
-def test_every_quantity_is_stacked():
-    """Replicates stand along the first axis."""
-    draws = draw_replicates(TOY, 7)
-    assert draws["values"].shape == (7, 3)
-    np.testing.assert_allclose(draws["mean"], draws["values"].mean(axis=1))
-
-
-def test_more_replicates_keep_the_first_ones():
-    """Replicate i depends on (seed, i) alone."""
-    few, many = draw_replicates(TOY, 4, seed=3), draw_replicates(TOY, 9, seed=3)
-    np.testing.assert_array_equal(few["values"], many["values"][:4])
-    assert not np.array_equal(few["values"], draw_replicates(TOY, 4, seed=4)["values"])
-
-
-def test_an_executor_gives_the_same_numbers():
-    """In whatever batches, in whatever order."""
-    with ThreadPoolExecutor(3) as executor:
-        there = draw_replicates(TOY, 60, executor=executor)
-    np.testing.assert_array_equal(there["values"], draw_replicates(TOY, 60)["values"])
-
-
-def test_worker_processes_give_the_same_numbers():
-    """A registered experiment can be sent to another process."""
-    here = reproduce("kearns-figure-2", replicates=4)
-    there = reproduce("kearns-figure-2", replicates=4, n_jobs=2)
-    assert here.to_dict()["tables"] == there.to_dict()["tables"]
-
-
-def test_progress_counts_replicates():
-    """In the experiment's own unit, under its word; nothing from inside a replicate."""
-    heard: list[Progress] = []
-    with listen(heard.append):
-        reproduce(TOY, replicates=3)
-    assert heard == [Progress("toy", done, 3, "throws") for done in range(4)]
-
-
-def test_the_report_has_its_papers():
-    """Number of replicates, seed and seconds; `quick` takes fewer."""
-    report = reproduce(TOY, seed=2)
-    assert (report.replicates, report.seed, report.unit) == (20, 2, "throws")
-    assert report.seconds > 0
-    assert reproduce(TOY, quick=True).replicates == 5
-    assert reproduce(TOY, quick=True, replicates=6).replicates == 6
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"replicates": 1}, "which one replicate does not have"),
-        ({"seed": -1}, "0 or a positive number"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(options, sentence):
-    """One replicate has no standard error; a seed is not negative."""
-    with pytest.raises(UnknownName, match=sentence):
-        reproduce(TOY, **options)
-
-
-def test_what_is_missing_is_said_before_anything_is_drawn():
-    """`check` comes first."""
-    heard: list[Progress] = []
+def test_reproduce_names_what_is_missing_before_it_draws():
+    heard = []
     with listen(heard.append), pytest.raises(BadData, match="missing"):
         reproduce(replace(TOY, check=_lacking))
     assert not heard
 
 
-def test_an_unknown_word_names_the_nearest():
-    """As every registry does."""
-    with pytest.raises(UnknownName, match="did you mean 'kearns-figure-1'"):
-        papers.reproduce("kearns-figure1")
-
-
 @pytest.mark.parametrize("word", papers.names())
-def test_every_experiment_says_what_it_is(word):
-    """Its word is that of the registry, and quick is quicker."""
+def test_experiment_has_title_document_and_replicates(word):
     one = papers.registry.load(word)
     assert one.word == word
     assert 2 <= one.quick < one.replicates
@@ -190,30 +110,7 @@ def test_every_experiment_says_what_it_is(word):
     assert one.document
 
 
-def test_the_report_is_that_without_a_store(tmp_path):
-    """To the last bit and the last type; the next run reads it all, and more replicates add."""
-    alone = reproduce(TOY).to_dict()
-    path = tmp_path / "runs.db"
-    kept = reproduce(TOY, store=path).to_dict()
-    again = reproduce(TOY, store=path, resume=True).to_dict()
-    for report in (kept, again):
-        assert {k: v for k, v in report.items() if k != "seconds"} == {
-            k: v for k, v in alone.items() if k != "seconds"
-        }
-    more = reproduce(TOY, store=path, resume=True, replicates=30).to_dict()
-    assert more["tables"] == reproduce(TOY, replicates=30).to_dict()["tables"]
-
-
-def test_a_registered_experiment_in_worker_processes(tmp_path):
-    """By the public verb, two experiments in one store."""
-    for word in ("kearns-figure-2", "kearns-figure-1"):
-        here = reproduce(word, replicates=3)
-        there = reproduce(word, replicates=3, n_jobs=2, store=tmp_path / "runs.db")
-        assert here.to_dict()["tables"] == there.to_dict()["tables"]
-
-
-def test_an_interrupted_experiment_goes_on(tmp_path):
-    """What was drawn is kept; progress counts on."""
+def test_reproduce_goes_on_after_an_interruption(tmp_path):
     path = tmp_path / "runs.db"
 
     with listen(interrupted_at(1)), pytest.raises(KeyboardInterrupt):
@@ -221,61 +118,11 @@ def test_an_interrupted_experiment_goes_on(tmp_path):
     with Store.read(path) as store:
         held = store.tally(store.cells()[0]).done
     assert 0 < held < 2000
-    heard: list[Progress] = []
+    heard = []
     with listen(heard.append):
         report = reproduce(TOY, store=path, resume=True, replicates=2000)
     assert heard[0] == Progress("toy", held, 2000, "throws")
     assert report.to_dict()["tables"] == reproduce(TOY, replicates=2000).to_dict()["tables"]
-
-
-def test_results_that_are_there_are_not_taken_unasked(tmp_path):
-    """Without `resume` the store of an earlier run is refused, another seed is another matter."""
-    path = tmp_path / "runs.db"
-    reproduce(TOY, store=path)
-    with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add resume=True"):
-        reproduce(TOY, store=path)
-    reproduce(TOY, store=path, seed=1)
-    for word in ("resume", "mixed_versions"):
-        with pytest.raises(UnknownName, match=rf"{word}= goes on with a store: name it by store="):
-            reproduce(TOY, **{word: True})
-
-
-def test_replicates_of_other_versions_go_on_where_that_is_allowed(tmp_path, monkeypatch):
-    """The refusal names the option, which the command has."""
-    path = tmp_path / "runs.db"
-    reproduce(TOY, store=path)
-    now = versions.versions()
-    monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
-    with pytest.raises(BadStore, match="allow it by mixed_versions=True"):
-        reproduce(TOY, store=path, resume=True)
-    assert reproduce(TOY, store=path, resume=True, mixed_versions=True).replicates == 20
-
-
-def test_a_failed_replicate_is_no_report(tmp_path):
-    """The others are kept; mended, it is drawn again."""
-    path = tmp_path / "runs.db"
-    FAILING.add(4)
-    with pytest.raises(StudyIncomplete, match=r"1 of 20 .*replicate 4 failed: .*out of luck"):
-        reproduce(TOY, store=path)
-    FAILING.clear()
-    assert reproduce(TOY, store=path, resume=True).replicates == 20
-
-
-def test_another_kind_of_store_is_refused(tmp_path):
-    """A study is no reproduction."""
-    with Store.write(tmp_path / "runs.db") as store:
-        store.note({"kind": "study"})
-    with pytest.raises(BadStore, match="holds a study, not a reproduction"):
-        reproduce(TOY, store=tmp_path / "runs.db")
-
-
-def test_draws_are_as_in_memory(tmp_path):
-    """Every quantity with its type and shape."""
-    memory = draw_replicates(TOY, 5)
-    stored = stored_replicates(TOY, 5, 0, None, tmp_path / "runs.db")
-    for name, values in memory.items():
-        assert stored[name].dtype == values.dtype
-        np.testing.assert_array_equal(stored[name], values)
 
 
 @pytest.mark.parametrize(
@@ -289,8 +136,7 @@ def test_draws_are_as_in_memory(tmp_path):
         ("bee-figure-3-end", r"'satellite' .* satellite_train.csv.gz and satellite_test"),
     ],
 )
-def test_without_the_data_it_says_what_is_missing(word, sentence, monkeypatch):
-    """Variable and file are named before anything is drawn."""
+def test_reproduce_names_the_data_file_that_is_missing(word, sentence, monkeypatch):
     for rows in (bee_real._rows, colon_table_1._standardised, mehta._messages, _forecasts):
         rows.cache_clear()
     monkeypatch.delenv(FOLDER, raising=False)
@@ -298,9 +144,8 @@ def test_without_the_data_it_says_what_is_missing(word, sentence, monkeypatch):
         reproduce(word, quick=True)
 
 
-def test_a_store_needs_functions_that_stand_in_a_file(tmp_path):
-    """Replicates are known by the text of the experiment, which a notebook does not have."""
-    space: dict = {}
+def test_reproduce_with_store_needs_functions_of_a_file(tmp_path):
+    space = {}
     exec("def replicate(seed, number):\n    return {'mean': 1.0}", space)
     typed = replace(TOY, replicate=space["replicate"])
     with pytest.raises(UnknownName, match="stand in no file: import them from one"):
@@ -347,7 +192,6 @@ ODD_FIELDS = {
     ("name", "what"), [(name, what) for name, odd in ODD_FIELDS.items() for what in odd]
 )
 def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
-    """Whatever an experiment of one's own gives, raises, or is made of."""
     with pytest.raises(TrueRiskError) as refused:
         reproduce(replace(TOY, **{name: ODD_FIELDS[name][what]}))
     assert str(refused.value).isprintable()
@@ -357,7 +201,7 @@ def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
 @pytest.mark.parametrize(
     "options",
     [
-        *({"name": odd} for odd in (None, 5, "", ["toy"], Experiment, b"kearns")),
+        *({"name": odd} for odd in (None, 5, "", ["toy"], Experiment, b"kearns", "kearns-figure1")),
         *({"replicates": odd} for odd in (2.5, "3", np.nan, 10**9, 10**30, True, [5], -3)),
         *({"seed": odd} for odd in (0.5, "0", None, -1, 2**63, 10**400, np.nan, [0])),
         *({"n_jobs": odd} for odd in ("x", 0, 1.5, True, object())),
@@ -366,6 +210,149 @@ def test_reproduce_refuses_an_odd_experiment_with_a_sentence(name, what):
     ],
 )
 def test_reproduce_refuses_odd_arguments_with_a_sentence(options):
-    """Each argument, of a wrong type or size."""
     with pytest.raises(TrueRiskError):
         reproduce(**{"name": TOY, **options})
+
+
+def test_reproduce_runs_the_full_experiment_if_there_is_one():
+    whole = replace(TOY, word="toy-full", replicates=4)
+    full = reproduce(replace(TOY, full=whole), full=True)
+    assert (full.word, full.replicates) == ("toy-full", 4)
+    assert reproduce(replace(TOY, full=whole), replicates=3).word == "toy"
+    for call, message in (
+        (lambda: reproduce(TOY, full=True), "toy has no full="),
+        (lambda: reproduce(TOY, replicates=1), "which one replicate does not have"),
+        (lambda: reproduce(TOY, seed=-1), "0 or a positive number"),
+        (lambda: reproduce("kearns-figure1"), "did you mean 'kearns-figure-1'"),
+    ):
+        with pytest.raises(UnknownName, match=message):
+            call()
+
+
+def test_report_has_replicates_seed_and_progress():
+    heard = []
+    with listen(heard.append):
+        report = reproduce(TOY, seed=2, replicates=3)
+    assert heard == [Progress("toy", done, 3, "throws") for done in range(4)]
+    assert (report.replicates, report.seed, report.unit) == (3, 2, "throws")
+    assert report.seconds > 0
+    assert reproduce(TOY, quick=True).replicates == 5
+    assert reproduce(TOY, quick=True, replicates=6).replicates == 6
+    assert reproduce(TOY).replicates == 20
+
+
+def test_replicates_depend_on_word_seed_and_number_alone(tmp_path):
+    first = stream("a", 0, 0).random(3).tolist()
+    assert stream("a", 0, 0).random(3).tolist() == first
+    others = [stream("b", 0, 0), stream("a", 1, 0), stream("a", 0, 1)]
+    assert all(rng.random(3).tolist() != first for rng in others)
+    few, many = draw_replicates(TOY, 4, seed=3), draw_replicates(TOY, 60, seed=3)
+    assert few["values"].shape == (4, 3)
+    np.testing.assert_allclose(few["mean"], few["values"].mean(axis=1))
+    np.testing.assert_array_equal(few["values"], many["values"][:4])
+    assert not np.array_equal(few["values"], draw_replicates(TOY, 4, seed=4)["values"])
+    with ThreadPoolExecutor(3) as executor:
+        there = draw_replicates(TOY, 60, seed=3, executor=executor)
+    np.testing.assert_array_equal(there["values"], many["values"])
+    stored = stored_replicates(TOY, 4, 3, None, tmp_path / "runs.db")
+    for name, values in few.items():
+        assert stored[name].dtype == values.dtype
+        np.testing.assert_array_equal(stored[name], values)
+
+
+def test_reproduce_gives_the_same_tables_by_workers_and_stores(tmp_path):
+    path = tmp_path / "runs.db"
+    alone = reproduce(TOY).to_dict()
+    for words in ({}, {"resume": True}):
+        kept = reproduce(TOY, store=path, **words).to_dict()
+        assert {**kept, "seconds": 0} == {**alone, "seconds": 0}
+    more = reproduce(TOY, store=path, resume=True, replicates=30).to_dict()
+    assert more["tables"] == reproduce(TOY, replicates=30).to_dict()["tables"]
+    with pytest.raises(UnknownName, match="holds 20 of 20 replicates of toy: add resume=True"):
+        reproduce(TOY, store=path)
+    reproduce(TOY, store=path, seed=1)
+    here = reproduce("kearns-figure-2", replicates=3)
+    for words in ({}, {"store": path}):
+        there = reproduce("kearns-figure-2", replicates=3, n_jobs=2, **words)
+        assert here.to_dict()["tables"] == there.to_dict()["tables"]
+    for word in ("resume", "mixed_versions"):
+        with pytest.raises(UnknownName, match=rf"{word}= goes on with a store: name it by store="):
+            reproduce(TOY, **{word: True})
+
+
+def test_reproduce_refuses_store_with_failures_of_other_versions_or_kinds(tmp_path, monkeypatch):
+    path, other = tmp_path / "runs.db", tmp_path / "other.db"
+    FAILING.add(4)
+    with pytest.raises(StudyIncomplete, match=r"1 of 20 .*replicate 4 failed: .*out of luck"):
+        reproduce(TOY, store=path)
+    FAILING.clear()
+    assert reproduce(TOY, store=path, resume=True).replicates == 20
+    with Store.write(other) as store:
+        store.note({"kind": "study"})
+    with pytest.raises(BadStore, match="holds a study, not a reproduction"):
+        reproduce(TOY, store=other)
+    now = versions.versions()
+    monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
+    with pytest.raises(BadStore, match="allow it by mixed_versions=True"):
+        reproduce(TOY, store=path, resume=True)
+    assert reproduce(TOY, store=path, resume=True, mixed_versions=True).replicates == 20
+
+
+@pytest.mark.parametrize("word", ["loo", "4-fold", "three-way"])
+def test_evaluated_is_what_risk_curve_finds(word):
+    X, y = tr.datasets.make_simple(40, random_state=0)
+    grid = {"n_neighbors": [1, 5, 9]}
+    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=word, random_state=3)
+    family = Family.of(KNeighborsClassifier(), grid)
+    found = evaluated(as_method(word), family, checked(X, y), ZeroOne(), 3)
+    np.testing.assert_allclose(values_of(found.tested), curve.values)
+    if curve.procedure is not None:
+        assert found.procedure.value == curve.procedure.value
+
+
+def test_first_least_is_the_first_of_equals():
+    assert first_least(np.array([0.3, 0.1 + 1e-14, 0.1, 0.2])) == 1
+
+
+SAID = "this call needs {}, which is missing from this installation; install truerisk anew."
+CALLS = """
+import truerisk as tr
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from truerisk.cli import app
+
+def tell(call):
+    try:
+        print(call())
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+
+X, y = load_iris(return_X_y=True)
+"""
+
+
+def test_pages_need_no_experiments_and_reproduce_is_refused_without():
+    code = """
+estimate = tr.estimate_risk(GaussianNB(), X, y)
+tell(lambda: "<svg" in estimate.to_html() and "<svg" in estimate._repr_html_())
+tell(lambda: "<svg" in tr.ErrorPosterior(3, 50)._repr_html_())
+tell(lambda: tr.experiments.reproduce)
+app.sys.stderr = app.sys.stdout
+try:
+    app.run(["reproduce"])
+except SystemExit:
+    pass
+"""
+    found = output_without("truerisk.experiments", code=CALLS + code)
+    refused = SAID.format("truerisk.experiments")
+    assert found == ["True", "True", f"MissingBranch: {refused}", f"truerisk: {refused}"]
+
+
+def test_reproduce_without_studies_runs_in_memory_and_refuses_a_store(tmp_path):
+    code = f"""
+run = tr.experiments.reproduce
+tell(lambda: run("kearns-figure-2", replicates=2).replicates)
+tell(lambda: run("kearns-figure-2", replicates=2, store={str(tmp_path / "runs.db")!r}))
+"""
+    found = output_without("truerisk.study", code=CALLS + code)
+    assert found == ["2", f"MissingBranch: {SAID.format('truerisk.study')}"]

@@ -1,19 +1,21 @@
-"""R² and Cp of polynomials; bootstrap samples with their trees; bias and spread by the folds."""
+"""Polynomials, bootstrap samples and folds; optimism and its parts; the ozone data."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import digamma
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
+from truerisk.experiments import insa_ozone as module
 from truerisk.experiments.experiment import Sample, stream
 from truerisk.experiments.insa import (
     APART,
     COLUMNS,
-    DISCRIMINANT,
     EVERY,
     FEW,
     FINE,
@@ -24,7 +26,6 @@ from truerisk.experiments.insa import (
     ROWS,
     SAMPLES,
     SHARES,
-    TREE,
     N,
     curve,
     insa_bootstrap,
@@ -32,46 +33,45 @@ from truerisk.experiments.insa import (
     insa_polynomial,
     polynomials,
 )
+from truerisk.experiments.insa_optimism import (
+    APPROXIMATION,
+    BAYES,
+    EXACT,
+    FEWER,
+    MEAN_LOG,
+    STEP,
+    P,
+    _best,
+    truth,
+)
+from truerisk.experiments.insa_optimism import (
+    FEW as AICC_ROWS,
+)
+from truerisk.experiments.insa_optimism import (
+    NOISE as DEVIATION,
+)
+from truerisk.experiments.insa_ozone import LEARNERS as OZONE
+from truerisk.experiments.insa_ozone import ozone_family
+from truerisk.experiments.reproducing import reproduce
+from truerisk.losses.row_losses import Absolute, Squared
 
 
-def test_the_parts_of_the_curve_have_their_shares() -> None:
-    """What each degree adds to a least-squares fit of the curve itself, mean square by degree."""
+def test_insa_curve_has_parts_with_their_shares():
     x = np.linspace(-1, 1, POINTS)
     truth = curve(x)
     left = [((truth - np.polynomial.Polynomial.fit(x, truth, d)(x)) ** 2).mean() for d in range(4)]
     assert -np.diff(left) == pytest.approx([abs(share) for share in SHARES.values()])
     assert left[3] == pytest.approx(0, abs=1e-20)
+    assert [c["polynomialfeatures__degree"] for c in polynomials(4).candidates] == [1, 2, 3, 4]
     assert truth.var() + NOISE == pytest.approx(1, abs=0.03)
 
 
-def test_every_degree_is_a_candidate() -> None:
-    """1 to the largest."""
-    degrees = [c["polynomialfeatures__degree"] for c in polynomials(4).candidates]
-    assert degrees == [1, 2, 3, 4]
-
-
-def test_the_mean_of_cp_is_least_at_three(findings_of):
-    """And the training error takes the largest degree; that is worse."""
-    shares = {row.name: row.ours for row in findings_of("insa-polynomial").tables[1].rows}
-    assert shares["R²"] == 0 < shares["Cp"]
-    assert findings_of("insa-polynomial").claims[0].verdict == "holds"
-    of_cp = [
-        q for q in findings_of("insa-polynomial").claims[1].quantities if q.name.startswith("Cp")
-    ]
-    assert len(of_cp) == 5
-    assert all(q.value > 0 for q in of_cp)
-    assert findings_of("insa-polynomial").claims[2].verdict != "does not hold"
-
-
-def test_criteria_are_those_of_a_user() -> None:
-    """Cp of replicate 5 is what `risk_curve` says of its rows."""
+def test_insa_criteria_are_those_of_estimate_risk():
     draws = insa_polynomial.replicate(0, 5)
     x = np.linspace(-1, 1, POINTS)
     noise = stream("insa polynomial", 0, 5).standard_normal(POINTS)
     y = curve(x) + np.sqrt(NOISE) * noise
     X = np.vander(x, 7, increasing=True)[:, 1:]
-    from sklearn.linear_model import LinearRegression
-
     fits = [
         tr.estimate_risk(LinearRegression(), X[:, :d], y, cv="apparent").value for d in range(1, 7)
     ]
@@ -81,18 +81,7 @@ def test_criteria_are_those_of_a_user() -> None:
     assert draws["R2"][:6] == pytest.approx(1 - np.array(fits) / y.var())
 
 
-def test_aic_at_the_true_variance_is_cp_and_bic_takes_fewer_degrees(findings_of, draws_of):
-    """A constant apart in every data set; the degree of BIC is in none above that of AIC."""
-    equivalent, simpler = findings_of("insa-polynomial").claims[-2:]
-    assert equivalent.verdict == "holds"
-    chosen = draws_of("insa-polynomial")["chosen"]
-    aic, bic = (chosen[:, EVERY.index(name)] for name in ("AIC", "BIC"))
-    assert (aic >= bic).all()
-    assert simpler.quantities[0].value == np.mean(aic - bic) > 0
-
-
-def test_fitted_polynomials_pass_nearer_and_nearer(findings_of):
-    """A panel per degree that the lecture shows; the last passes through all points."""
+def test_insa_polynomials_pass_through_their_points(findings_of):
     fitted, _ = findings_of("insa-polynomial").figures
     assert [panel.title[:10] for panel in fitted.panels] == [
         "degree 1: ", "degree 2: ", "degree 5: ", "degree 10:",
@@ -103,8 +92,7 @@ def test_fitted_polynomials_pass_nearer_and_nearer(findings_of):
     assert fitted.panels[2].title == f"degree 5: R² = {r2[4]:.3f}"
 
 
-def test_curves_are_those_of_the_samples_trees():
-    """Of all rows, and of the rows of the first sample with their copies."""
+def test_insa_bootstrap_lines_are_those_of_the_trees_of_samples():
     found = insa_bootstrap.replicate(0, 2)
     x, y = found["x"][:, None], found["y"]
     for rows, line in zip((np.arange(N), found["rows"][0]), found["lines"], strict=False):
@@ -114,8 +102,7 @@ def test_curves_are_those_of_the_samples_trees():
         assert (np.abs(tree.predict(FINE[:, None]) - line) < 1e-9).mean() > 0.99
 
 
-def test_estimates_are_a_user_s():
-    """.632 is .368 training + .632 out of bag, and the training error that of the apparent."""
+def test_insa_bootstrap_estimates_are_those_of_estimate_risk():
     found = insa_bootstrap.replicate(0, 1)
     assert found[".632"] == pytest.approx(
         0.368 * found["training error"] + 0.632 * found["out of bag (Err_oob)"]
@@ -129,8 +116,7 @@ def test_estimates_are_a_user_s():
     assert found["training error"] < found["bootstrap (Err_boot)"] < found["out of bag (Err_oob)"]
 
 
-def test_points_of_a_sample_grow_with_their_copies(findings_of):
-    """As many points as the sample has distinct rows, in sizes that rise."""
+def test_insa_bootstrap_points_grow_with_their_copies(findings_of):
     panels = findings_of("insa-bootstrap").figures[0].panels
     assert len(panels) == 4
     points = [line for line in panels[2].series if line.size is not None]
@@ -140,14 +126,11 @@ def test_points_of_a_sample_grow_with_their_copies(findings_of):
     assert sum(n * len(line.x) for n, line in zip(copies, points, strict=True)) == N
 
 
-# ---------------------------------------------------------------- the number of folds
-
 MODELS = (LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, random_state=0))
 
 
 @pytest.mark.parametrize(("name", "model"), [*zip(LEARNERS, MODELS, strict=True)])
-def test_a_replicate_is_scikit_learns(name, model):
-    """Leave-one-out and the true error by plain fits; K folds as a user finds them."""
+def test_insa_folds_replicate_is_that_of_scikit_learn(name, model):
     found = insa_folds.replicate(0, 3)
     drawn = Sample.alternating(ROWS, COLUMNS, APART, stream("insa folds", 0, 3)).whole
     X, y = drawn.X, drawn.y
@@ -160,8 +143,21 @@ def test_a_replicate_is_scikit_learns(name, model):
         assert found[name][place] == pytest.approx(folds.value)
 
 
-def test_bias_and_variance_are_of_the_errors(draws_of, findings_of):
-    """By plain sums, as they stand in the tables."""
+def test_insa_criteria_choose_as_their_claims_say(draws_of, findings_of):
+    chosen = draws_of("insa-polynomial")["chosen"]
+    aic, bic = (chosen[:, EVERY.index(name)] for name in ("AIC", "BIC"))
+    assert (aic >= bic).all()
+    *_, simpler = findings_of("insa-polynomial").claims
+    assert simpler.quantities[0].value == np.mean(aic - bic)
+    shares = {row.name: row.ours for row in findings_of("insa-polynomial").tables[1].rows}
+    assert shares["R²"] == 0
+
+
+def test_insa_folds_bias_and_variance_are_of_the_errors(draws_of, findings_of):
+    for panel in findings_of("insa-folds").figures[0].panels:
+        _, spread, root = (line.y for line in panel.series)
+        assert (root >= spread - 1e-12).all()
+        assert len(panel.names) == 4
     for name, table in zip(LEARNERS, findings_of("insa-folds").tables, strict=True):
         errors, true = (draws_of("insa-folds")[key] for key in (name, f"true, {name}"))
         rows = {row.name: row.means for row in table.rows}
@@ -170,27 +166,86 @@ def test_bias_and_variance_are_of_the_errors(draws_of, findings_of):
         assert rows["squared error"] == pytest.approx(np.mean((errors - true.mean()) ** 2, axis=0))
 
 
-def test_two_folds_are_pessimistic_and_n_vary_where_a_row_turns_the_rule(findings_of):
-    """Known with 40 data sets: the bias of the discriminant is .08 of .30."""
-    claims = {claim.text: claim for claim in findings_of("insa-folds").claims}
-    (bias,) = claims[
-        f"{DISCRIMINANT}: with K = 2 the rules see half of the rows, which leads to a bias"
-    ].quantities
-    assert bias.value > 0.04
-    text = f"{DISCRIMINANT}: 10-fold may have a pessimistic bias, for its smaller training sets"
-    (ten,) = claims[text].quantities
-    table = {row.name: row.means for row in findings_of("insa-folds").tables[0].rows}
-    assert ten.value == pytest.approx(table["bias"][2])
-    (variance,) = claims[
-        f"{TREE}: leave-one-out has a high variance: a higher one than K = 10"
-    ].quantities
-    assert variance.value > 0.002
+def test_best_of_absolute_loss_is_median_and_of_squared_loss_mean():
+    assert _best(Absolute()) == pytest.approx(np.log(2), abs=STEP)
+    assert _best(Squared()) == pytest.approx(1, abs=STEP)
 
 
-def test_three_lines_are_drawn_for_each_learner(findings_of):
-    """The root of the squared error is not below the standard deviation."""
-    for panel in findings_of("insa-folds").figures[0].panels:
-        bias, spread, root = (line.y for line in panel.series)
-        assert (root >= spread - 1e-12).all()
-        assert bias[0] > 0
-        assert len(panel.names) == 4
+def test_insa_optimism_panel_has_limits_of_curves_that_stay(findings_of):
+    ((panel,),) = (figure.panels for figure in findings_of("insa-optimism").figures)
+    (low, high), single = panel.limits, [one for one in panel.series if one.width < 1]
+    means = np.concatenate([one.y for one in panel.series if one.width > 1])
+    assert low == 0
+    assert all(one.y.max() <= high for one in single if one.style[:2] == "C0")
+    assert means.max() < high < 2 * means.max()
+    leaving = [one.y.max() for one in single if one.y.max() > high and one.style[:2] == "C1"]
+    (said,) = [one.label for one in single if one.label.startswith("test")]
+    assert f"({len(leaving)} of 30 leave, up to {max(leaving):.1f})" in said
+
+
+def test_approximation_error_is_that_of_least_squares_on_very_many_points():
+    x = np.linspace(-1, 1, 20_001)
+    for degree, found in zip(FEWER, APPROXIMATION, strict=True):
+        fit = np.polynomial.Legendre.fit(x, truth(x), degree)
+        assert found == pytest.approx(((fit(x) - truth(x)) ** 2).mean(), abs=2e-4)
+
+
+def test_aicc_exact_means_are_those_of_the_methods(findings_of):
+    (gap,) = findings_of("aicc-simulation").claims[-1].quantities
+    assert gap.value == pytest.approx(24 / (10**6 - 4), rel=1e-4)
+    assert BAYES == DEVIATION**2
+    mean_log = digamma((AICC_ROWS - P) / 2) + np.log(2) - np.log(AICC_ROWS)
+    assert abs(mean_log - MEAN_LOG) < 1e-14
+    known = {"target": 39.618, "AICc": 39.617, "AIC": 36.617, "as printed": 32.367}
+    for name, value in known.items():
+        assert EXACT[name] == pytest.approx(value, abs=0.011)
+
+
+TWO = ("linear", "tree")
+
+
+@pytest.fixture
+def report(monkeypatch):
+    """Two learners on 120 rows whose first column is nearly the concentration."""
+    rng = np.random.default_rng(0)
+    level = rng.uniform(100, 200, 120)
+    X = np.column_stack([level + rng.normal(0, 15, 120), rng.normal(size=(120, 3))])
+    monkeypatch.setattr(module, "_forecasts", lambda: (X, level))
+    monkeypatch.setattr(module, "LEARNERS", TWO)
+    return reproduce(replace(module.insa_ozone, check=tuple), replicates=3, seed=1)
+
+
+def test_ozone_report_has_three_risks_boxes_and_roc_curves(report):
+    squared, wrong, area = report.tables
+    assert [[row.name for row in table.rows] for table in (squared, wrong, area)] == [[*TWO]] * 3
+    assert 100 < squared.rows[0].ours < 400
+    assert 0 < wrong.rows[0].ours < 0.3
+    assert 0 < area.rows[0].ours < 0.1
+    (figure,) = report.figures
+    assert [panel.kind for panel in figure.panels] == ["boxes", "boxes", "lines"]
+    assert [len(panel.series) for panel in figure.panels] == [2, 2, 3]
+    assert all(len(series.y) == 3 for series in figure.panels[0].series)
+    for line in figure.panels[2].series[:2]:
+        area = np.diff(line.x) @ (line.y[1:] + line.y[:-1]) / 2
+        assert line.label.endswith(f", area {area:.3f}")
+    for line in figure.panels[2].series:
+        assert (line.x[0], line.y[0], line.x[-1], line.y[-1]) == (0, 0, 1, 1)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(250, 4))
+NUMBERS = 30 * X[:, 0] + RNG.normal(size=250)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("word", OZONE)
+def test_ozone_family_of_every_learner_and_task_can_be_fitted(word, task):
+    family = ozone_family(word, task)
+    assert family.task == task
+    y = NUMBERS if task == "regression" else (NUMBERS > 0).astype(int)
+    model = family.make(len(family) - 1).fit(X, y)
+    assert model.score(X, y) > 0.4
+    if task == "classification":
+        assert hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+    elif word.startswith("linear"):  # interactions are squares and products
+        assert len(model[-1].coef_) == (14 if word == "linear, interactions" else 4)

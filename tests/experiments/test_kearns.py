@@ -1,27 +1,29 @@
-"""Everything about a line of labelled points equals the interval model, refitted."""
-
-from __future__ import annotations
+"""Trials on a line equal the interval model, refitted; choices of Figure 3."""
 
 import numpy as np
 import pytest
+from tests.support.data import NINE
 
 from truerisk.datasets import KearnsProblem
 from truerisk.experiments.experiment import stream
 from truerisk.experiments.kearns import (
-    AT,
     BEYOND,
-    BIAS,
-    NOISE,
-    TARGET,
     Trial,
     _beyond_target,
     kearns_trial,
 )
-from truerisk.experiments.statements import Claim
+from truerisk.experiments.kearns_figure_3 import (
+    LOO,
+    LOO_LARGEST,
+    ORACLE,
+    RULES,
+    S,
+    gain,
+    kearns_figure_3,
+)
 from truerisk.models import IntervalClassifier
 
-X = np.array([1.0, 2, 4, 8, 13, 21, 31, 45, 66])
-Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
+X, Y = NINE[0][:, 0], NINE[1]
 KS = range(1, 7)
 PROBLEM = KearnsProblem()
 
@@ -43,15 +45,7 @@ def points(request):
     return x, rng.integers(0, 2, 17)
 
 
-def test_the_golden_errors():
-    """Least errors of the golden set for k = 1 ... 5."""
-    assert (9 * Trial(PROBLEM, X, Y, range(1, 6)).apparent).tolist() == pytest.approx(
-        [4, 2, 2, 1, 1]
-    )
-
-
-def test_labels_shares_and_sizes_are_the_model_s(points):
-    """The rule itself, and what stands in the interval of each point."""
+def test_trial_labels_shares_and_sizes_are_those_of_the_model(points):
     x, y = points
     line = Trial(PROBLEM, x, y, KS)
     for row, k in enumerate(KS):
@@ -64,8 +58,7 @@ def test_labels_shares_and_sizes_are_the_model_s(points):
         np.testing.assert_array_equal(counted[row], sizes)
 
 
-def test_points_left_out_are_refitted(points):
-    """Every point, without its own row."""
+def test_trial_left_out_is_that_of_refitted_models(points):
     x, y = points
     left_out = Trial(PROBLEM, x, y, KS).left_out
     for row, k in enumerate(KS):
@@ -74,8 +67,7 @@ def test_points_left_out_are_refitted(points):
             assert left_out[row, i] == fitted(x[rest], y[rest], k).predict(x[[i], None])[0]
 
 
-def test_swaps_are_refitted(points):
-    """phi(x | 1) − phi(x | 0), with the label of the point set to each."""
+def test_trial_swaps_are_those_of_refitted_models(points):
     x, y = points
     line = Trial(PROBLEM, x, y, KS)
     for row, k in enumerate(KS):
@@ -86,8 +78,9 @@ def test_swaps_are_refitted(points):
             assert line.swaps[row, i] == sign * (int(own) - int(other))
 
 
-def test_the_penalty_is_its_formula():
-    """(2/n) sum p(1−p) of the swaps; at n0 = infinity every p is one half."""
+def test_trial_errors_and_penalty_are_their_formulas():
+    errors = 9 * Trial(PROBLEM, X, Y, range(1, 6)).apparent
+    assert errors.tolist() == pytest.approx([4, 2, 2, 1, 1])
     line = Trial(PROBLEM, X, Y, KS)
     sizes, ones = line.intervals
     p = (ones + 5) / (sizes + 10)
@@ -97,16 +90,14 @@ def test_the_penalty_is_its_formula():
     np.testing.assert_allclose(line.criterion(), line.apparent + expected)
 
 
-def test_points_stand_from_the_left():
-    """A draw is sorted, and each label goes with its point."""
+def test_trial_points_stand_from_the_left():
     drawn = Trial.of(PROBLEM, 30, KS, np.random.default_rng(1))
     drawn_x, y = PROBLEM(30, random_state=np.random.default_rng(1))
     assert (np.diff(drawn.x) > 0).all()
     assert dict(zip(drawn.x, drawn.y, strict=True)) == dict(zip(drawn_x[:, 0], y, strict=True))
 
 
-def test_risks_are_exact():
-    """True risk by the lengths, conditional risk by the points, as for the fitted model."""
+def test_trial_risks_are_exact():
     problem = KearnsProblem(noise=0.3)
     drawn = Trial.of(problem, 40, [1, 3, 10, 25], np.random.default_rng(3))
     for row, k in enumerate([1, 3, 10, 25]):
@@ -116,40 +107,27 @@ def test_risks_are_exact():
         assert drawn.conditional[row] == pytest.approx(0.3 + 0.4 * wrong)
 
 
-def test_a_trial_depends_on_what_it_is_named_by():
-    """Noise, size, seed and number; k ends at the number of points."""
-    first = kearns_trial(0.2, 20, 0, 1)
-    assert len(first.true) == 20
-    np.testing.assert_array_equal(first.x, kearns_trial(0.2, 20, 0, 1).x)
-    assert not np.array_equal(first.x, kearns_trial(0.1, 20, 0, 1).x)
-    assert not np.array_equal(first.x, kearns_trial(0.2, 20, 0, 2).x)
-
-
-def test_what_the_document_says_of_the_bias_holds(findings_of):
-    """Nearly parallel; over, more over; about equal and under are beyond 60 trials."""
-    claims = findings_of("kearns-figure-1").claims
-    verdicts = [claim.verdict for claim in claims if "any η" not in claim.text]
-    assert verdicts[1:3] == ["holds"] * 2
-    assert "does not hold" not in verdicts
-    near = claims[4].quantities[0]
-    assert near.claim == Claim("near", 0.0, 0.02)
-
-
-def test_risks_beyond_the_target_are_those_of_a_trial():
-    """The same points by what swapping needs, too, from k = d to 2d."""
+def test_kearns_risks_beyond_the_target_are_those_of_a_trial():
     problem, ks = KearnsProblem(noise=0.3, n_intervals=20), [int(20 * by) for by in BEYOND]
     drawn = Trial.of(problem, 80, ks, stream("kearns 0.3 80 20", 5, 2))
     by_name = drawn.apparent, drawn.conditional, drawn.true
     assert _beyond_target(20, 80, 0.3, 5, 2) == pytest.approx(np.array(by_name))
 
 
-def test_one_quantity_has_one_reference():
-    """The bias of one table is the difference of two risks of the other."""
-    apparent, conditional, _ = AT[TARGET]
-    assert BIAS[NOISE][1] == pytest.approx(conditional - apparent)
+def test_kearns_choices_are_the_least_of_their_curves():
+    draw = kearns_figure_3.replicate(0, 0)
+    drawn = kearns_trial(0.2, 100, 0, 0)
+    loo, k = drawn.leave_one_out, draw["k"][1, 1]
+    assert k[ORACLE] == drawn.true.argmin() + 1
+    assert k[LOO] == loo.argmin() + 1
+    assert k[LOO_LARGEST] == len(loo) - loo[::-1].argmin()
+    assert k[S] == drawn.criterion().argmin() + 1
+    np.testing.assert_allclose(draw["true"][1, 1], drawn.true[k.astype(int) - 1])
+    assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
+    assert (draw["true"] >= draw["true"][..., [ORACLE]]).all()
 
 
-def test_the_document_prints_no_numbers(findings_of):
-    """Ours stand alone."""
-    (table,) = findings_of("kearns-figure-2").tables
-    assert {row.verdict for row in table.rows} == {"not printed"}
+def test_kearns_gain_is_a_ratio_of_means():
+    true = np.full((4, len(RULES)), 0.3)
+    true[:, ORACLE], true[:, S] = 0.1, 0.2
+    assert gain(true, LOO) == (pytest.approx(50), pytest.approx(0, abs=1e-9))

@@ -1,7 +1,5 @@
 """Mehta: validation flatters, the memoriser errs on positives, GAM lies above two trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -11,20 +9,11 @@ from truerisk.core.errors import BadData
 from truerisk.datasets.documents import FOLDER
 from truerisk.experiments import mehta, reproduce
 from truerisk.experiments.mehta import APART, BETAS, MODELS, RARE, RATES, N, mehta_rules
+from truerisk.experiments.reproducing import draw_replicates
 from truerisk.results.roc import RocCurve
 
 
-def test_validation_flatters_and_the_test_does_not(findings_of):
-    """By .03 or more, with 25 rows to validate; 60 sets cannot tell whether the test does."""
-    rows = {row.name: row for row in findings_of("mehta-three-way").tables[0].rows}
-    true = rows["true risk of the refitted"].ours
-    assert true - rows["validation error of the selected"].ours > 0.03
-    verdicts = [claim.verdict for claim in findings_of("mehta-three-way").claims]
-    assert verdicts[:2] == ["holds", "undecided"]
-
-
-def test_the_picture_of_three_parts_has_the_numbers_of_the_table(findings_of):
-    """A box for each error and each risk, and of each difference from its own rule's risk."""
+def test_mehta_picture_of_three_parts_has_the_numbers_of_the_table(findings_of):
     found = findings_of("mehta-three-way")
     rows = {row.name: row.ours for row in found.tables[0].rows}
     errors, away = found.figures[0].panels
@@ -32,6 +21,9 @@ def test_the_picture_of_three_parts_has_the_numbers_of_the_table(findings_of):
     assert means["validation error"] == pytest.approx(rows["validation error of the selected"])
     assert means["true risk, 10-fold"] == pytest.approx(rows["10-fold: its true risk, all rows"])
     gaps = {one.label: one.y.mean() for one in away.series}
+    (gap,) = found.claims[4].quantities
+    full = {row.name: row.ours for row in found.tables[1].rows}
+    assert gap.value == pytest.approx(full["10-fold: mean"] - full["true risk"])
     for way in ("10-fold", "leave-one-out"):
         error, risk = f"{way}: error of the selected", f"{way}: its true risk, all rows"
         assert gaps[f"{way} error"] == pytest.approx(rows[error] - rows[risk])
@@ -39,40 +31,16 @@ def test_the_picture_of_three_parts_has_the_numbers_of_the_table(findings_of):
     assert gaps["test error"] == pytest.approx(rows["test error of the refitted"] - true)
 
 
-def test_ten_fold_is_judged_against_the_truth(findings_of):
-    """Not against leave-one-out, which errs itself."""
-    (gap,) = findings_of("mehta-three-way").claims[4].quantities
-    rows = {row.name: row.ours for row in findings_of("mehta-three-way").tables[1].rows}
-    assert gap.value == pytest.approx(rows["10-fold: mean"] - rows["true risk"])
-
-
-def test_true_risks_are_above_the_best_one(findings_of):
-    """No rule is better than the Bayes risk of the problem, .159, by more than the noise."""
-    for row in findings_of("mehta-three-way").tables[0].rows:
-        if "true risk" in row.name:
-            assert 0.155 < row.ours < 0.25
-
-
-def test_the_memoriser_errs_on_the_positive_share(findings_of):
-    """Known by its definition from any number of data sets; the document says the negative one."""
-    verdicts = {claim.text: claim.verdict for claim in findings_of("mehta-rules").claims}
-    assert verdicts["its test error is the fraction of negative examples"] == "does not hold"
-    assert verdicts["of the memoriser the training error is 0"] == "holds"
-    for row in findings_of("mehta-rules").tables[0].rows:
-        assert row.std_error == 0 or abs(row.difference) < 3.5, row
-
-
-def test_errors_of_the_constant_are_the_negative_shares():
-    """In every data set, of the rows that are learned as of those that are tested."""
+def test_mehta_errors_of_constant_are_the_negative_shares():
     training, test, learned, tested = mehta_rules.replicate(0, 1)["constant"]
     assert training == pytest.approx(1 - learned)
     assert test == pytest.approx(1 - tested)
     assert learned * N == pytest.approx(round(learned * N))
 
 
-def test_rates_are_those_of_two_gaussians(findings_of):
-    """At every β the mean rates are Φ of where the threshold lies, within 4 standard errors."""
-    grid = {row.name: row for row in findings_of("mehta-rules").tables[1].rows}
+def test_mehta_rates_are_those_of_two_gaussians():
+    found = mehta_rules.findings(draw_replicates(mehta_rules, 50))
+    grid = {row.name: row for row in found.tables[1].rows}
     odds = np.array(BETAS) / (1 - np.array(BETAS)) * (1 - RARE) / RARE
     cut = (np.log(odds) + APART**2 / 2) / APART
     for name, exact in (
@@ -83,8 +51,7 @@ def test_rates_are_those_of_two_gaussians(findings_of):
             assert abs(mean - known) < 4 * error
 
 
-def test_rates_lie_on_the_lines_between_thresholds():
-    """Four of each class, scores 3 > 2 > 1: (0, 0), (¼, ½), (½, 1) and (1, 1) by hand."""
+def test_mehta_rates_lie_on_the_lines_between_thresholds():
     truth = np.repeat([1, 0], 4)
     curve = RocCurve.of(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
     negatives = dict(zip(RATES, 1 - mehta._along(curve.tpr, curve.fpr, RATES), strict=True))
@@ -98,8 +65,7 @@ def test_rates_lie_on_the_lines_between_thresholds():
     assert positives[1.0] == pytest.approx(0.0)
 
 
-def test_thresholds_lie_on_the_curves():
-    """By hand: one of two spams and one of three good mails at β = .5, two and one at .3."""
+def test_mehta_thresholds_lie_on_the_curves():
     curve = RocCurve.of([1, 1, 0, 0, 0], [0.9, 0.3, 0.6, 0.1, 0.05], positive=1)
     high, low = curve.at(0.5), curve.at(0.3)
     assert (high.sensitivity, high.specificity) == pytest.approx((1 / 2, 2 / 3))
@@ -110,15 +76,7 @@ def test_thresholds_lie_on_the_curves():
     assert 1 - alarms == pytest.approx(specificity)
 
 
-def test_areas_are_those_of_scikit_learn():
-    """Two splits of the real messages, where they are; the file is made by R's kernlab.
-
-    rows = list(csv.reader(gzip.open("spam.csv.gz", "rt")))[1:]
-    X = np.log(np.array([row[:-1] for row in rows], float) + 0.1)
-    y = np.array([row[-1] == "spam" for row in rows])
-    order = np.random.default_rng([0, number, *b"mehta spam"]).permutation(4601)
-    roc_auc_score(y[order[:1536]], p), p from the three models, fitted to the rows order[1536:]
-    """
+def test_mehta_spam_areas_are_those_of_scikit_learn():
     try:
         tr.datasets.load("spam")
     except BadData:
@@ -129,8 +87,7 @@ def test_areas_are_those_of_scikit_learn():
     assert list(areas.values()) == pytest.approx([0.98400484, 0.93584393, 0.89731452], abs=2e-6)
 
 
-def test_claims_are_of_all_models_at_all_rates():
-    """Curves made by hand: GAM best everywhere, everything lost at a true positive rate of 1."""
+def test_mehta_spam_claims_are_of_all_models_at_all_rates():
     rng = np.random.default_rng(0)
     levels = np.array([0.98, 0.9, 0.8])[:, None]
     rates = np.where(np.array(RATES) == 1, 0.05, levels)

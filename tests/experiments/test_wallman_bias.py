@@ -1,27 +1,53 @@
-"""Why a chosen classifier's error is too small; the posteriors of Wallman's tests."""
+"""Why the error of what was chosen is too small: settings, learners, genes; posteriors."""
 
-from __future__ import annotations
+from functools import cache
 
 import numpy as np
 import pytest
+from scipy.stats import beta
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.experiments.experiment import stream
+from truerisk.experiments.experiment import Sample, stream
 from truerisk.experiments.wallman_bias import (
+    APART,
+    CHOICES,
+    COLUMNS,
     FRESH,
     KS,
     REPORTED,
-    TRUE,
-    UNSELECTED,
+    ROWS,
     N,
     _held_with,
+    families,
     wallman_bias,
+    wallman_choices,
+)
+from truerisk.experiments.wallman_genes import (
+    APPARENT,
+    GENES,
+    INSIDE,
+    OUTSIDE,
+    PROBLEMS,
+    SIZES,
+    WAYS,
+    wallman_genes,
+)
+from truerisk.experiments.wallman_genes import (
+    ROWS as ALL_ROWS,
+)
+from truerisk.experiments.wallman_genes import (
+    TRUE as TRUE_ERROR,
+)
+from truerisk.experiments.wallman_genes import (
+    N as GENE_ROWS,
 )
 
 
-def test_a_replicate_is_a_risk_curve_and_fresh_rows():
-    """Leave-one-out of every k as a user finds it; k = 7 on the fresh rows by hand."""
+def test_wallman_bias_replicate_is_a_risk_curve_and_fresh_rows():
     found = wallman_bias.replicate(0, 3)
     make = tr.datasets.make_simple
     for n, word in ((N, "wallman bias"), (100, "wallman bias 100")):
@@ -38,15 +64,14 @@ def test_a_replicate_is_a_risk_curve_and_fresh_rows():
             assert true[k - 1] == pytest.approx(1 - rule.score(*fresh))
 
 
-def test_the_bias_falls_with_the_rows(draws_of):
-    """Sizes stand in their order, 50 rows among them; of equal biases nothing is said."""
-    draws = dict(draws_of("wallman-bias"))
+def test_wallman_bias_by_rows_is_tabulated_and_judged(draws_of):
+    draws = {name: np.concatenate([of] * 8) for name, of in draws_of("wallman-bias").items()}
     draws |= {f"{n} rows": draws["20 rows"] for n in (100, 200)}
     findings = wallman_bias.findings(draws)
     (grid,) = [table for table in findings.tables if table.title.startswith("bias by rows")]
     assert grid.columns == ("n = 20", "n = 50", "n = 100", "n = 200")
     estimates, true = np.split(draws[f"{N} rows"][:, 1:], 2, axis=1)
-    taken = true[np.arange(30), estimates.argmin(axis=1)] - estimates.min(axis=1)
+    taken = true[np.arange(len(true)), estimates.argmin(axis=1)] - estimates.min(axis=1)
     assert grid.rows[0].means[1] == pytest.approx(taken.mean())
     assert findings.claims[4].verdict == "undecided"
     worse = np.repeat([0, 1], [19, 18])  # the true errors alone
@@ -58,21 +83,7 @@ def test_the_bias_falls_with_the_rows(draws_of):
     assert claim.verdict == "holds"
 
 
-def test_what_is_reported_is_too_small(findings_of):
-    """Known with 30 data sets already; that eq. 7 is nearly unbiased takes more."""
-    rows = {row.name: row.ours for row in findings_of("wallman-bias").tables[0].rows}
-    assert rows[REPORTED] + 0.02 < rows[TRUE]
-    assert rows[TRUE] == pytest.approx(rows[UNSELECTED], abs=0.04)
-    verdicts = [claim.verdict for claim in findings_of("wallman-bias").claims]
-    assert verdicts[0] == "holds"
-    assert "does not hold" not in verdicts
-    unbiased = findings_of("wallman-bias").claims[2]  # no tolerance: a bias of 6 errors refutes it
-    assert unbiased.text.endswith("are unbiased")
-    assert str(unbiased.quantities[0]).endswith("claimed 0")
-
-
-def test_the_distributions_are_drawn_whole(findings_of):
-    """Shares of the bins add to 1, and a reported .14 stands at .14."""
+def test_wallman_bias_distributions_are_drawn_whole(findings_of):
     distributions, by_k, shares = findings_of("wallman-bias").figures[0].panels
     for line in distributions.series:
         assert line.y.sum() == pytest.approx(1, abs=0.02)
@@ -84,24 +95,19 @@ def test_the_distributions_are_drawn_whole(findings_of):
     assert np.array_equal(shares.series[0].x, list(KS))
 
 
-def test_every_measure_is_exact(findings_of):
-    """Bounds, far tails and second moments within half a unit of the tenth digit."""
+def test_wallman_posterior_measures_are_exact(findings_of):
     rows = findings_of("wallman-posterior").tables[0].rows
     assert len(rows) == 12
     assert all(abs(row.difference) <= 1.1 for row in rows)
+    # A square has no third difference.
+    (cost,) = findings_of("wallman-posterior").claims[1].quantities
+    assert cost.value == pytest.approx(0, abs=1e-9)
+    (figure,) = findings_of("wallman-posterior").figures
+    labels = [series.label for series in figure.panels[0].series]
+    assert labels == ["0 of 60", "6 of 60", "15 of 150", "30 of 60"]
 
 
-def test_a_95_percent_statement_is_true_in_95_percent(findings_of):
-    """Bound and interval, with 60 and with 150 test rows, within 3.5 standard errors."""
-    rows = findings_of("wallman-posterior").tables[1].rows
-    assert [row.reference for row in rows] == [0.95] * 4
-    assert all(abs(row.difference) < 3.5 for row in rows)
-
-
-def test_the_bound_of_a_wrong_size_is_computed():
-    """By plain sums: with the test rows as n it holds in 95 of 100 tests, with more rows in few."""
-    from scipy.stats import beta
-
+def test_wallman_posterior_bound_of_a_wrong_size_is_exact():
     for n, held in ((60, 0.95), (150, 0.0561)):
         found = [
             beta.cdf(beta.ppf(0.95, e + 1, n - e + 1), e + 1, 60 - e + 1) for e in range(60 + 1)
@@ -110,19 +116,91 @@ def test_the_bound_of_a_wrong_size_is_computed():
         assert _held_with(n, 60) == pytest.approx(held, abs=1e-4)
 
 
-def test_a_square_has_no_third_difference(findings_of):
-    """Nothing but rounding is left of the cost's, and an exponential would have one."""
-    (cost,) = findings_of("wallman-posterior").claims[1].quantities
-    assert cost.value == pytest.approx(0, abs=1e-9)
-    assert findings_of("wallman-posterior").claims[1].verdict == "does not hold"
+@cache
+def first_choices():
+    return wallman_choices.replicate(0, 3)
 
 
-def test_the_densities_are_drawn(findings_of):
-    """One line for each pair of counts."""
-    (figure,) = findings_of("wallman-posterior").figures
-    assert [series.label for series in figure.panels[0].series] == [
-        "0 of 60",
-        "6 of 60",
-        "15 of 150",
-        "30 of 60",
-    ]
+@pytest.mark.parametrize("name", CHOICES)
+def test_wallman_choices_replicate_is_a_risk_curve_and_fresh_rows(name):
+    drawn = Sample.alternating(ROWS, COLUMNS, APART, stream("wallman choices", 0, 3)).whole
+    X, y = drawn.X, drawn.y
+    family = families()[name]
+    grid = [{word: [value] for word, value in one.items()} for one in family.candidates]
+    found = {"cv": "10-fold", "random_state": 3}
+    curve = tr.risk_curve(family.estimator, grid, X[:N], y[:N], **found)
+    chosen, estimates, true = np.split(first_choices()[name], [1, 1 + len(curve.values)])
+    assert estimates == pytest.approx(curve.values)
+    assert chosen == curve.best
+    last = clone(family.estimator).set_params(**family.candidates[-1]).fit(X[:N], y[:N])
+    assert true[-1] == pytest.approx(1 - last.score(X[N:], y[N:]))
+
+
+def test_wallman_choices_table_is_of_the_choices(draws_of, findings_of):
+    rows = {row.name: row.means for row in findings_of("wallman-choices").tables[0].rows}
+    for place, name in enumerate(CHOICES):
+        drawn = draws_of("wallman-choices")[name]
+        estimates, true = np.split(drawn[:, 1:], 2, axis=1)
+        taken = drawn[:, 0].astype(int)
+        assert rows["reported, p_a (6)"][place] == pytest.approx(estimates.min(axis=1).mean())
+        unselected, fresh = estimates.mean(axis=0)[taken].mean(), true.mean(axis=0)[taken].mean()
+        assert rows["all estimates, p_b (7)"][place] == pytest.approx(unselected)
+        assert rows["true, p (5)"][place] == pytest.approx(fresh)
+        bias = unselected - estimates.min(axis=1).mean()
+        assert rows["p_b − p_a"][place] == pytest.approx(bias)
+
+
+def test_wallman_choices_panel_has_the_three_errors_of_the_table(findings_of):
+    (panel,) = findings_of("wallman-choices").figures[0].panels
+    (table,) = findings_of("wallman-choices").tables
+    assert panel.names == CHOICES
+    for bar, row in zip(panel.series, table.rows[:3], strict=True):
+        assert bar.y.tolist() == list(row.means)
+        assert bar.error.tolist() == list(row.std_errors)
+
+
+@cache
+def first_genes():
+    return wallman_genes.replicate(0, 3)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_wallman_genes_replicate_is_what_estimate_risk_finds(problem):
+    columns = GENES, PROBLEMS[problem]
+    whole = Sample.alternating(ALL_ROWS, columns, 1.0, stream(problem, 0, 3)).whole
+    X, y = whole.X, whole.y
+    rows, j = {"X": X[:GENE_ROWS], "y": y[:GENE_ROWS], "random_state": 3}, SIZES.index(10)
+    rule = KNeighborsClassifier(3)
+    model = make_pipeline(SelectKBest(k=10), rule)
+    outside = {**rows, "X": SelectKBest(k=10).fit_transform(X[:GENE_ROWS], y[:GENE_ROWS])}
+    by_hand = {
+        APPARENT: tr.estimate_risk(model, **rows, cv="apparent").value,
+        OUTSIDE: tr.estimate_risk(rule, **outside, cv="10-fold").value,
+        INSIDE: tr.estimate_risk(model, **rows, cv="10-fold").value,
+        TRUE_ERROR: 1 - model.fit(X[:GENE_ROWS], y[:GENE_ROWS]).score(X[GENE_ROWS:], y[GENE_ROWS:]),
+    }
+    assert {way: first_genes()[f"{problem}: {way}"][j] for way in WAYS} == pytest.approx(by_hand)
+
+
+def test_wallman_genes_all_taken_have_one_error_inside_and_outside():
+    for problem in PROBLEMS:
+        outside, inside = (first_genes()[f"{problem}: {way}"] for way in (OUTSIDE, INSIDE))
+        assert SIZES[-1] == GENES
+        assert outside[-1] == inside[-1]
+        assert (outside[:-1] < inside[:-1]).any()
+
+
+def test_wallman_genes_step_says_the_numbers_of_its_place(draws_of, findings_of):
+    draws, found = draws_of("wallman-genes"), findings_of("wallman-genes")
+    names = [q.name for claim in found.claims for q in claim.quantities]
+    assert f"{next(iter(PROBLEMS))}, 1 gene: true − estimate" in names
+    for panel in found.figures[0].panels:
+        of = {way: draws[f"{panel.title}: {way}"] for way in WAYS}
+        for j, (k, step) in enumerate(zip(SIZES, panel.steps, strict=True)):
+            assert step.startswith(f"{k} of {GENES} genes: ")
+            hidden = [of[TRUE_ERROR][:, j] - of[OUTSIDE][:, j]] if k < GENES else []
+            for values in (*(of[way][:, j] for way in WAYS), *hidden):
+                error = values.std(ddof=1) / np.sqrt(len(values))
+                assert f" {100 * values.mean():.1f} ± {100 * error:.1f} " in step
+        for line, way in zip(panel.series, WAYS, strict=True):
+            assert line.y == pytest.approx(of[way].mean(axis=0))

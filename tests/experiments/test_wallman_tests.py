@@ -1,16 +1,79 @@
-"""Figures 5 and 1: a1 and a2 by hand, shared data, verdicts in words; the problems as points."""
-
-from __future__ import annotations
+"""Wallman's tests: double cross-validation step by step, and comparisons by hand."""
 
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.experiments.experiment import stream
-from truerisk.experiments.wallman_comparison import MEASURES, SITUATIONS, wallman_figure_5
+from truerisk.contracts import Streams
+from truerisk.datasets.problems import make_simple
+from truerisk.experiments.double_cv import (
+    KS,
+    METHOD,
+    SIZES,
+    double_cv,
+)
+from truerisk.experiments.experiment import Sample, stream
+from truerisk.experiments.wallman_comparison import MEASURES, SITUATIONS
 from truerisk.models import FisherClassifier, ParzenClassifier
 from truerisk.results.error_posterior import ErrorPosterior
+
+SEED = 5
+
+
+def loo_errors(X, y):
+    """How many rows every k gets wrong when each is left out, by counting votes; ties are 0."""
+    away = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.fill_diagonal(away, np.inf)
+    votes = np.cumsum(y[away.argsort(axis=1)[:, :-1]], axis=1)
+    return ((2 * votes > np.array(KS)) != y[:, None]).sum(axis=0)
+
+
+def drawn(number):
+    """The rows of a data set and its outer training rows, fold by fold."""
+    rng = stream("wallman double cv", SEED, number)
+    sample = Sample.of(make_simple, SIZES, rng)
+    own = sample.whole.subset(np.arange(sample.n))
+    plan = METHOD.plan(own, Streams(SEED).child("double cv"))
+    outer = plan.only(plan.questions("outer"))
+    trained = (outer.train_rows(int(fit))[0] for fit in outer.fit)
+    folds = [(rows, outer.test_rows(fold)[0]) for fold, rows in enumerate(trained)]
+    return sample, plan, folds
+
+
+def test_double_cv_plan_has_the_documents_folds_drawn_once_for_a_seed():
+    sample, plan, folds = drawn(0)
+    inner = plan.only(plan.questions("inner"))
+    assert inner.n_questions == 10 * 45
+    assert set(inner.train_sizes) == {44}
+    assert [*KS] == [*range(1, 45)]
+    held_out = [rows for _, rows in folds]
+    assert sorted(np.concatenate(held_out)) == [*range(50)]
+    assert {tuple(sorted(np.bincount(sample.whole.y[rows]))) for rows in held_out} == {(2, 3)}
+    for (train, test), (other, held_out) in zip(folds, drawn(7)[2], strict=True):
+        assert (train.tolist(), test.tolist()) == (other.tolist(), held_out.tolist())
+
+
+def test_double_cv_equals_scikit_learn_step_by_step(findings_of):
+    found, (sample, _, folds) = double_cv(SEED, 1), drawn(1)
+    X, y = sample.whole.X, sample.whole.y
+    internal, external, true, chosen = [], [], [], []
+    for train, held_out in folds:
+        errors = loo_errors(X[train], y[train])
+        k = KS[int(np.argmin(errors))]
+        model = KNeighborsClassifier(k).fit(X[train], y[train])
+        chosen.append(k)
+        internal.append(min(errors) / len(train))
+        external.append((model.predict(X[held_out]) != y[held_out]).mean())
+        true.append((model.predict(X[sample.n :]) != y[sample.n :]).mean())
+    assert found["internal"] == pytest.approx(np.mean(internal))
+    assert found["external"] == pytest.approx(np.mean(external))
+    assert found["true"] == pytest.approx(np.mean(true))
+    assert found["k"] == np.mean(chosen)
+    rows = findings_of("wallman-table-1").tables[0].rows
+    assert rows[2].reference_error == pytest.approx(
+        0.00306, abs=1e-5
+    )  # the paper's test set counts
 
 
 @pytest.fixture
@@ -68,8 +131,7 @@ def measured(model, X, y, fresh):
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
-def test_it_does_what_the_text_says(situation, draws):
-    """Choice, masses and verdicts are those of a plain loop over scikit-learn's models."""
+def test_wallman_figure_5_does_what_the_text_says(situation, draws):
     chosen, first, second = by_hand(situation, 0)
     assert draws[f"{situation.name}: choice"] == chosen
     np.testing.assert_allclose(draws[f"{situation.name}: above ½"], [first[1], second[1]])
@@ -77,24 +139,7 @@ def test_it_does_what_the_text_says(situation, draws):
     assert draws[f"{situation.name}: verdicts"].tolist() == verdicts
 
 
-def test_a_replicate_depends_on_seed_and_number_alone(every):
-    """Again the same, another number another."""
-    again = wallman_figure_5.replicate(0, 2)
-    assert all(np.array_equal(every[name][2], again[name]) for name in again)
-    assert any(not np.array_equal(every[name][0], again[name]) for name in again)
-
-
-def test_what_is_compared_and_what_is_only_shown(findings):
-    """Simple and difficult stand beside earlier counts; Highleyman (twice) and colon do not."""
-    titles = [table.title for table in findings.tables]
-    assert [t.split(":")[0] for t in titles[:2]] == ["simple", "difficult"]
-    assert titles[2:] == ["wins in per cent, by each measure", "what a1 chose, in per cent"]
-    names = [row.name for row in findings.tables[2].rows]
-    assert sum(name.startswith("Highleyman") for name in names) == 4
-
-
-def test_wins_are_shares_of_data_sets(every, findings):
-    """The wins of a1 and a2 are the counted verdicts, in per cent; ties are a win of neither."""
+def test_wallman_figure_5_wins_are_shares_of_data_sets(every, findings):
     rows = {row.name: row for row in findings.tables[0].rows}
     for place, measure in enumerate(MEASURES):
         for who, sign in (("a1", 1), ("a2", -1)):
@@ -104,37 +149,9 @@ def test_wins_are_shares_of_data_sets(every, findings):
     assert rows["a1, true"].reference == 80
 
 
-def test_every_verdict_of_the_document_is_a_claim(findings):
-    """25 verdicts in words and the size of the masses above one half."""
-    claims = findings.claims
-    assert len(claims) == 26
-    assert claims[0].text == "simple, (ub): a2 has the higher score"
-    assert claims[8].text == "difficult, (err): a1 has the higher score"
-    winners = "".join(claim.text.split(": a")[1][0] for claim in claims[:-1])
-    assert winners == "".join(s.winners for s in SITUATIONS)
-
-
-def test_difficult_is_decided_at_once(every, findings):
-    """Fisher is chosen and better on the large test set, in every data set; three are too few."""
-    assert findings.claims[9].verdict == "undecided"
-    many = {name: np.concatenate([values] * 10) for name, values in every.items()}
-    assert wallman_figure_5.findings(many).claims[9].verdict == "holds"
-    (chosen,) = [row for row in findings.tables[3].rows if row.name == "difficult"]
-    assert chosen.means[3] == 100
-
-
-def test_a_panel_for_each_situation(findings):
-    """Bars of a1 and a2 by measure, named, with their standard errors."""
-    (figure,) = findings.figures
-    assert [panel.title for panel in figure.panels] == [s.name for s in SITUATIONS]
-    for panel in figure.panels:
-        assert [series.label for series in panel.series][:2] == ["a1", "a2"]
-        assert all(len(s.y) == len(s.error) == len(MEASURES) for s in panel.series[:2])
-
-
-def test_the_winner_of_the_document_is_marked_over_its_bar(findings):
-    """Left of the middle where that is a1, and above bar and whisker; shares end at 100 %."""
+def test_wallman_figure_5_marks_the_documents_winner_over_its_bar(findings):
     for panel, situation in zip(findings.figures[0].panels, SITUATIONS, strict=True):
+        assert panel.title == situation.name
         first, second, won = panel.series
         assert ["1" if x < round(x) else "2" for x in won.x] == [*situation.winners]
         bars = [
@@ -142,12 +159,3 @@ def test_the_winner_of_the_document_is_marked_over_its_bar(findings):
         ]
         assert (won.y > bars).all()
         assert (panel.names, panel.limits) == (MEASURES, (0, 100))
-
-
-def test_a_panel_of_2000_points_for_each_problem(findings_of):
-    """1000 of each class, of the first replicate, and no two panels alike."""
-    (figure,) = findings_of("wallman-figure-1").figures
-    assert len(figure.panels) == 4
-    seen = {tuple(line.x[:3]) for panel in figure.panels for line in panel.series}
-    assert len(seen) == 8
-    assert all(len(line.x) == 1000 for panel in figure.panels for line in panel.series)

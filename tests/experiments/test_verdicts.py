@@ -1,6 +1,4 @@
-"""What all replicates say: every sentence has its answer in the file, and the pages count them."""
-
-from __future__ import annotations
+"""Stored verdicts of all replicates: claims, pages and few draws agree with them."""
 
 import re
 from collections import Counter
@@ -14,6 +12,7 @@ from truerisk.experiments import mehta, registry
 from truerisk.experiments.bee_choosing import ORACLE, SHORT
 from truerisk.experiments.bee_figures import FOLDS, LINES
 from truerisk.experiments.bee_tables import NAMES_4
+from truerisk.experiments.figures import Row
 
 KNOWN = [
     line.split("\t")
@@ -29,29 +28,12 @@ def known(word):
     return {text: verdict for name, verdict, text in KNOWN if name == word}
 
 
-@pytest.mark.parametrize("word", REPLICATES)
-def test_few_replicates_are_never_wrong(word, draws_of):
-    """Those of a test, and three, are undecided or say what a thousand say."""
-    draws, answers = draws_of(word), known(word)
-    for n in (3, len(next(iter(draws.values())))):
-        few = {key: values[:n] for key, values in draws.items()}
-        claims = registry.load(word).findings(few).claims
-        assert {claim.text for claim in claims} == set(answers)
-        for claim in claims:
-            sure = all(quantity.replicates is None for quantity in claim.quantities)
-            if n < 10 and not sure:
-                assert claim.verdict == "undecided", claim
-            if "undecided" not in (claim.verdict, answers[claim.text]):
-                assert claim.verdict == answers[claim.text], claim
-
-
-def test_every_experiment_has_its_answers():
-    """A sentence that is new or reworded is run in full first; the ozone data have none."""
+def test_verdicts_are_stored_for_every_experiment():
     assert {word for word, *_ in KNOWN} == set(WORDS) - {"insa-ozone"}
     assert {verdict for _, verdict, _ in KNOWN} == {"holds", "does not hold", "undecided"}
 
 
-# What needs files or takes minutes is not run: its sentences are those of numbers made up
+# What needs files or takes minutes is not run: its claims are those of made-up draws.
 
 RNG = np.random.default_rng(0)
 
@@ -93,20 +75,6 @@ MADE_UP = {
 }
 
 
-def test_what_is_not_run_is_made_up():
-    """Every experiment of the file is drawn in these tests, or has numbers made up here."""
-    assert sorted([*REPLICATES, *MADE_UP]) == sorted(WORDS)
-
-
-@pytest.mark.parametrize("word", MADE_UP)
-def test_the_sentences_of_an_experiment_are_those_of_the_file(word):
-    """Each of them, in its order and to the letter."""
-    found = WORDS[word].findings(MADE_UP[word]).claims
-    assert [claim.text for claim in found] == list(known(word))
-
-
-# ---------------------------------------------------------------- the pages
-
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
 NUMBERS += "fifteen sixteen seventeen eighteen nineteen twenty"
 ROW = re.compile(r"^\|[^|]*\|([^|]*)\|([^|]*)\|$", re.MULTILINE)
@@ -138,8 +106,7 @@ def counted(text):
     return +counts
 
 
-def test_the_pages_count_the_answers():
-    """Rows of one experiment add up to what the file holds, in full and in the usual breadth."""
+def test_verdicts_on_the_pages_are_counted_from_the_stored_ones():
     found = {}
     for page in sorted(PAGES.glob("00*.md")):
         found |= counts_of(page.read_text("utf-8"))
@@ -147,8 +114,7 @@ def test_the_pages_count_the_answers():
     assert {w: dict(c) for w, c in found.items()} == {w: dict(c) for w, c in expected.items()}
 
 
-def test_a_count_is_read():
-    """Figures and words; "does not" in a row's end; two rows of one experiment; the full run."""
+def test_counts_of_page_are_read():
     page = (
         "| Fig. 1 | [`a-b`](#a-b) | 45 sentences hold, eleven do not, sixteen are undecided |\n"
         "| Fig. 2 | [`a-b`](#a-b) | one sentence does not hold; `--full`: two are undecided |\n"
@@ -158,3 +124,92 @@ def test_a_count_is_read():
         "a-b": {"holds": 45, "does not hold": 12, "undecided": 16},
         "a-b-full": {"undecided": 2},
     }
+
+
+def test_experiments_are_drawn_or_made_up():
+    assert sorted([*REPLICATES, *MADE_UP]) == sorted(WORDS)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_claims_of_experiment_are_those_of_the_stored_verdicts(word, findings_of):
+    made_up = word in MADE_UP
+    claims = (WORDS[word].findings(MADE_UP[word]) if made_up else findings_of(word)).claims
+    assert [claim.text for claim in claims] == list(known(word))
+    for claim in () if made_up else claims:
+        if all(quantity.replicates in range(10) for quantity in claim.quantities):
+            assert claim.verdict == "undecided", claim
+        if "undecided" not in (claim.verdict, known(word)[claim.text]):
+            assert claim.verdict == known(word)[claim.text], claim
+
+
+GOLDEN = {
+    "wallman-table-1": (0.848279, 0.952938, "hdh"),
+    "wallman-figure-4": (2.25345, 200, "hh"),
+    "wallman-figure-5": (4000, -1133.33, "hhddhhhhhhhhhhhhhhhhhhhddh"),
+    "wallman-posterior": (-49.2553, -13.5796, "ddh"),
+    "wallman-figure-1": (0.381167, 0.381167, "h"),
+    "wallman-bias": (5.43173, 0.172828, "hduhd"),
+    "wallman-choices": (2.27689, 0.308, "hhuh"),
+    "wallman-genes": (18.4053, 8.34141, "hhh"),
+    "kearns-figure-1": (4.51459, 2.10905, "hdhhhd"),
+    "kearns-figure-2": (3.34875, 6.20176, "hdh"),
+    "kearns-figure-3": (-104.393, -610.723, "dddddddddddudhd"),
+    "mehta-three-way": (1.72562, 0.0750176, "huhhhddh"),
+    "mehta-rules": (14.1916, 2.89928, "uhdhhhhh"),
+    "insa-polynomial": (8.79082, 3.98279, "huhhh"),
+    "insa-bootstrap": (2.00121, 0.541073, "hhhhh"),
+    "insa-optimism": (4.65453, 3.10351, "hhhh"),
+    "insa-decomposition": (1.42191, 1.0011, "hhhuhh"),
+    "insa-folds": (2.77333, 0.00913125, "hdhuudhhhddd"),
+    "bee-figure-1": (-12.0302, 17.3145, "hdu"),
+    "bee-table-2": (
+        106.374,
+        11.3172,
+        "uhdhdhhhhhuhhhdhhdhuhhhuhuuuhhhhdhuhhdudhhhdhdhdhhdhduhdhhdhdhhddhdhdhhdddd",
+    ),
+    "bee-table-3": (1.69971, 0.0266256, "dddhhddd"),
+    "bee-priors": (1.84336, 45.0005, "uhh"),
+    "aicc-simulation": (139.037, 1.73113, "hdh"),
+}
+
+
+@pytest.mark.parametrize("word", REPLICATES)
+def test_findings_of_seed_0_stay_what_they_were(word, draws_of, findings_of):
+    """The verdicts are those of the same draws repeated 30 times: they pin what is claimed."""
+    tables, claims, verdicts = GOLDEN[word]
+    findings = findings_of(word)
+    rows = [row for table in findings.tables for row in table.rows]
+    means = [row.ours if isinstance(row, Row) else sum(row.means) for row in rows]
+    values = [quantity.value for claim in findings.claims for quantity in claim.quantities]
+    found = np.nansum(means), np.nansum(values)
+    assert found == pytest.approx((tables, claims), rel=1e-4)
+    many = {name: np.concatenate([of] * 30) for name, of in draws_of(word).items()}
+    found = [claim.verdict for claim in WORDS[word].findings(many).claims]
+    assert "".join(verdict[0] for verdict in found) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("word", "n_series"),
+    [
+        ("wallman-figure-4", [[1, 1, 1]]),
+        ("wallman-figure-5", [[3, 3, 3, 3, 3]]),
+        ("wallman-posterior", [[4]]),
+        ("wallman-figure-1", [[2, 2, 2, 2]]),
+        ("wallman-bias", [[3, 3, 1]]),
+        ("kearns-figure-1", [[3, 3]]),
+        ("kearns-figure-2", [[6, 2]]),
+        ("kearns-figure-3", [[3, 5, 1, 2, 2]]),
+        ("mehta-rules", [[2, 4]]),
+        ("mehta-three-way", [[6, 4]]),
+        ("bee-table-2", [[5] * 8]),
+        ("bee-table-3", [[3, 3]]),
+        ("insa-polynomial", [[3, 3, 3, 3], [1, 3]]),
+        ("insa-bootstrap", [[6, 3, 7, 5]]),
+        ("insa-optimism", [[2 * 30 + 2]]),
+        ("insa-decomposition", [[3, 6]]),
+        ("bee-figure-1", [[11, 4, 1]]),
+    ],
+)
+def test_figures_of_experiment_have_their_series(word, n_series, findings_of):
+    figures = findings_of(word).figures
+    assert [[len(panel.series) for panel in figure.panels] for figure in figures] == n_series
