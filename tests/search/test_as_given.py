@@ -1,102 +1,26 @@
 """The setting as the model was given is compared with the tuned one on the same fits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.core.family import Family
-from truerisk.search.as_given import number_as_given
+from truerisk.search.as_given import Paired, number_as_given, paired_difference
 
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
+ONE = KNeighborsClassifier(1)
 HELPS = {"n_neighbors": [1, 41]}
+OVERLAPPING = tr.datasets.make_simple(300, random_state=1)
 SAID = "uning is not shown to help: the untuned setting"
-
-
-def overlapping(n=300):
-    """Two classes that overlap so much that one neighbour is far worse than many."""
-    return tr.datasets.make_simple(n, random_state=1)
-
-
-def by_hand(model, X, y):
-    """Mean loss of the model as it stands minus that of the tuned one, on the folds of both."""
-    search = tr.HonestSearchCV(model, GRID).fit(X, y)
-    given = tr.estimate_risk(model, X, y)
-    differences = given.losses - search.risk_.losses
-    return search, given, differences
-
-
-def test_the_difference_is_that_of_the_losses_on_the_same_folds(simple):
-    """Its mean and standard error by hand, in the note of the search."""
-    search, given, d = by_hand(KNN, *simple)
-    assert search.best_params_ != {"n_neighbors": 5}
-    said = next(note for note in search.risk_.notes if SAID in note)
-    error = d.std(ddof=1) / np.sqrt(len(d))
-    assert f"(n_neighbors=5) has a risk of {given.value:.4f} on the same rows" in said
-    assert f"({d.mean():+.4f}, paired standard error {error:.4f})" in said
-
-
-def test_an_assessment_concludes_it(simple):
-    """In the conclusion and on the page; of the best learner only."""
-    found = tr.assess({"knn": (KNN, GRID)}, *simple)
-    assert f"T{SAID} (n_neighbors=5)" in found.conclusion
-    assert f"T{SAID} (n_neighbors=5)" in found.to_html()
-    assert found.learners["knn"].as_given.suffices(0.95)
-
-
-def test_where_tuning_helps_nothing_is_said():
-    """One neighbour, as given, is shown to be worse than what is chosen."""
-    one = KNeighborsClassifier(1)
-    search = tr.HonestSearchCV(one, HELPS).fit(*overlapping())
-    assert search.best_params_ == {"n_neighbors": 41}
-    assert not any(SAID in note for note in search.risk_.notes)
-    found = tr.assess({"knn": (one, HELPS)}, *overlapping())
-    assert found.learners["knn"].as_given.gain.exceeds_noise(0.95)
-    assert SAID not in found.conclusion
-
-
-def test_the_level_is_that_of_the_intervals():
-    """What is beyond noise at 95 % need not be at 99.99…9 %."""
-    sure = {"confidence_level": 1 - 1e-12}
-    search = tr.HonestSearchCV(KNeighborsClassifier(1), HELPS, **sure).fit(*overlapping())
-    assert any(SAID in note for note in search.risk_.notes)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"outer": "4-fold"},  # other fits
-        {"scoring": "auc"},  # no losses of rows
-    ],
-    ids=str,
-)
-def test_where_the_same_fits_tell_nothing_nothing_is_said(simple, options):
-    """No fit is made for it."""
-    search = tr.HonestSearchCV(KNN, GRID, **options).fit(*simple)
-    assert not any(SAID in note for note in search.risk_.notes)
-
-
-def test_the_chosen_setting_is_not_compared_with_itself():
-    """Where it was given so."""
-    given = KNeighborsClassifier(41)
-    search = tr.HonestSearchCV(given, HELPS).fit(*overlapping())
-    assert search.best_params_ == {"n_neighbors": 41}
-    assert not any(SAID in note for note in search.risk_.notes)
-
-
-def test_learners_of_no_use_are_not_said_to_need_no_tuning(noise):
-    """Where nothing beats guessing, that is the sentence."""
-    found = tr.assess({"knn": (KNN, GRID)}, *noise)
-    assert "not shown to beat" in found.conclusion
-    assert SAID not in found.conclusion
 
 
 @pytest.mark.parametrize(
@@ -120,6 +44,95 @@ def test_learners_of_no_use_are_not_said_to_need_no_tuning(noise):
     ],
     ids=str,
 )
-def test_which_setting_is_the_given_one(model, grid, place):
-    """By value: 1 and 1.0 are the same, unless one of them is a share."""
+def test_number_as_given_finds_setting_by_value(model, grid, place):
     assert number_as_given(Family.of(model, grid)) == place
+
+
+def says_untuned_suffices(search):
+    return any(SAID in note for note in search.risk_.notes)
+
+
+def test_untuned_note_has_difference_of_losses_on_same_folds(simple):
+    search = tr.HonestSearchCV(KNN, GRID).fit(*simple)
+    given = tr.estimate_risk(KNN, *simple)
+    d = given.losses - search.risk_.losses
+    assert search.best_params_ != {"n_neighbors": 5}
+    said = next(note for note in search.risk_.notes if SAID in note)
+    error = d.std(ddof=1) / np.sqrt(len(d))
+    assert f"(n_neighbors=5) has a risk of {given.value:.4f} on the same rows" in said
+    assert f"({d.mean():+.4f}, paired standard error {error:.4f})" in said
+    found = tr.assess({"knn": (KNN, GRID)}, *simple)
+    assert f"T{SAID} (n_neighbors=5)" in found.conclusion
+    assert f"T{SAID} (n_neighbors=5)" in found.to_html()
+    assert found.learners["knn"].as_given.suffices(0.95)
+
+
+def test_untuned_note_is_missing_if_tuning_helps_at_the_level():
+    search = tr.HonestSearchCV(ONE, HELPS).fit(*OVERLAPPING)
+    assert search.best_params_ == {"n_neighbors": 41}
+    assert not says_untuned_suffices(search)
+    unsure = tr.HonestSearchCV(ONE, HELPS, confidence_level=1 - 1e-12).fit(*OVERLAPPING)
+    assert says_untuned_suffices(unsure)
+    chosen = tr.HonestSearchCV(KNeighborsClassifier(41), HELPS).fit(*OVERLAPPING)
+    assert chosen.best_params_ == {"n_neighbors": 41}
+    assert not says_untuned_suffices(chosen)
+    found = tr.assess({"knn": (ONE, HELPS)}, *OVERLAPPING)
+    assert found.learners["knn"].as_given.gain.exceeds_noise(0.95)
+    assert SAID not in found.conclusion
+
+
+def test_untuned_note_needs_row_losses_on_the_same_fits(simple, noise):
+    for options in ({"outer": "4-fold"}, {"scoring": "auc"}):
+        assert not says_untuned_suffices(tr.HonestSearchCV(KNN, GRID, **options).fit(*simple))
+    found = tr.assess({"knn": (KNN, GRID)}, *noise)
+    assert "not shown to beat" in found.conclusion
+    assert SAID not in found.conclusion
+
+
+DRAW = np.random.default_rng(0)
+A, B = DRAW.random(30), DRAW.random(30) + 0.1
+X, Y = DRAW.normal(size=(30, 1)), np.arange(30) % 2
+
+
+def test_paired_difference_is_the_paired_t_test():
+    found = paired_difference(A, B, np.arange(30), checked(X, Y))
+    expected = ttest_rel(A, B)
+    assert found.mean / found.std_error == pytest.approx(expected.statistic)
+    for level in (0.5, 0.9, 0.95, 0.999):
+        assert found.exceeds_noise(level) == (expected.pvalue < 1 - level)
+
+
+def test_paired_difference_weights_the_mean():
+    weight = 1.0 + np.arange(30) % 2
+    rows = np.arange(0, 30, 3)
+    found = paired_difference(A[rows], B[rows], rows, checked(X, Y, sample_weight=weight))
+    assert found.mean == pytest.approx(np.average((A - B)[rows], weights=weight[rows]))
+
+
+def test_paired_difference_has_groups_as_units():
+    groups = np.repeat(np.arange(10), 3)
+    a, b = np.repeat(A[:10], 3), np.repeat(B[:10], 3)
+    found = paired_difference(a, b, np.arange(30), checked(X, Y, groups=groups))
+    d = (A - B)[:10]
+    assert found.n_units == 10
+    assert found.std_error == pytest.approx(d.std(ddof=1) / np.sqrt(10))
+    single = paired_difference(a, b, np.arange(30), checked(X, Y))
+    assert single.std_error < found.std_error
+
+
+def test_paired_difference_of_rounding_exceeds_no_noise():
+    rng = np.random.default_rng(0)
+    for unit in (1e-13, 1.0, 1e9):
+        losses = unit * rng.random(30)
+        same = paired_difference(losses, losses * (1 + 1e-15), np.arange(30), checked(X, Y))
+        other = paired_difference(losses, 2 * losses, np.arange(30), checked(X, Y))
+        assert not same.exceeds_noise(0.95)
+        assert other.exceeds_noise(0.95)
+
+
+def test_paired_exceeds_noise_by_t_quantile_and_needs_spread():
+    assert Paired(2.1, 1.0, 200).exceeds_noise(0.95)
+    assert not Paired(2.1, 1.0, 5).exceeds_noise(0.95)
+    for mean in (0.0, 0.3, -1.0):
+        assert not Paired(mean, 0.0, 30).exceeds_noise(0.95)
+    assert paired_difference(A[:1], B[:1], np.arange(1), checked(X, Y)) is None

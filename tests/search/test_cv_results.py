@@ -1,69 +1,55 @@
-"""`return_train_score` and `verbose`: what GridSearchCV returns and prints."""
-
-from __future__ import annotations
+"""`cv_results_`, `refit`, `verbose` and `error_score` as in GridSearchCV, and what is missing."""
 
 import re
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.linear_model import Ridge
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, ShuffleSplit
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import BadArgument, BadData, FitFailed, MissingResult, Refusal
+from truerisk.core.errors import FitFailedWarning as OurFitFailedWarning
 
 NEAREST = (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})
+LINES = (LogisticRegression(), {"C": [1.0, -1.0, 1e-3]})  # a penalty is not negative
+X, Y = load_wine(return_X_y=True)
+FEW = tr.datasets.make_simple(40, random_state=0)
 
 
 @pytest.mark.parametrize(
     "cv", [5, RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), ShuffleSplit(3)]
 )
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "f1_macro"])
-def test_train_scores_are_those_of_grid_search(cv, scoring) -> None:
-    """Of every split and setting; the test scores, the choice and the risk stay what they are."""
-    X, y = load_wine(return_X_y=True)
+def test_train_scores_are_those_of_grid_search(cv, scoring):
     cv = list(ShuffleSplit(3, random_state=0).split(X)) if isinstance(cv, ShuffleSplit) else cv
-    theirs = GridSearchCV(*NEAREST, cv=cv, scoring=scoring, return_train_score=True).fit(X, y)
+    theirs = GridSearchCV(*NEAREST, cv=cv, scoring=scoring, return_train_score=True).fit(X, Y)
     options = {"cv": cv, "scoring": scoring, "outer": None}
-    ours = tr.HonestSearchCV(*NEAREST, **options, return_train_score=True).fit(X, y)
+    ours = tr.HonestSearchCV(*NEAREST, **options, return_train_score=True).fit(X, Y)
     assert set(ours.cv_results_) == set(theirs.cv_results_)
     for name in (name for name in theirs.cv_results_ if name.endswith("_score")):
         np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=1e-12)
-    plain = tr.HonestSearchCV(*NEAREST, **options).fit(X, y)
+    plain = tr.HonestSearchCV(*NEAREST, **options).fit(X, Y)
     assert plain.selected_risk_.plan_fingerprint == ours.selected_risk_.plan_fingerprint
     assert "mean_train_score" not in plain.cv_results_
 
 
-def test_the_honest_risk_is_the_same_with_train_scores() -> None:
-    """The answers to the test rows are those that the pairs start from."""
-    X, y = load_diabetes(return_X_y=True)
-    grid = {"alpha": [0.01, 1.0]}
-    plain = tr.HonestSearchCV(Ridge(), grid, cv=4).fit(X, y)
-    ours = tr.HonestSearchCV(Ridge(), grid, cv=4, return_train_score=True).fit(X, y)
+def test_train_scores_change_no_risk():
+    table, grid = load_diabetes(return_X_y=True), {"alpha": [0.01, 1.0]}
+    plain = tr.HonestSearchCV(Ridge(), grid, cv=4).fit(*table)
+    ours = tr.HonestSearchCV(Ridge(), grid, cv=4, return_train_score=True).fit(*table)
     assert ours.risk_.value == pytest.approx(plain.risk_.value)
     assert ours.selected_risk_.value == pytest.approx(plain.selected_risk_.value)
 
 
-def test_drawn_train_sets_have_no_train_score() -> None:
-    """Expected losses over all bootstrap samples belong to no single model."""
-    X, y = load_wine(return_X_y=True)
-    search = tr.HonestSearchCV(*NEAREST, cv="exact-oob", outer=None, return_train_score=True)
-    with pytest.raises(Refusal, match="use return_train_score=False"):
-        search.fit(X, y)
-    with pytest.raises(BadArgument, match="return_train_score='yes'"):
-        search.set_params(return_train_score="yes").fit(X, y)
-
-
 @pytest.mark.parametrize("verbose", [0, 1, 2, 3])
 @pytest.mark.parametrize("trained", [False, True])
-def test_what_is_printed(capsys, verbose, trained) -> None:
-    """The number of fits, then a line for each, then its scores."""
-    X, y = load_wine(return_X_y=True)
-    tr.HonestSearchCV(*NEAREST, cv=4, outer=None, verbose=verbose, return_train_score=trained).fit(
-        X, y
-    )
+def test_verbose_prints_number_of_fits_then_lines_then_scores(capsys, verbose, trained):
+    words = {"cv": 4, "outer": None, "verbose": verbose, "return_train_score": trained}
+    tr.HonestSearchCV(*NEAREST, **words).fit(X, Y)
     said = capsys.readouterr().out
     assert ("Fitting 4 folds for each of 3 candidates, totalling 12 fits" in said) == (verbose > 0)
     assert len(re.findall(r"\[CV \d/4\] END n_neighbors=\d; .*total time=", said)) == (
@@ -73,19 +59,11 @@ def test_what_is_printed(capsys, verbose, trained) -> None:
     assert len(re.findall(score, said)) == (12 if verbose > 2 else 0)
 
 
-# ---------------- `refit` as a function: it chooses from `cv_results_`
-
-
-X, Y = load_wine(return_X_y=True)
-
-
-def worst(results) -> int:
-    """The setting of the least score."""
+def worst(results):
     return int(results["mean_test_score"].argmin())
 
 
-def test_it_chooses_as_in_grid_search() -> None:
-    """The refitted model is that of its choice, and no best score is claimed."""
+def test_refit_function_chooses_as_in_grid_search():
     theirs = GridSearchCV(*NEAREST, cv=5, refit=worst).fit(X, Y)
     ours = tr.HonestSearchCV(*NEAREST, cv=5, refit=worst, outer=None).fit(X, Y)
     assert ours.best_params_ == theirs.best_params_
@@ -93,30 +71,118 @@ def test_it_chooses_as_in_grid_search() -> None:
     assert ours.curve_.best == ours.best_index_ == theirs.best_index_
     assert not hasattr(ours, "best_score_")
     assert ours.refit_time_ >= 0
+    named = tr.HonestSearchCV(*NEAREST, cv=5, scoring="f1_macro", refit="f1_macro", outer=None)
+    assert named.fit(X, Y).best_estimator_.n_neighbors == named.best_params_["n_neighbors"]
 
 
-def test_the_name_of_the_one_score_is_as_good_as_true() -> None:
-    """GridSearchCV takes it; another name is refused."""
-    ours = tr.HonestSearchCV(*NEAREST, cv=5, scoring="f1_macro", refit="f1_macro", outer=None)
-    assert ours.fit(X, Y).best_estimator_.n_neighbors == ours.best_params_["n_neighbors"]
+PLAIN = {"outer": None}
+REFUSED = [
+    ({"refit": lambda results: None, **PLAIN}, TypeError, "returned is not an integer"),
+    ({"refit": lambda results: 3, **PLAIN}, IndexError, "index out of range.*3 settings"),
+    ({"refit": lambda results: -1, **PLAIN}, IndexError, "best_index_ index out of range"),
+    ({"refit": "auc", **PLAIN}, BadArgument, "refit='auc': use True, False, or a function"),
+    ({"refit": worst}, BadArgument, "use a rule=.*or outer=None"),
+    ({"return_train_score": "yes"}, BadArgument, "return_train_score='yes'"),
+    ({"return_train_score": True, "cv": "exact-oob", **PLAIN}, Refusal, "return_train_score=False"),
+    ({"error_score": "ignore"}, BadArgument, "error_score='ignore': use 'raise', or the score"),
+    ({"error_score": True}, BadArgument, "error_score=True: use"),
+    ({"error_score": 0.0}, BadArgument, "use error_score=numpy.nan.*or outer=None"),
+    ({"error_score": np.nan, "engine": "knn"}, BadArgument, "needs the engine 'generic'"),
+    ({"verbose": "a"}, BadArgument, "verbose='a': use 0, or 1 for the number of fits"),
+    ({"verbose": -1}, BadArgument, "verbose=-1: use 0"),
+    ({"cv": "nested"}, Refusal, "use cv='5-fold' with outer='5-fold'"),
+    ({"cv": "nested", **PLAIN}, Refusal, "use cv='5-fold' with outer='5-fold'"),
+]
 
 
+@pytest.mark.parametrize(("options", "kind", "message"), REFUSED)
+def test_search_options_are_refused_with_remedy(options, kind, message):
+    with pytest.raises(kind, match=message):
+        tr.HonestSearchCV(*NEAREST, **{"cv": 5, **options}).fit(X, Y)
+
+
+def test_search_refuses_missing_y_and_callbacks():
+    search = tr.HonestSearchCV(*NEAREST)
+    with pytest.raises(BadData, match="y is None"):
+        search.fit(np.zeros((4, 2)))
+    with pytest.raises(Refusal, match="takes no callbacks of scikit-learn yet: set them on the"):
+        search.set_callbacks(print)
+    assert search.set_callbacks() is search
+
+
+@pytest.mark.parametrize("name", ["risk_", "optimism_", "outer_", "stability_", "best_estimator_"])
+def test_missing_result_says_how_to_get_it_also_after_refit(name):
+    search = tr.HonestSearchCV(*NEAREST, cv="2-fold", outer="2-fold")
+    with pytest.raises(MissingResult, match=f"no {name} before it is fitted"):
+        getattr(search, name)
+    search.fit(X[::2], Y[::2]).set_params(outer=None, refit=False).fit(X[::2], Y[::2])
+    option = "refit=True" if name == "best_estimator_" else "outer='10-fold'"
+    with pytest.raises(AttributeError, match=f"no {name}: make it with {option}, and fit again"):
+        getattr(search, name)
+    assert not hasattr(search, "predict")
+    with pytest.raises(AttributeError) as caught:
+        search.predict(X)
+    assert "predict is available only after refitting" in str(caught.value.__cause__)
+    assert "use refit=True" in str(caught.value.__cause__)
+
+
+# ---------------- fits that fail
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+@pytest.mark.parametrize("score", [np.nan, 0.0, 0.99])
+def test_error_score_counts_as_in_grid_search(score):
+    theirs = GridSearchCV(*LINES, cv=5, error_score=score, refit=False)
+    ours = tr.HonestSearchCV(*LINES, cv=5, error_score=score, outer=None, refit=False)
+    said = r"5 fits failed out of a total of 15.*5 fits failed with the following error"
+    with pytest.warns(FitFailedWarning):
+        theirs.fit(*FEW)
+    with pytest.warns(FitFailedWarning, match=f"(?s){said}.*C"):
+        ours.fit(*FEW)
+    assert ours.best_index_ == theirs.best_index_
+    assert (ours.best_index_ == 1) == (score == 0.99)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    for name in ("mean_test_score", "std_test_score", "rank_test_score", "split4_test_score"):
+        np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name])
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.FitFailedWarning")
+def test_error_score_nan_leaves_setting_out_of_outer_splits():
+    options = {"cv": 5, "outer": "pairs"}
+    ours = tr.HonestSearchCV(*LINES, error_score=np.nan, **options).fit(*FEW)
+    other = tr.HonestSearchCV(LogisticRegression(), {"C": [1.0, 1e-3]}, **options).fit(*FEW)
+    assert ours.risk_.value == other.risk_.value
+
+
+def test_search_fails_if_all_fits_fail():
+    options = {"cv": 5, "error_score": 0.0, "outer": None}
+    search = tr.HonestSearchCV(LogisticRegression(), {"C": [-1.0, -2.0]}, **options)
+    with pytest.raises(ValueError, match="All the 10 fits failed.*error_score='raise'"):
+        search.fit(*FEW)
+    with pytest.raises(FitFailed, match="C=-1"):
+        search.set_params(error_score="raise").fit(*FEW)
+
+
+# Thirty neighbours are there in nine tenths of forty rows, and not in half of them.
 @pytest.mark.parametrize(
-    ("refit", "kind", "said"),
+    ("k", "message"),
     [
-        (lambda results: None, TypeError, "best_index_ returned is not an integer"),
-        (lambda results: 3, IndexError, "best_index_ index out of range.*3 settings"),
-        (lambda results: -1, IndexError, "best_index_ index out of range"),
-        ("auc", BadArgument, "refit='auc': use True, False, or a function"),
+        (50, "only candidate has a failed fit.*n_neighbors=50"),
+        (30, "chosen candidate has a failed fit in an outer split"),
     ],
 )
-def test_what_chooses_no_setting_is_refused(refit, kind, said) -> None:
-    """Neither a number of a setting nor a word."""
-    with pytest.raises(kind, match=said):
-        tr.HonestSearchCV(*NEAREST, cv=5, refit=refit, outer=None).fit(X, Y)
+def test_search_of_one_failing_setting_is_refused(k, message):
+    engine = tr.engines.Generic(error="warn")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [k]}, engine=engine)
+    with pytest.warns(OurFitFailedWarning), pytest.raises(Refusal, match=message):
+        search.set_params(outer="2-fold").fit(*FEW)
 
 
-def test_outer_splits_cannot_choose_by_it() -> None:
-    """They have no cv_results_; a risk of another choice would be a lie."""
-    with pytest.raises(BadArgument, match="use a rule=.*or outer=None"):
-        tr.HonestSearchCV(*NEAREST, cv=5, refit=worst).fit(X, Y)
+def test_search_that_failed_in_an_outer_split_is_not_fitted():
+    numbers = np.arange(12.0)
+    search = tr.HonestSearchCV(KNeighborsRegressor(), {"n_neighbors": [1, 8]}, cv=5, outer="2-fold")
+    with pytest.raises(FitFailed):
+        search.fit(numbers[:, None], numbers)
+    assert not [name for name in vars(search) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        search.predict(numbers[:, None])

@@ -1,30 +1,43 @@
 """A search in the place of a model and a grid: cloned and fitted in every outer training set."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache, partial
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    StackingClassifier,
+    VotingRegressor,
+)
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  scikit-learn wants it
-from sklearn.linear_model import LogisticRegression
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.linear_model import LogisticRegression, RANSACRegressor, Ridge
 from sklearn.model_selection import (
+    FixedThresholdClassifier,
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
+    KFold,
     RandomizedSearchCV,
+    TunedThresholdClassifierCV,
     cross_val_score,
 )
-from sklearn.neighbors import KernelDensity, KNeighborsClassifier, KNeighborsRegressor
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.support.searches import Climbing, Private
+from tests.support.searches import Climbing, Private, Remembering
 
 import truerisk as tr
-from truerisk.core.errors import MissingResult
+from truerisk.core.errors import BadArgument, MissingResult, Refusal, TrueRiskError
 
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 4, 7, 10, 13]}
@@ -66,8 +79,7 @@ def wrong_of(simple):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_the_risk_is_that_of_clones_fitted_by_hand(name, honest_of, wrong_of):
-    """Row for row; and the search is left as it was."""
+def test_given_search_risk_is_that_of_clones_fitted_by_hand(name, honest_of, wrong_of):
     search, honest = SEARCHES[name], honest_of(name)
     np.testing.assert_array_equal(honest.risk_.losses, wrong_of(name))
     assert honest.risk_.method == f"nested (K-fold (given folds), {type(search).__name__} cloned)"
@@ -77,8 +89,7 @@ def test_the_risk_is_that_of_clones_fitted_by_hand(name, honest_of, wrong_of):
 
 
 @pytest.mark.parametrize("name", [name for name in SEARCHES if name not in ("private", "ours")])
-def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name, honest_of):
-    """Best setting, score and model; its score as the risk that was minimised."""
+def test_given_search_results_are_those_of_a_clone_fitted_on_all_rows(simple, name, honest_of):
     alone, honest = clone(SEARCHES[name]).fit(*simple), honest_of(name)
     assert honest.best_params_ == alone.best_params_
     assert honest.best_score_ == alone.best_score_
@@ -92,8 +103,7 @@ def test_what_it_found_is_what_a_clone_finds_on_all_rows(simple, name, honest_of
         assert honest.best_index_ == alone.best_index_
 
 
-def test_a_score_that_nobody_names_stays_as_it_is(simple, honest_of):
-    """No optimism, since it is not known what a loss of it would be."""
+def test_given_search_of_unknown_score_has_no_optimism(simple, honest_of):
     honest = honest_of("private")
     assert honest.selected_risk_.value == honest.best_score_
     assert honest.selected_risk_.greater_is_better
@@ -102,8 +112,7 @@ def test_a_score_that_nobody_names_stays_as_it_is(simple, honest_of):
     assert honest.score(*simple) == np.mean(honest.predict(simple[0]) == simple[1])
 
 
-def test_pairs_are_ten_outer_folds_and_it_is_said(simple):
-    """The search splits its rows itself, so there are no fits to share."""
+def test_given_search_has_ten_outer_folds_in_place_of_pairs(simple):
     search = tr.HonestSearchCV(SEARCHES["halving"]).fit(*simple)
     named = tr.HonestSearchCV(SEARCHES["halving"], outer="10-fold").fit(*simple)
     assert search.risk_.value == named.risk_.value
@@ -113,28 +122,19 @@ def test_pairs_are_ten_outer_folds_and_it_is_said(simple):
 
 
 @pytest.mark.parametrize("name", ["curve_", "outer_", "stability_"])
-def test_what_only_a_grid_tells_is_not_there(name, honest_of):
-    """The sentence says what to do; before the fit it says that there was none."""
-    search = tr.HonestSearchCV(SEARCHES["halving"])
-    with pytest.raises(MissingResult, match="before it is fitted"):
-        getattr(search, name)
+def test_given_search_lacks_results_of_a_grid(name, honest_of):
     with pytest.raises(MissingResult, match="HalvingGridSearchCV tunes inside .* a grid"):
         getattr(honest_of("halving"), name)
 
 
-def test_without_outer_or_refit_there_is_neither_risk_nor_model(simple):
-    """As where a grid is given; what the search found stays."""
-    search = tr.HonestSearchCV(SEARCHES["halving"], outer=None, refit=False).fit(*simple)
+def test_given_search_without_outer_and_refit_has_neither_risk_nor_model(simple):
+    search = tr.HonestSearchCV(SEARCHES["grid"], outer=None, refit=False).fit(*simple)
     assert search.best_params_
-    with pytest.raises(MissingResult, match="outer=None"):
-        _ = search.risk_
-    with pytest.raises(AttributeError) as caught:
-        search.predict(simple[0])
-    assert "refit=False" in str(caught.value.__cause__)
+    for name in ("risk_", "best_estimator_", "predict"):
+        assert not hasattr(search, name)
 
 
-def test_the_score_of_the_search_is_the_loss(simple):
-    """AUC, R² and the named one of several; another loss may be asked for, without optimism."""
+def test_given_search_scoring_is_the_loss_unless_another_is_given(simple):
     honest = partial(tr.HonestSearchCV, outer="3-fold")
     auc = honest(GridSearchCV(KNN, GRID, cv=3, scoring="roc_auc")).fit(*simple)
     assert auc.risk_.scoring == auc.selected_risk_.scoring == "roc_auc"
@@ -146,28 +146,18 @@ def test_the_score_of_the_search_is_the_loss(simple):
     regression = GridSearchCV(KNeighborsRegressor(), GRID, cv=3)
     found = honest(regression).fit(X, y)
     assert found.risk_.scoring == "r2"
-    assert found.selected_risk_.value == pytest.approx(found.best_score_)
     assert found.optimism_ == pytest.approx(found.best_score_ - found.risk_.value)
     squared = honest(regression, scoring="squared").fit(X, y)
     assert squared.risk_.scoring == "squared"
     assert squared.optimism_ is None
-
-
-def test_further_scores_and_a_scorer_are_told(simple):
-    """`scores` of the same clones, and `scoring` for the honest risk."""
-    search = tr.HonestSearchCV(SEARCHES["halving"], scoring=["zero-one", "auc"], outer=OUTER).fit(
-        *simple
-    )
-    assert 0 < search.scores_["auc"].value < 1
-    assert search.scores_["auc"].method == search.risk_.method
-    brier = tr.HonestSearchCV(SEARCHES["halving"], scoring="neg_brier_score", outer="3-fold")
+    brier = honest(SEARCHES["halving"], scoring=["neg_brier_score", "auc"], outer=OUTER)
     brier.fit(*simple)
-    assert brier.risk_.value < 0
+    assert brier.risk_.value < 0 < brier.scores_["auc"].value < 1
+    assert brier.scores_["auc"].method == brier.risk_.method
     assert brier.optimism_ is None
 
 
-def test_groups_reach_its_own_splits(simple):
-    """Each clone is given the groups of its rows, and the outer folds keep them."""
+def test_given_search_receives_groups_with_and_without_routing(simple):
     X, y = simple
     groups = np.arange(60) // 2 % 12
     search = GridSearchCV(KNN, GRID, cv=GroupKFold(3))
@@ -178,10 +168,15 @@ def test_groups_reach_its_own_splits(simple):
         wrong[test] = model.predict(X[test]) != y[test]
     np.testing.assert_array_equal(honest.risk_.losses, wrong)
     assert honest.best_params_ == clone(search).fit(X, y, groups=groups).best_params_
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(honest).fit(X, y, groups=groups)
+        assert routed.risk_.value == honest.risk_.value
+        # A search whose own splits ask for no groups is given none.
+        plain = tr.HonestSearchCV(SEARCHES["grid"], outer=GroupKFold(4))
+        assert plain.fit(X, y, groups=groups).risk_.n_groups == 12
 
 
-def test_weights_reach_its_fits(simple):
-    """Every fit of the search is weighted, and so is the risk."""
+def test_given_search_weights_fits_and_risk(simple):
     X, y = simple
     weight = np.linspace(0.1, 3, 60)
     search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3)
@@ -208,39 +203,14 @@ class Counting(ClassifierMixin, BaseEstimator):
         return self.best_estimator_.predict(X)
 
 
-def test_a_score_that_counts_rows_is_not_compared_with_a_weighted_risk(simple):
-    """Their difference would be that of two losses, and was called optimism."""
+def test_optimism_is_missing_if_weights_reach_the_risk_alone(simple):
     weight = np.linspace(0.1, 3, 60)
-    search = Counting(LogisticRegression())
-    assert tr.HonestSearchCV(search, outer=OUTER).fit(*simple).optimism_ is not None
-    honest = tr.HonestSearchCV(search, outer=OUTER).fit(*simple, sample_weight=weight)
-    assert honest.optimism_ is None
+    search = tr.HonestSearchCV(Counting(LogisticRegression()), outer=OUTER)
+    assert search.fit(*simple).optimism_ is not None
+    assert search.fit(*simple, sample_weight=weight).optimism_ is None
     inside = tr.HonestSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, outer=None)
     ours = tr.HonestSearchCV(inside, outer=OUTER).fit(*simple, sample_weight=weight)
     assert ours.optimism_ == ours.risk_.value - ours.selected_risk_.value
-
-
-def test_metadata_are_routed_to_it(simple):
-    """With routing on, a group splitter of the search asks for its groups itself."""
-    import sklearn
-
-    X, y = simple
-    groups = np.arange(60) // 2 % 12
-    search = GridSearchCV(KNN, GRID, cv=GroupKFold(3))
-    plain = tr.HonestSearchCV(search, outer=GroupKFold(4)).fit(X, y, groups=groups)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = tr.HonestSearchCV(search, outer=GroupKFold(4)).fit(X, y, groups=groups)
-    assert routed.risk_.value == plain.risk_.value
-
-
-def test_groups_of_the_outer_splits_alone_are_not_handed_on(simple):
-    """With routing on, a search whose splits ask for no groups is given none."""
-    import sklearn
-
-    groups = np.arange(60) // 2 % 12
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = tr.HonestSearchCV(SEARCHES["grid"], outer=GroupKFold(4))
-        assert search.fit(*simple, groups=groups).risk_.n_groups == 12
 
 
 class Opposite(GridSearchCV):
@@ -250,15 +220,13 @@ class Opposite(GridSearchCV):
         return 1 - super().predict(X)
 
 
-def test_it_answers_as_the_search_that_was_tested(simple):
-    """And not as `best_estimator_`, which was not."""
+def test_predict_is_that_of_given_search_and_not_of_its_best_estimator(simple):
     search = tr.HonestSearchCV(Opposite(KNN, GRID, cv=3), outer=OUTER).fit(*simple)
     assert search.risk_.value > 0.5
     assert (search.predict(simple[0]) == 1 - search.best_estimator_.predict(simple[0])).all()
 
 
-def test_a_search_without_a_seed_is_repeated_by_ours(simple):
-    """`random_state` seeds what the search leaves at None, in every fit."""
+def test_random_state_seeds_given_search_without_seed(simple):
     search = RandomizedSearchCV(KNN, GRID, n_iter=3, cv=3)
     ours = tr.HonestSearchCV(search, outer="3-fold", random_state=4)
     one, again = (clone(ours).fit(*simple) for _ in range(2))
@@ -266,14 +234,7 @@ def test_a_search_without_a_seed_is_repeated_by_ours(simple):
     assert one.cv_results_["params"] == again.cv_results_["params"]
 
 
-def test_workers_search_alike(simple, honest_of):
-    """Two processes give the number of one."""
-    search = tr.HonestSearchCV(SEARCHES["halving"], outer=OUTER, n_jobs=2).fit(*simple)
-    assert search.risk_.value == honest_of("halving").risk_.value
-
-
-def test_no_search_is_tuned_from_outside(simple):
-    """A model as it stands, and a pipeline that ends in a search, have one setting."""
+def test_model_and_pipeline_with_search_have_one_setting(simple):
     for model in (KNN, make_pipeline(StandardScaler(), SEARCHES["grid"])):
         found = tr.HonestSearchCV(model, cv="3-fold", outer=OUTER).fit(*simple)
         assert found.best_params_ == {}
@@ -281,31 +242,7 @@ def test_no_search_is_tuned_from_outside(simple):
         np.testing.assert_array_equal(found.risk_.losses, by_hand(model, *simple))
 
 
-def test_a_density_is_searched_by_its_own_score(simple):
-    """What makes no predictions is rated by its own score."""
-    search = GridSearchCV(KernelDensity(), {"bandwidth": [0.1, 1.0]}, cv=3)
-    honest = tr.HonestSearchCV(search, outer="3-fold").fit(simple[0])
-    assert honest.risk_.value == pytest.approx(
-        np.mean([clone(search).fit(a).score(b) for a, b in _thirds(honest, simple[0])])
-    )
-
-
-def _thirds(honest, X):
-    from truerisk.contracts import Streams
-    from truerisk.data.data import Data
-    from truerisk.methods.kfold import KFold
-
-    data = Data.check(X, None, task="other")
-    plan = KFold(3).plan(data, Streams(honest.risk_.seed))
-    for question in range(3):
-        train = plan.train_rows(int(plan.fit[question]))[0]
-        yield X[train], X[plan.test_rows(question)[0]]
-
-
-def test_it_can_be_cloned_pickled_and_cross_validated(simple, honest_of):
-    """A meta-estimator like any other; a second fit forgets the first."""
-    from sklearn.model_selection import cross_val_score
-
+def test_given_search_can_be_cloned_pickled_and_cross_validated(simple, honest_of):
     search = tr.HonestSearchCV(SEARCHES["halving"], outer=None)
     assert cross_val_score(search, *simple, cv=3).shape == (3,)
     found = pickle.loads(pickle.dumps(clone(search).set_params(outer=OUTER).fit(*simple)))
@@ -314,8 +251,7 @@ def test_it_can_be_cloned_pickled_and_cross_validated(simple, honest_of):
     assert not hasattr(found, "search_")
 
 
-def test_the_other_verbs_know_it(simple):
-    """The audit and the assessment speak of the search that was given."""
+def test_audit_and_assess_accept_honest_search_of_given_search(simple):
     search = tr.HonestSearchCV(SEARCHES["grid"], outer=None).fit(*simple)
     alone = clone(SEARCHES["grid"]).fit(*simple)
     assert str(tr.audit(search, *simple, level="bbc")) == str(tr.audit(alone, *simple, level="bbc"))
@@ -324,8 +260,7 @@ def test_the_other_verbs_know_it(simple):
 
 
 @pytest.mark.parametrize("name", ["halving", "random", "climbing"])
-def test_an_assessment_and_an_estimate_label_it_right(simple, name, wrong_of):
-    """The risk of the whole search, and its own best score beside it."""
+def test_assess_shows_risk_and_best_score_of_given_search(simple, name, wrong_of):
     search = SEARCHES[name]
     found = tr.assess({name: search}, *simple, cv=["3-fold"], outer=OUTER)
     one = found.learners[name]
@@ -334,3 +269,145 @@ def test_an_assessment_and_an_estimate_label_it_right(simple, name, wrong_of):
     assert f"selected is {type(search).__name__}: best_score_" in str(found)
     assert f"selected is {type(search).__name__}: best_score_" in found.to_html()
     assert one.selected.value == pytest.approx(1 - clone(search).fit(*simple).best_score_)
+
+
+RULE, LINE = LogisticRegression(), Ridge()
+SEARCH = GridSearchCV(RULE, {"C": [0.1, 1.0]}, cv=2)
+MODELS = [
+    CalibratedClassifierCV(RULE, cv=2),
+    CalibratedClassifierCV(SEARCH, cv=2),
+    BaggingClassifier(RULE, 2, random_state=0),
+    BaggingRegressor(LINE, 2, random_state=0),
+    AdaBoostClassifier(RULE, n_estimators=2, random_state=0),
+    OneVsRestClassifier(RULE),
+    OneVsOneClassifier(RULE),
+    OutputCodeClassifier(RULE, random_state=0),
+    StackingClassifier([("rule", RULE)], cv=2),
+    VotingRegressor([("line", LINE)]),
+    TransformedTargetRegressor(LINE, func=np.sinh, inverse_func=np.arcsinh),
+    RANSACRegressor(LINE, min_samples=0.5, max_trials=5, random_state=0),
+    RFE(RULE, n_features_to_select=1),
+    RFE(LINE, n_features_to_select=1),
+    RFECV(RULE, cv=2),
+    TunedThresholdClassifierCV(RULE, cv=2, thresholds=5),
+    FixedThresholdClassifier(RULE),
+    make_pipeline(SelectFromModel(RULE), RULE),
+    make_pipeline(SEARCH),
+]
+GROUPS = np.arange(60) // 3
+THIRDS = tr.methods.KFold(folds=GROUPS % 3)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """60 rows of three features, with numbers to predict."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    return X, X[:, 0] + rng.standard_normal(60)
+
+
+@pytest.mark.parametrize("number", range(len(MODELS)))
+def test_model_that_holds_another_has_the_risk_of_a_grid_of_one(rows, number):
+    # Every second model has groups; every fourth is compared with an empty grid and assessed.
+    model, groups = MODELS[number], (None, GROUPS)[number % 2]
+    X, y = rows[0], rows[1] > 0 if is_classifier(model) else rows[1]
+    asked = {"outer": THIRDS, "cv": "3-fold", "refit": False}
+    found = tr.HonestSearchCV(model, **asked).fit(X, y, groups=groups)
+    assert not hasattr(found, "search_")
+    if number % 4 < 1:
+        of_one = tr.HonestSearchCV(model, {}, **asked).fit(X, y, groups=groups)
+        assert found.risk_.value == of_one.risk_.value
+        assessed = tr.assess({"it": model}, X, y, cv=["3-fold"], outer=THIRDS, groups=groups)
+        assert assessed.learners["it"].risk.value == found.risk_.value
+    assert found.risk_.value == tr.estimate_risk(model, X, y, cv=THIRDS, groups=groups).value
+
+
+def test_tuned_threshold_selected_risk_is_its_own_best_score(rows):
+    X, y = rows[0], rows[1] > 0
+    model = TunedThresholdClassifierCV(RULE, cv=2, thresholds=5)
+    selected = tr.assess({"it": model}, X, y, cv=["3-fold"], outer="3-fold").learners["it"].selected
+    assert selected.value == pytest.approx(model.fit(X, y).best_score_)
+    assert selected.scoring == "balanced_accuracy"
+
+
+class Never(GridSearchCV):
+    """A search that says so where it is fitted."""
+
+    def fit(self, X, y=None, **params):
+        raise AssertionError("it was fitted")
+
+
+COMPARING = [
+    {"cv": "5-fold"},
+    {"cv": tr.methods.KFold(5)},
+    {"cv": 5},
+    {"rule": "1-se"},
+    {"time_limit": 9},
+    {"store": "search.db"},
+    {"error_score": np.nan},
+    {"return_train_score": True},
+    {"verbose": 1},
+    {"refit": lambda results: 0},
+]
+
+
+@pytest.mark.parametrize("option", COMPARING)
+@pytest.mark.parametrize("search", [Never(KNN, GRID), Climbing(KNN)])
+def test_options_that_compare_settings_are_refused_with_given_search(simple, search, option):
+    (name,) = option
+    with pytest.raises(BadArgument, match=f"{name}=.* {type(search).__name__}"):
+        tr.HonestSearchCV(search, outer=None, **option).fit(*simple)
+
+
+WRONG = [
+    {"outer": "apparent"},
+    {"outer": "10-flod"},
+    {"interval": "wal"},
+    {"scoring": "zero-on"},
+    {"scoring": ["accuracy", "au"]},
+    {"random_state": -1},
+    {"n_jobs": "tomorrow"},
+]
+
+
+@pytest.mark.parametrize("option", WRONG, ids=str)
+def test_wrong_options_are_refused_before_given_search_is_fitted(simple, option):
+    with pytest.raises(TrueRiskError):
+        tr.HonestSearchCV(Never(KNN, GRID), **option).fit(*simple)
+
+
+def with_study():
+    """A search that would go on with what an earlier fit learned."""
+    search = Never(KNN, GRID)
+    search.study = object()
+    return search
+
+
+THIRD = KFold(3).split(np.zeros((60, 1)))
+REFUSED = [
+    (Never(KNN, GRID), {"verbose": 1}, {}, "tries its own: set it in Never, or give a model and a"),
+    (Never(KNN, GRID), {"store": "a.db"}, {}, "tries its own: give a model and a grid"),
+    (with_study(), {}, {}, "was given a study.*study=None"),
+    (Never(KNN, GRID, cv=THIRD), {}, {}, "cv of Never is <generator.*uses up"),
+    (Never(KNN, GRID, cv=[([0], [1])]), {}, {}, "cv of Never lists splits"),
+    (GridSearchCV(KNN, GRID, cv=Remembering()), {}, {}, "GridSearchCV changed while a clone"),
+    (Private(KNN), {}, {"groups": np.arange(60) // 2}, r"Private\.fit takes no groups"),
+    (GridSearchCV(KNN, GRID, cv=3, refit=False), {}, {}, "refit=False.*nothing to test"),
+    (
+        GridSearchCV(KNN, GRID, cv=3, scoring=["f1", "roc_auc"], refit=lambda results: 0),
+        {},
+        {},
+        "no single score is claimed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("search", "options", "params", "message"), REFUSED)
+def test_given_search_is_refused_with_reason(simple, search, options, params, message):
+    with pytest.raises((Refusal, BadArgument), match=message):
+        tr.HonestSearchCV(search, **options).fit(*simple, **params)
+
+
+def test_given_search_with_own_function_as_scoring_is_allowed(simple):
+    search = GridSearchCV(KNN, GRID, cv=3, scoring=lambda model, X, y: model.score(X, y))
+    assert tr.HonestSearchCV(search, outer="3-fold").fit(*simple).risk_.value > 0

@@ -1,7 +1,5 @@
 """The selected risk of a search is what the search itself minimised."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -38,8 +36,7 @@ QUICK = {"cv": ["3-fold"], "outer": "4-fold"}
     ],
     ids=["grid", "random", "pipeline", "ours", "brier"],
 )
-def test_it_is_the_best_score_or_the_risk_that_it_is_of(search):
-    """Of the fit on all rows; optimism is the honest risk minus it where both are of one loss."""
+def test_selected_risk_is_best_score_of_search_as_a_risk(search):
     one = tr.assess({"search": search}, X, Y, **QUICK).learners["search"]
     model = search.fit(X, Y)
     score = (model[-1] if hasattr(model, "steps") else model).best_score_
@@ -50,8 +47,7 @@ def test_it_is_the_best_score_or_the_risk_that_it_is_of(search):
     assert one.selected.interval is None
 
 
-def test_regressions_that_tune_along_a_path_have_theirs():
-    """The mean squared error of the chosen penalty; R² of ridge is of another loss."""
+def test_selected_risk_of_path_regression_is_its_best_score():
     models = {"lasso": LassoCV(cv=3), "ridge": RidgeCV([0.1, 1.0], cv=3)}
     found = tr.assess(models, X, NUMBERS, **QUICK)
     lasso = LassoCV(cv=3).fit(X, NUMBERS)
@@ -61,8 +57,7 @@ def test_regressions_that_tune_along_a_path_have_theirs():
     assert found.learners["ridge"].optimism is None
 
 
-def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
-    """In the table, the frame, the conclusion, the JSON, the page and the picture."""
+def test_selected_risk_is_missing_with_reason_if_nothing_is_claimed():
     model = CalibratedClassifierCV(DecisionTreeClassifier(max_depth=1, random_state=0), cv=3)
     found = tr.assess({"inside": model}, X, Y, **QUICK)
     one = found.learners["inside"]
@@ -77,12 +72,9 @@ def test_where_there_is_no_claim_nothing_is_shown_and_a_sentence_says_why():
     assert tr.Assessment.from_dict(content).learners["inside"].no_selected == one.no_selected
     assert "risk that tuned it" not in found.to_html()
     assert one.no_selected in found.to_html()
-    found.plot_ladder()
-    assert found._repr_html_()
 
 
-def test_a_search_that_cannot_be_fitted_claims_nothing():
-    """A reason, no exception: whether it can be in the folds is said there."""
+def test_claimed_by_gives_reason_if_search_cannot_be_fitted():
     search = GridSearchCV(KNN, {"n_neighbors": [1, 39]}, cv=2, error_score="raise")
     like = tr.estimate_risk(GaussianNB(), X, Y, cv="holdout")
     why = claimed_by(pose(Family.of(search), X, Y), like)
@@ -90,7 +82,6 @@ def test_a_search_that_cannot_be_fitted_claims_nothing():
 
 
 @pytest.mark.parametrize("model", [KNN, GaussianNB(), make_pipeline(StandardScaler(), KNN)])
-def test_other_learners_are_tuned_from_outside(model):
-    """They have no splits of their own; a search with a grid of its own is tuned from outside."""
+def test_tunes_inside_is_false_without_splits_of_its_own(model):
     assert not tunes_inside(Family.of(model))
     assert not tunes_inside(Family.of(GridSearchCV(KNN, GRID), {"cv": [2, 3]}))

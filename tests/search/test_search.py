@@ -3,11 +3,10 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -22,10 +21,21 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.data import normal_rows
+from tests.support.estimator_checks import estimator_checks
 
 import truerisk as tr
 from truerisk import HonestSearchCV
 
+CHECKED = [
+    HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv="2-fold", outer="2-fold"),
+    HonestSearchCV(
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        {"logisticregression__C": [0.1, 1.0]},
+        cv="2-fold",
+        outer="2-fold",
+    ),
+]
 K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
 
@@ -47,22 +57,25 @@ PARITY = [
 
 
 @pytest.mark.parametrize(("model", "grid", "cv", "loss", "scoring"), PARITY)
-def test_it_finds_what_grid_search_finds_on_the_same_splits(model, grid, cv, loss, scoring):
-    """best_params_, best_score_ and every array of cv_results_ are GridSearchCV's, to 1e-12."""
-    X, y = load_wine(return_X_y=True)
-    theirs = GridSearchCV(model, grid, cv=cv, scoring=scoring).fit(X, y)
-    ours = HonestSearchCV(model, grid, cv=cv, scoring=loss, outer=None).fit(X, y)
+def test_search_results_are_those_of_grid_search(wine, model, grid, cv, loss, scoring):
+    theirs = GridSearchCV(model, grid, cv=cv, scoring=scoring).fit(*wine)
+    ours = HonestSearchCV(model, grid, cv=cv, scoring=loss, outer=None).fit(*wine)
     same_search(ours, theirs)
 
 
-def test_a_regressor_finds_what_grid_search_finds():
-    """Squared loss is neg_mean_squared_error, and `scoring="r2"` is R², the mean over folds."""
-    X, y = load_diabetes(return_X_y=True)
-    grid = {"alpha": np.logspace(-3, 2, 6)}
-    for ours, scoring in ((None, "neg_mean_squared_error"), ("r2", "r2"), ("r2", None)):
-        theirs = GridSearchCV(Ridge(), grid, cv=KFold(6), scoring=scoring).fit(X, y)
-        search = HonestSearchCV(Ridge(), grid, cv=KFold(6), scoring=ours, outer=None)
-        same_search(search.fit(X, y), theirs)
+@pytest.mark.parametrize(
+    ("ours", "scoring"),
+    [
+        (None, "neg_mean_squared_error"),
+        ("r2", None),
+        *((word, word) for word in ("r2", "neg_mean_absolute_error", "neg_max_error")),
+    ],
+)
+def test_search_of_regressor_finds_what_grid_search_finds(ours, scoring):
+    table, grid = load_diabetes(return_X_y=True), {"alpha": np.logspace(-3, 2, 6)}
+    theirs = GridSearchCV(Ridge(), grid, cv=KFold(6), scoring=scoring).fit(*table)
+    search = HonestSearchCV(Ridge(), grid, cv=KFold(6), scoring=ours, outer=None)
+    same_search(search.fit(*table), theirs)
 
 
 def same_search(ours, theirs):
@@ -79,12 +92,10 @@ def same_search(ours, theirs):
         elif name.startswith("param_"):
             assert mine.tolist() == column.tolist()
             assert mine.mask.tolist() == np.ma.getmaskarray(column).tolist()
-    pd.DataFrame(ours.cv_results_)
 
 
-def test_the_risk_is_that_of_the_search_run_inside_every_outer_fold():
-    """risk_ is the error of GridSearchCV fitted on each outer training set, done by hand."""
-    X, y = load_wine(return_X_y=True)
+def test_search_risk_is_that_of_grid_search_run_inside_every_outer_fold(wine):
+    X, y = wine
     outer, inner = StratifiedKFold(4), StratifiedKFold(3)
     ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=inner, outer=outer).fit(X, y)
     wrong = np.zeros(len(y))
@@ -98,52 +109,37 @@ def test_the_risk_is_that_of_the_search_run_inside_every_outer_fold():
     assert ours.risk_.value == pytest.approx(wrong.mean(), abs=1e-15)
     np.testing.assert_array_equal(ours.risk_.losses, wrong)
     assert ours.risk_.std_error == pytest.approx(wrong.std(ddof=1) / np.sqrt(len(y)))
+    theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=inner)
+    assert tr.estimate_risk(theirs, X, y, cv=outer).value == ours.risk_.value
+    assert ours.selected_risk_.value == pytest.approx(1 - ours.best_score_)
+    assert ours.optimism_ == ours.risk_.value - ours.selected_risk_.value
+    same = [fold.best_index == ours.best_index_ for fold in ours.outer_]
+    assert ours.stability_.agreement == np.mean(same) == float(ours.stability_)
+    assert sum(ours.stability_.frequencies.values()) == 4
+    assert "of the outer splits" in str(ours.stability_)
 
 
-def test_optimism_is_honest_minus_selected():
-    """optimism_, selected_risk_ and stability_ say what the flattering number hides."""
-    X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="5-fold", outer="5-fold").fit(X, y)
-    assert search.selected_risk_.value == pytest.approx(1 - search.best_score_)
-    assert search.optimism_ == search.risk_.value - search.selected_risk_.value
-    same = [fold.best_index == search.best_index_ for fold in search.outer_]
-    assert search.stability_.agreement == np.mean(same) == float(search.stability_)
-    assert sum(search.stability_.frequencies.values()) == 5
-    assert "of the outer splits" in str(search.stability_)
-
-
-def test_one_setting_has_no_optimism():
-    """Nothing was selected: what lies between the two risks is the noise of the folds."""
-    search = HonestSearchCV(KNeighborsClassifier(), {}, cv="5-fold", outer="7-fold")
-    search.fit(*load_wine(return_X_y=True))
+def test_search_of_one_setting_has_no_optimism(wine):
+    search = HonestSearchCV(KNeighborsClassifier(), {}, cv="5-fold", outer="7-fold").fit(*wine)
     assert search.selected_risk_.value != search.risk_.value
     assert search.optimism_ is None
     assert search.risk_.notes == ()
 
 
-def test_the_search_flatters_on_noise_and_the_risk_does_not():
-    """On labels without signal the selected risk is below a half, the honest one is not."""
+def test_search_on_noise_has_selected_risk_below_half_and_honest_risk_at_half():
+    words = {"cv": "5-fold", "outer": "5-fold", "refit": False}
     honest, selected = [], []
     for seed in range(16):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(40, 5)), np.arange(40) % 2
+        X, y = np.random.default_rng(seed).normal(size=(40, 5)), np.arange(40) % 2
         grid = {"n_neighbors": range(1, 16, 2)}
-        search = HonestSearchCV(
-            KNeighborsClassifier(),
-            grid,
-            cv="5-fold",
-            outer="5-fold",
-            random_state=seed,
-            refit=False,
-        ).fit(X, y)
+        search = HonestSearchCV(KNeighborsClassifier(), grid, random_state=seed, **words).fit(X, y)
         honest.append(search.risk_.value)
         selected.append(search.selected_risk_.value)
     assert np.mean(selected) < 0.46
     assert np.mean(honest) > 0.48
 
 
-def test_the_estimator_checks_of_use_hold():
-    """It clones, pickles, nests in pipelines and cross_validate, and answers like its model."""
+def test_search_clones_pickles_nests_and_predicts_as_its_best_model():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[::4], y[::4]
     search = HonestSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv="3-fold", outer="3-fold")
@@ -161,90 +157,32 @@ def test_the_estimator_checks_of_use_hold():
     assert (scores > 0.9).all()
 
 
-def test_numbers_of_outer_and_inner_folds_mean_the_same() -> None:
-    """Those of scikit-learn, by their number as by its splitter."""
-    X, y = load_wine(return_X_y=True)
-    numbers, splitters = (
-        HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=folds, outer=folds).fit(X, y)
-        for folds in (4, StratifiedKFold(4))
-    )
-    assert numbers.risk_.value == splitters.risk_.value
-    assert numbers.cv_results_["mean_test_score"].tolist() == (
-        splitters.cv_results_["mean_test_score"].tolist()
-    )
-
-
-def test_a_search_within_a_search_is_nested_by_estimate_risk():
-    """estimate_risk of a search estimates the risk of the whole procedure."""
-    X, y = load_wine(return_X_y=True)
-    folds = StratifiedKFold(4)
-    theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=StratifiedKFold(3))
-    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=StratifiedKFold(3), outer=folds).fit(
-        X, y
-    )
-    assert tr.estimate_risk(theirs, X, y, cv=folds).value == ours.risk_.value
-
-
-def test_the_same_seed_gives_the_same_search_on_any_executor():
-    """A forest without a seed of its own gives the same numbers alone and on two workers."""
-    X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(
-        RandomForestClassifier(n_estimators=5), {"max_depth": [1, 3]}, cv="3-fold", outer="3-fold"
-    )
-    alone = clone(search).fit(X, y)
-    shared = clone(search).set_params(n_jobs=2).fit(X, y)
-    other = clone(search).set_params(random_state=1).fit(X, y)
-    np.testing.assert_array_equal(alone.curve_.values, shared.curve_.values)
-    np.testing.assert_array_equal(alone.risk_.losses, shared.risk_.losses)
-    np.testing.assert_array_equal(alone.predict_proba(X), shared.predict_proba(X))
-    assert not np.array_equal(alone.risk_.losses, other.risk_.losses)
-
-
-def test_given_splits_are_cut_to_the_outer_training_rows():
-    """A list of splits tunes inside the outer folds as well, without their test rows."""
-    X, y = load_wine(return_X_y=True)
+def test_listed_splits_are_cut_to_the_outer_training_rows(wine):
+    X, y = wine
     splits = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
     outer = StratifiedKFold(3)
     ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv=splits, outer=outer).fit(X, y)
     for fold, (train, _) in zip(ours.outer_, outer.split(X, y), strict=True):
         place = np.full(len(y), -1)
         place[train] = np.arange(len(train))
-        inner = [
-            (place[np.intersect1d(a, train)], place[np.intersect1d(b, train)]) for a, b in splits
-        ]
+        inner = [[place[np.intersect1d(rows, train)] for rows in split] for split in splits]
         theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=inner).fit(X[train], y[train])
         assert fold.inner_risk == pytest.approx(1 - theirs.best_score_)
 
 
-def test_the_score_follows_the_loss():
-    """score() is the model's own without a loss, else the loss as a score."""
-    X, y = load_wine(return_X_y=True)
-    binary = (y == 1).astype(int)
-    grid = {"n_neighbors": [5]}
-    plain = HonestSearchCV(KNeighborsClassifier(), grid, outer=None).fit(X, binary)
-    assert plain.score(X, binary) == plain.best_estimator_.score(X, binary)
+def test_search_score_is_that_of_its_loss_or_of_its_model(wine):
+    X, y = wine[0], (wine[1] == 1).astype(int)
+    search = HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [5]}, outer=None)
+    plain = clone(search).fit(X, y)
+    assert plain.score(X, y) == plain.best_estimator_.score(X, y)
     for loss, scoring in (("auc", "roc_auc"), ("log", "neg_log_loss"), ("f1", "f1")):
-        search = HonestSearchCV(KNeighborsClassifier(), grid, scoring=loss, outer=None).fit(
-            X, binary
-        )
-        theirs = sklearn.metrics.get_scorer(scoring)(search.best_estimator_, X, binary)
-        assert search.score(X, binary) == pytest.approx(theirs)
-
-
-def test_the_one_se_rule_tunes_and_is_tested():
-    """rule="1-se" chooses inside and outside; the honest risk needs no rule of its own."""
-    X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(
-        KNeighborsClassifier(), K_GRID, cv="5-fold", outer="3-fold", rule="1-se"
-    ).fit(X, y)
-    curve = tr.risk_curve(KNeighborsClassifier(), K_GRID, X, y, cv="5-fold", rule="1-se")
-    assert search.best_params_ == curve.best_params
-    assert search.risk_.value == pytest.approx(np.mean(search.risk_.losses))
+        found = clone(search).set_params(scoring=loss).fit(X, y)
+        theirs = sklearn.metrics.get_scorer(scoring)(found.best_estimator_, X, y)
+        assert found.score(X, y) == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_the_unit_of_the_target_does_not_choose(unit):
-    """Risks of 1e-18 are no ties: the choice, the ranks and the interval are those of any unit."""
+def test_search_choice_does_not_depend_on_unit_of_target(unit):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     y = X[:, 0] + rng.normal(size=80)
@@ -259,8 +197,7 @@ def test_the_unit_of_the_target_does_not_choose(unit):
     assert other.risk_.interval.high == pytest.approx(unit**2 * usual.risk_.interval.high)
 
 
-def test_the_selected_risk_says_that_its_choice_is_not_counted():
-    """Where there was one, and where the interval does not count it."""
+def test_selected_risk_says_that_its_choice_is_not_counted():
     X, y = tr.datasets.make_simple(50, random_state=1)
     words = {"outer": None, "random_state": 0}
     grid = {"n_neighbors": [1, 3, 5]}
@@ -270,3 +207,62 @@ def test_the_selected_risk_says_that_its_choice_is_not_counted():
     assert "not counted" not in str(counted.selected_risk_)
     alone = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]}, **words).fit(X, y)
     assert "not counted" not in str(alone.selected_risk_)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(*CHECKED)))
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore:A column-vector y:sklearn.exceptions.DataConversionWarning")
+@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+def test_search_passes_estimator_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_search_draws_by_its_seed_on_any_number_of_workers(wine):
+    search = HonestSearchCV(
+        RandomForestClassifier(n_estimators=5), {"max_depth": [1, 3]}, cv="3-fold", outer="3-fold"
+    )
+    alone, shared, other = (
+        clone(search).set_params(**words).fit(*wine)
+        for words in ({}, {"n_jobs": 2}, {"random_state": 1})
+    )
+    np.testing.assert_array_equal(alone.curve_.values, shared.curve_.values)
+    np.testing.assert_array_equal(alone.risk_.losses, shared.risk_.losses)
+    np.testing.assert_array_equal(alone.predict_proba(wine[0]), shared.predict_proba(wine[0]))
+    assert not np.array_equal(alone.risk_.losses, other.risk_.losses)
+
+
+def test_search_rule_chooses_as_in_risk_curve(wine):
+    words = {"cv": "5-fold", "rule": "1-se"}
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, outer="3-fold", **words).fit(*wine)
+    curve = tr.risk_curve(KNeighborsClassifier(), K_GRID, *wine, **words)
+    assert search.best_params_ == curve.best_params
+    assert search.risk_.value == pytest.approx(np.mean(search.risk_.losses))
+
+
+X, Y, _ = normal_rows(80, 3, seed=4)
+CLASSES = (LogisticRegression(), {"C": [0.01, 0.1, 1.0]})
+SCORES = ["accuracy", "roc_auc", "neg_log_loss", "neg_brier_score", "f1", None]
+
+
+@pytest.mark.parametrize("cv", [5, StratifiedKFold(4), KFold(3, shuffle=True, random_state=1)])
+@pytest.mark.parametrize("scoring", SCORES)
+def test_search_scores_of_classifiers_are_those_of_grid_search(scoring, cv):
+    theirs = GridSearchCV(*CLASSES, cv=cv, scoring=scoring).fit(X, Y)
+    ours = tr.HonestSearchCV(*CLASSES, cv=cv, scoring=scoring).fit(X, Y)
+    for name in theirs.cv_results_:
+        if name.startswith(("split", "mean_test")):
+            assert ours.cv_results_[name] == pytest.approx(theirs.cv_results_[name], abs=1e-12)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
+    assert ours.score(X[:30], Y[:30]) == pytest.approx(theirs.score(X[:30], Y[:30]))
+    assert ours.risk_.method.startswith("pairs (")
+
+
+def test_search_takes_listed_splits_and_number_of_jobs():
+    splits = list(StratifiedKFold(3).split(X, Y))
+    one = tr.HonestSearchCV(*CLASSES, cv=splits).fit(X, Y)
+    two = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=2).fit(X, Y)
+    assert np.array_equal(one.risk_.losses, two.risk_.losses)
+    assert one.risk_.method == "pairs (3 given splits)"
+    all_cores = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=np.int64(-1), outer=None).fit(X, Y)
+    assert all_cores.best_score_ == one.best_score_

@@ -1,7 +1,5 @@
 """`store`: a search that was cut off goes on, with the numbers of one that was not."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import warnings
@@ -51,8 +49,7 @@ def told(search):
 @pytest.mark.parametrize("options", [{}, {"scoring": ["zero-one", "log"]}, {"outer": "3-fold"},
                                      {"return_train_score": True}, {"outer": None}],
                          ids=["pairs", "scores", "outer", "training rows", "plain"])  # fmt: skip
-def test_a_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, options):
-    """The model on all rows is made again: a store keeps answers, and no models."""
+def test_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, options):
     path = tmp_path / "search.db"
     plain = searched(**options)
     first = searched(path, **options)
@@ -71,13 +68,14 @@ def test_a_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, o
 SLOW = """
 import sys
 from tests.search.test_stored_search import searched
+from truerisk.study import keeping
+keeping.COMMIT_PAUSE = 0  # on a busy machine all fits would end between two commits
 searched(sys.argv[1], n_jobs=eval(sys.argv[2]))
 """
 
 
 @pytest.mark.parametrize("executor", [None, 2])
-def test_a_killed_search_goes_on(tmp_path, executor):
-    """After SIGKILL what was stored is not fitted again; the numbers are the undisturbed ones."""
+def test_store_of_killed_search_spares_what_was_fitted(tmp_path, executor):
     path = tmp_path / "search.db"
     kept = killed_at(5, SLOW, path, executor, nap=0.15)
     assert 5 <= kept < N_FITS
@@ -86,15 +84,6 @@ def test_a_killed_search_goes_on(tmp_path, executor):
     assert found.kept_ == Fits(kept, N_FITS - kept)
     assert Napping.fits == N_FITS - kept + 1
     assert told(found) == told(searched())
-
-
-def test_an_interrupted_search_keeps_what_ended(tmp_path):
-    """Ctrl-C loses no fit."""
-    path = tmp_path / "search.db"
-
-    with listen(interrupted_at(7)), pytest.raises(KeyboardInterrupt):
-        searched(path)
-    assert searched(path).kept_ == Fits(7, N_FITS - 7)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +97,7 @@ def test_an_interrupted_search_keeps_what_ended(tmp_path):
     ],
     ids=["data", "model", "grid", "seed", "response"],
 )
-def test_another_search_begins_anew_and_is_told_so(tmp_path, change):
-    """What a fit depends on is its key: nothing of another search is used."""
+def test_store_is_not_used_by_another_search_which_is_warned(tmp_path, change):
     path = tmp_path / "search.db"
     searched(path)
     with pytest.warns(TrueRiskWarning, match="search.db holds fits, and none of this search"):
@@ -121,79 +109,78 @@ def test_another_search_begins_anew_and_is_told_so(tmp_path, change):
         assert searched(path).kept_ == Fits(N_FITS, 0)
 
 
-def test_a_longer_grid_finds_the_shorter_one(tmp_path):
-    """Settings are kept one by one."""
-    path = tmp_path / "search.db"
-    searched(path, grid={"var_smoothing": [0.5]})
-    longer = searched(path, grid={"var_smoothing": [0.01, 0.5]})
+def test_store_of_version_1_is_refused(tmp_path):
+    searching, assessing = tmp_path / "search.db", tmp_path / "assess.db"
+    calls = {
+        searching: lambda: searched(searching),
+        assessing: lambda: assessed(assessing, {"bayes": GaussianNB()}),
+    }
+    for path, call in calls.items():
+        call()
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA user_version = 1")
+        connection.close()
+        with pytest.raises(BadStore, match=f"{path.name} was written by truerisk 0.1 .*anew"):
+            call()
+
+
+def test_store_keeps_what_ended_before_ctrl_c_and_each_setting_by_itself(tmp_path):
+    path, other, short = tmp_path / "a.db", tmp_path / "b.db", {"var_smoothing": [0.5]}
+    with listen(interrupted_at(7)), pytest.raises(KeyboardInterrupt):
+        searched(path)
+    assert searched(path).kept_ == Fits(7, N_FITS - 7)
+    searched(other, grid=short)
+    longer = searched(other, grid={"var_smoothing": [0.01, 0.5]})
     assert longer.kept_ == Fits(15, 15)
     assert told(longer) == told(searched(grid={"var_smoothing": [0.01, 0.5]}))
+    with pytest.raises(MissingResult, match="store=None, which keeps no fits"):
+        searched(grid=short).kept_  # noqa: B018
 
 
-def test_models_without_a_seed_are_found_by_that_of_the_search(tmp_path):
-    """A forest draws by the number of its fit."""
-    path, forest = tmp_path / "search.db", RandomForestClassifier(n_estimators=3)
-    given = {"model": forest, "grid": {"max_depth": [1, 2]}, "engine": "generic"}
-    first, again = searched(path, **given), searched(path, **given)
-    assert again.kept_.added == 0
+FOREST = {"model": RandomForestClassifier(3), "grid": {"max_depth": [1, 2]}, "engine": "generic"}
+NEAREST = {"model": KNeighborsClassifier(), "grid": {"n_neighbors": [1, 3]}}
+
+
+@pytest.mark.parametrize(("given", "n_kept"), [(FOREST, 30), (NEAREST, 0)])
+def test_store_knows_unseeded_models_and_keeps_nothing_of_quick_engines(tmp_path, given, n_kept):
+    first, again = (searched(tmp_path / "search.db", **given) for _ in range(2))
+    assert (first.kept_, again.kept_) == (Fits(0, n_kept), Fits(n_kept, 0))
     assert told(first) == told(again) == told(searched(**given))
 
 
-def test_what_answers_all_settings_at_once_keeps_nothing(tmp_path):
-    """It is quick, and begins anew; `kept_` says so."""
-    path = tmp_path / "search.db"
-    knn = {"model": KNeighborsClassifier(), "grid": {"n_neighbors": [1, 3]}}
-    assert searched(path, **knn).kept_ == Fits(0, 0)
-    assert told(searched(path, **knn)) == told(searched(**knn))
-
-
-# ---------------------------------------------------------------- what is refused
-
-
 @pytest.mark.parametrize(
-    ("store", "said"),
+    ("store", "options", "said"),
     [
-        (3, "store=3: name a file, such as"),
-        ("", "store='': name a file, such as"),
-        ("{}", "is a folder: name a file"),
-        ("{}/none/search.db", "there is no folder '.*none'; make it first"),
+        (3, {}, "store=3: name a file, such as"),
+        ("", {}, "store='': name a file, such as"),
+        ("{}", {}, "is a folder: name a file"),
+        ("{}/none/search.db", {}, "there is no folder '.*none'; make it first"),
+        ("{}/a.db", {"random_state": None}, "random_state=None draws other folds in every run"),
     ],
 )
-def test_what_is_no_place_for_a_file_is_refused(tmp_path, store, said):
-    """Before anything is fitted."""
+def test_store_is_checked_before_the_first_fit_of_search_and_assessment(
+    tmp_path, store, options, said
+):
     store = store.format(tmp_path) if isinstance(store, str) else store
     Napping.fits = 0
     with pytest.raises(BadArgument, match=said):
-        searched(store)
+        searched(store, **options)
     with pytest.raises(BadArgument, match=said):
-        tr.assess({"bayes": Napping()}, X, Y, store=store)
+        tr.assess({"bayes": Napping()}, X, Y, store=store, **options)
     assert Napping.fits == 0
 
 
-def test_a_file_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    """The system says so before anything is fitted."""
+def test_store_refuses_models_without_a_key_and_files_without_leave(tmp_path, monkeypatch):
+    path = tmp_path / "search.db"
+    with pytest.raises(Refusal, match="learner 'SVC': kernel is <function"):
+        searched(path, SVC(kernel=lambda a, b: a @ b.T), {"C": [1.0, 2.0]})
+    assert not list(tmp_path.iterdir())
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(BadArgument, match="cannot be written: name a file that can"):
-        searched(tmp_path / "search.db")
+        searched(path)
 
 
-def test_a_seed_that_nobody_knows_would_find_nothing(tmp_path):
-    """random_state=None draws other folds each time."""
-    with pytest.raises(BadArgument, match="random_state=None draws other folds in every run"):
-        searched(tmp_path / "search.db", random_state=None)
-    with pytest.raises(BadArgument, match="random_state=None draws other folds in every run"):
-        tr.assess({"bayes": Napping()}, X, Y, store=tmp_path / "search.db", random_state=None)
-
-
-def test_a_model_without_a_key_is_refused_by_its_name(tmp_path):
-    """Nothing is pickled: what cannot be written down has no key."""
-    with pytest.raises(Refusal, match="learner 'SVC': kernel is <function"):
-        searched(tmp_path / "search.db", SVC(kernel=lambda a, b: a @ b.T), {"C": [1.0, 2.0]})
-    assert not list(tmp_path.iterdir())
-
-
-def test_foreign_and_locked_files_are_refused(tmp_path):
-    """A text, an assessment, and a store that another run writes to."""
+def test_store_that_is_foreign_locked_or_of_other_versions_is_refused(tmp_path, monkeypatch):
     text, other, path = (tmp_path / name for name in ("a.csv", "assess.db", "search.db"))
     text.write_text("a,b\n1,2\n" * 50)
     with pytest.raises(BadStore, match="it is no SQLite file"):
@@ -210,35 +197,7 @@ def test_foreign_and_locked_files_are_refused(tmp_path):
     with pytest.raises(StoreLocked, match="in use"):
         searched(path)
     lock.free()
-
-
-def test_other_versions_are_refused(tmp_path, monkeypatch):
-    """Numbers can depend on them; the sentence names no option that a search has not."""
-    path = tmp_path / "search.db"
-    searched(path)
     now = versions.versions()
     monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
     with pytest.raises(BadStore, match=r"\(now 9.9\).*: use the same versions, or a new store.$"):
         searched(path)
-
-
-def test_store_of_version_1_is_refused(tmp_path):
-    """A search and an assessment name the file, and say what to do."""
-    searching, assessing = tmp_path / "search.db", tmp_path / "assess.db"
-    calls = {
-        searching: lambda: searched(searching),
-        assessing: lambda: assessed(assessing, {"bayes": GaussianNB()}),
-    }
-    for path, call in calls.items():
-        call()
-        connection = sqlite3.connect(path)
-        connection.execute("PRAGMA user_version = 1")
-        connection.close()
-        with pytest.raises(BadStore, match=f"{path.name} was written by truerisk 0.1 .*anew"):
-            call()
-
-
-def test_without_a_store_nothing_is_kept():
-    """`kept_` says how to get it."""
-    with pytest.raises(MissingResult, match="store=None, which keeps no fits"):
-        searched().kept_  # noqa: B018

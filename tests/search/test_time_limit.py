@@ -1,7 +1,5 @@
 """`time_limit`: the settings that were rated in time are the grid, and the risk is of them."""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 
@@ -54,12 +52,12 @@ def clock(monkeypatch):
     monkeypatch.setattr(fitting, "time", seconds)
 
 
-def searched(limit=None, model=None, grid=GRID, **options):
+def searched(limit=None, model=None, grid=GRID, y=Y, **options):
     """A search by five folds: 15 fits for a setting in the pairs of them."""
     model = Ticking() if model is None else model
     given = {"cv": "5-fold", **options}
     search = tr.HonestSearchCV(model, grid, time_limit=limit, **given)
-    return search.fit(X, Y)
+    return search.fit(X, y)
 
 
 def told(search):
@@ -91,8 +89,7 @@ CASES = {
 
 @pytest.mark.filterwarnings("ignore:.*fits failed")
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
-def test_a_stopped_search_is_the_search_of_what_was_tried(options):
-    """Every number is that of the shorter grid: the honest risk is of choosing in it."""
+def test_time_limit_gives_the_search_of_the_settings_that_were_tried(options):
     given = dict(options)
     limit = given.pop("limit", 55.0)
     found = searched(limit, **given)
@@ -108,8 +105,7 @@ def test_a_stopped_search_is_the_search_of_what_was_tried(options):
     np.testing.assert_array_equal(found.predict(X), shorter.predict(X))
 
 
-def test_with_time_enough_nothing_is_otherwise():
-    """No note, no number differs, and no fit is made twice."""
+def test_time_limit_that_suffices_changes_nothing():
     plain = searched()
     made, Ticking.fits = Ticking.fits, 0
     found = searched(1000.0)
@@ -118,36 +114,12 @@ def test_with_time_enough_nothing_is_otherwise():
     assert not any("stopped" in note for note in found.risk_.notes)
 
 
-def test_it_ends_when_the_time_is_over():
-    """The fit on all rows is inside the limit."""
-    found = searched(50.0)
-    assert Ticking.now == 50
-    assert len(found.curve_) == 3
-    assert found.risk_.notes[1] == "stopped after 50 s: 3 of 8 settings were tried, in grid order."
-
-
-def test_the_winners_of_outer_splits_are_fitted_in_time():
-    """Folds drawn anew need fits after the choice: time is left for them."""
+def test_time_limit_leaves_time_for_winners_of_outer_splits():
     searched(100.0, outer="3-fold")
     assert 90 < Ticking.now <= 102
 
 
-def test_the_number_of_settings_decides_and_not_the_clock():
-    """Two limits after the same setting give the same numbers."""
-    one, other = searched(47.0), searched(58.0)
-    assert len(one.curve_) == len(other.curve_) == 3
-    assert told(one) == told(other)
-
-
-def test_less_than_a_setting_is_refused():
-    """There would be nothing to choose, and its risk is not known."""
-    with pytest.raises(Refusal, match="the first setting takes 15 fits, and 7 of them were made"):
-        searched(7.0)
-    assert Ticking.fits == 7
-
-
-def test_with_a_store_it_goes_on_where_it_stopped(tmp_path):
-    """What was rated costs no time the second time."""
+def test_time_limit_with_store_goes_on_where_it_stopped(tmp_path):
     path = tmp_path / "search.db"
     first = searched(50.0, store=path)
     Ticking.now = 0.0
@@ -161,8 +133,7 @@ def test_with_a_store_it_goes_on_where_it_stopped(tmp_path):
     assert told(searched(store=path)) == told(searched())
 
 
-def test_a_store_knows_the_settings_that_were_tried(tmp_path):
-    """The winners in outer splits of their own are asked among them, and ended in a KeyError."""
+def test_time_limit_with_store_and_own_outer_splits_knows_tried_settings(tmp_path):
     path, options = tmp_path / "search.db", {"outer": "3-fold"}
     part = searched(60.0, store=path, **options)
     assert 0 < len(part.curve_) < len(searched(**options).curve_)
@@ -173,51 +144,47 @@ def test_a_store_knows_the_settings_that_were_tried(tmp_path):
     assert searched(store=path, **options).kept_ == Fits(whole.kept_.reused + whole.kept_.added, 0)
 
 
-def test_engines_of_one_pass_answer_many_settings_at_once(monkeypatch):
-    """By the true clock: their numbers are those without a limit."""
-    monkeypatch.setattr(time_limit, "time", time)
-    knn = {"model": KNeighborsClassifier(), "grid": {"n_neighbors": list(range(1, 12))}}
-    found = searched(60.0, **knn)
-    assert found.risk_.engine == "knn"
-    assert told(found) == told(searched(**knn))
-
-
-def test_workers_are_stopped_as_well(monkeypatch):
-    """By the true clock; the numbers are those of this process."""
-    monkeypatch.setattr(time_limit, "time", time)
-    given = {"model": GaussianNB(), "n_jobs": 2}
-    assert told(searched(600.0, **given)) == told(searched(model=GaussianNB()))
-
-
-def test_a_criterion_is_rated_setting_by_setting(monkeypatch):
-    """It asks its fits for degrees of freedom; outer splits test the choice."""
-    monkeypatch.setattr(time_limit, "time", time)
-    y = X[:, 0] + np.sin(np.arange(40))
-    given = {"cv": "aic", "outer": "3-fold", "engine": "generic"}
-    plain, found = (
-        tr.HonestSearchCV(Ridge(), {"alpha": VALUES}, time_limit=limit, **given).fit(X, y)
-        for limit in (None, 600.0)
-    )
-    assert told(found) == told(plain)
-
-
-def test_its_seconds_are_counted():
-    """Those of rating belong to the risks, as without a limit."""
+def test_time_limit_includes_the_final_fit_and_counts_its_seconds():
+    found, same = searched(47.0), searched(58.0)
+    assert len(found.curve_) == len(same.curve_) == 3
+    assert told(found) == told(same)
+    Ticking.now = 0.0
     found = searched(50.0)
+    assert Ticking.now == 50
+    assert found.risk_.notes[1] == "stopped after 50 s: 3 of 8 settings were tried, in grid order."
     assert found.selected_risk_.seconds >= 15
     assert found.risk_.seconds >= 30
 
 
-@pytest.mark.parametrize("limit", [0, -1, "60", True, float("nan"), float("inf")])
-def test_what_is_no_limit_is_refused(limit):
-    """A sentence, before anything is fitted."""
-    with pytest.raises(BadArgument, match=r"time_limit=.*: give seconds, more than 0, or None"):
-        searched(limit)
+KNN = {"model": KNeighborsClassifier(), "grid": {"n_neighbors": list(range(1, 12))}}
+RIDGE = {"model": Ridge(), "grid": {"alpha": VALUES}, "y": X[:, 0] + np.sin(np.arange(40))}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [KNN, {"model": GaussianNB(), "n_jobs": 2}, {**RIDGE, "cv": "aic", "outer": "3-fold"}],
+    ids=["one pass for all settings", "workers", "criterion"],
+)
+def test_time_limit_by_the_true_clock_changes_no_number(monkeypatch, given):
+    monkeypatch.setattr(time_limit, "time", time)
+    assert told(searched(600.0, **given)) == told(searched(**given))
+
+
+REFUSED = [
+    *((limit, {}, r"time_limit=.*: give seconds") for limit in (0, -1, "60", True)),
+    *((limit, {}, r"more than 0, or None") for limit in (float("nan"), float("inf"))),
+    (50.0, {"cv": "three-way", "outer": None}, "compares settings with each other as it goes"),
+]
+
+
+@pytest.mark.parametrize(("limit", "options", "message"), REFUSED)
+def test_time_limit_is_checked_before_the_first_fit(limit, options, message):
+    with pytest.raises((BadArgument, Refusal), match=message):
+        searched(limit, **options)
     assert Ticking.fits == 0
 
 
-def test_a_method_that_goes_by_what_it_found_is_refused():
-    """It compares settings as it goes; they cannot be tried one after the other."""
-    search = tr.HonestSearchCV(Ticking(), GRID, cv="three-way", outer=None, time_limit=50.0)
-    with pytest.raises(Refusal, match="compares settings with each other as it goes"):
-        search.fit(X, Y)
+def test_time_limit_shorter_than_a_setting_is_refused():
+    with pytest.raises(Refusal, match="the first setting takes 15 fits, and 7 of them were made"):
+        searched(7.0)
+    assert Ticking.fits == 7

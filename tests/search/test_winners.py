@@ -1,11 +1,8 @@
 """Two hundred drawn searches choose the settings that version 0.1 chose."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +60,7 @@ DATA = {
 }
 
 
-def searches(n: int) -> list[tuple[tr.HonestSearchCV, np.ndarray, np.ndarray]]:
+def searches(n):
     """Draw searches with their rows: learner, grid, splits, score and rule."""
     rng, drawn = np.random.default_rng(98), []
     for _ in range(n):
@@ -75,7 +72,7 @@ def searches(n: int) -> list[tuple[tr.HonestSearchCV, np.ndarray, np.ndarray]]:
             X = X + rng.normal(size=X.shape) * X.std(0) * 1.5
             X = (X - X.mean(0)) / X.std(0)
         scoring = SCORINGS[task][rng.integers(len(SCORINGS[task]))]
-        models: dict[str, Any] = REGRESSORS if task == "num" else CLASSIFIERS
+        models = REGRESSORS if task == "num" else CLASSIFIERS
         model, grid = models[list(models)[rng.integers(len(models))]]
         cv = SPLITS[rng.integers(len(SPLITS))]
         rule = ["min", "1-se"][int(rng.integers(2))]
@@ -88,10 +85,9 @@ def searches(n: int) -> list[tuple[tr.HonestSearchCV, np.ndarray, np.ndarray]]:
 
 
 @pytest.mark.slow
-def test_winners_are_those_of_version_0_1():
-    """Of every score and both rules; where that version refused, this one does."""
+def test_search_winners_are_those_of_version_0_1():
     kept = json.loads(KEPT.read_text("utf-8"))
-    found: list[list[Any]] = []
+    found = []
     for search, X, y in searches(len(kept)):
         try:
             with warnings.catch_warnings():

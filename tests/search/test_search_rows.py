@@ -1,6 +1,7 @@
-"""Frames, groups and weights reach both loops of a search."""
+"""Frames, groups and weights reach both loops of a search, and memory stays small."""
 
-import warnings
+import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -9,27 +10,26 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from tests.search.test_search import K_GRID
+from tests.support.data import normal_rows
 
 import truerisk as tr
 from truerisk import HonestSearchCV
-from truerisk.core.errors import GroupLeakWarning
 
 
 def test_frames_keep_their_names_and_give_the_same_numbers():
-    """Pandas and polars frames give the array's numbers, and feature_names_in_."""
     bunch = load_wine(as_frame=True)
     y = bunch.target.to_numpy()
     model = make_pipeline(StandardScaler(), KNeighborsClassifier())
     search = HonestSearchCV(model, {"kneighborsclassifier__n_neighbors": [1, 5]}, outer="3-fold")
     plain = clone(search).fit(bunch.data.to_numpy(), y)
     odd = bunch.data.set_index(pd.Index([f"r{i}" for i in range(len(y))]))
-    for frame in (bunch.data, odd, pl.from_pandas(bunch.data)):
+    for frame in (odd, pl.from_pandas(bunch.data)):
         fitted = clone(search).fit(frame, y)
         assert fitted.risk_.value == plain.risk_.value
         names = getattr(fitted.best_estimator_, "feature_names_in_", None)
@@ -39,9 +39,8 @@ def test_frames_keep_their_names_and_give_the_same_numbers():
         assert fitted.n_features_in_ == 13
 
 
-def test_groups_reach_both_loops():
-    """With groups given no group is on both sides, outside or inside; without them one is."""
-    X, y = load_wine(return_X_y=True)
+def test_groups_are_kept_together_in_both_loops_of_search(wine):
+    X, y = wine
     groups = np.random.default_rng(0).permutation(len(y)) // 6
     seen = []
 
@@ -68,21 +67,9 @@ def test_groups_reach_both_loops():
     assert any(overlaps)
 
 
-def test_a_splitter_that_ignores_groups_is_reported():
-    """Groups that a splitter ignores are warned about, with the number of leaking rows."""
-    X, y = load_wine(return_X_y=True)
-    groups = np.arange(len(y)) // 2
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, cv="3-fold", outer=ShuffleSplit(3))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-        with pytest.warns(GroupLeakWarning, match="ignores them: [0-9]+ rows"):
-            search.fit(X, y, groups=groups)
-
-
 @pytest.mark.parametrize("routing", [False, True])
-def test_weights_reach_both_loops_with_and_without_routing(routing):
-    """A weight of zero takes a row out of every fit and every mean, in both loops."""
-    X, y = load_wine(return_X_y=True)
+def test_weights_reach_both_loops_of_search_with_and_without_routing(wine, routing):
+    X, y = wine
     keep = np.arange(len(y)) % 3 > 0
     flipped = np.where(keep, y, (y + 1) % 3)
     folds = np.arange(len(y)) % 4
@@ -100,15 +87,43 @@ def test_weights_reach_both_loops_with_and_without_routing(routing):
     np.testing.assert_array_equal(weighted.predict(X), cut.predict(X))
 
 
-def test_groups_are_routed_when_routing_is_on():
-    """With metadata routing the groups reach splitters that ask for them."""
-    X, y = load_wine(return_X_y=True)
-    groups = np.arange(len(y)) // 6
-    plain = HonestSearchCV(
-        KNeighborsClassifier(), K_GRID, cv=GroupKFold(3), outer=GroupKFold(4)
-    ).fit(X, y, groups=groups)
+def test_groups_are_routed_to_splitters_of_both_loops(wine):
+    groups = np.arange(len(wine[1])) // 6
+    grid = {"n_neighbors": [1, 3, 5]}
+    search = HonestSearchCV(KNeighborsClassifier(), grid, cv=GroupKFold(3), outer=GroupKFold(4))
+    plain = clone(search).fit(*wine, groups=groups)
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = HonestSearchCV(
-            KNeighborsClassifier(), K_GRID, cv=GroupKFold(3), outer=GroupKFold(4)
-        ).fit(X, y, groups=groups)
+        routed = clone(search).fit(*wine, groups=groups)
+        pairs = clone(search).set_params(outer="pairs").fit(*wine, groups=groups)
     assert routed.risk_.value == plain.risk_.value
+    assert len(pairs.outer_) == 3
+    assert pairs.risk_.interval.method == "beta-cv-grouped"
+
+
+N = 40_000
+CS = {"C": [0.01, 0.1, 1.0]}
+
+
+def test_search_holds_few_bytes_of_each_row():
+    X, y, _ = normal_rows(N)
+    # The checks look at a bounded number of rows: what they take does not grow with the table.
+    search = tr.HonestSearchCV(LogisticRegression(), CS, checks=False).fit(X[:300], y[:300])
+    for risk in (search.risk_, *search.curve_):
+        assert risk.losses.dtype == np.float64
+        assert risk.losses.mean() == pytest.approx(risk.value)
+    tracemalloc.start()
+    try:
+        search.fit(X, y)
+        held, most = (size / N for size in tracemalloc.get_traced_memory())
+    finally:
+        tracemalloc.stop()
+    assert held < 115  # 172 where each setting had its losses as doubles
+    assert most < 260  # 395 where the tests without two folds were added up all at once
+
+
+def test_risk_curve_of_pairs_can_be_pickled():
+    X, y, _ = normal_rows(300)
+    curve = tr.risk_curve(LogisticRegression(), CS, X, y, cv="pairs")
+    again = pickle.loads(pickle.dumps(curve))
+    assert [risk.value for risk in again] == [risk.value for risk in curve]
+    assert again[1].notes == curve[1].notes

@@ -1,10 +1,9 @@
 """`n_iter`: settings drawn once make a grid like any other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats
+from sklearn.base import clone
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -12,6 +11,7 @@ from sklearn.svm import SVC
 import truerisk as tr
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 
+PENALTIES = {"C": scipy.stats.loguniform(0.01, 100)}
 SPACE = [
     {"C": scipy.stats.loguniform(0.01, 100), "kernel": ["linear"]},
     {"C": scipy.stats.loguniform(0.01, 100), "gamma": [0.1, 1.0]},
@@ -19,8 +19,7 @@ SPACE = [
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_by_the_words_of_grid_search_it_is_randomized_search(simple, seed):
-    """The same settings in the same order, scores, choice, and masks of parameters not set."""
+def test_n_iter_search_is_randomized_search(simple, seed):
     theirs = RandomizedSearchCV(SVC(), SPACE, n_iter=8, cv=5, random_state=seed).fit(*simple)
     ours = tr.HonestSearchCV(SVC(), SPACE, n_iter=8, cv=5, random_state=seed).fit(*simple)
     assert ours.cv_results_["params"] == theirs.cv_results_["params"]
@@ -37,8 +36,7 @@ def test_by_the_words_of_grid_search_it_is_randomized_search(simple, seed):
     assert (ours.predict(simple[0]) == theirs.predict(simple[0])).all()
 
 
-def test_the_fast_engine_and_the_pairs_serve_them(simple):
-    """The risk is that of the same settings written as a grid, by the same engine."""
+def test_n_iter_search_has_risk_of_same_settings_as_grid(simple):
     space = {"n_neighbors": scipy.stats.randint(1, 30)}
     drawn = tr.HonestSearchCV(KNeighborsClassifier(), space, n_iter=12).fit(*simple)
     grid = [{name: [v] for name, v in one.items()} for one in drawn.cv_results_["params"]]
@@ -49,50 +47,36 @@ def test_the_fast_engine_and_the_pairs_serve_them(simple):
     assert "choose among 12 settings" in drawn.risk_.notes[0]
 
 
-def test_the_settings_come_from_a_stream_of_their_own(simple):
-    """Of the seed, whatever the folds; not those that scikit-learn draws with the very seed."""
-    space = {"C": scipy.stats.loguniform(0.01, 100)}
-
-    def settings(**options):
-        search = tr.HonestSearchCV(SVC(), space, n_iter=4, outer=None, **options)
-        return search.fit(*simple).cv_results_["params"]
+def test_n_iter_settings_depend_on_seed_alone_and_are_those_of_assess(simple):
+    def settings(seed=0, **options):
+        words = {"n_iter": 4, "outer": None, "random_state": seed, **options}
+        return tr.HonestSearchCV(SVC(), PENALTIES, **words).fit(*simple).cv_results_["params"]
 
     assert settings() == settings(cv="3-fold")
-    assert settings() != settings(random_state=1)
+    assert settings() != settings(1)
     assert settings() != settings(cv=3)
-    assert settings(random_state=np.random.default_rng(5)) == settings(
-        random_state=np.random.default_rng(5)
-    )
-    assert settings(random_state=2**40, cv=3) == settings(random_state=2**40)
+    assert settings(np.random.default_rng(5)) == settings(np.random.default_rng(5))
+    assert settings(2**40, cv=3) == settings(2**40)
+    found = tr.assess({"svm": (SVC(), PENALTIES, 4), "knn": KNeighborsClassifier()}, *simple)
+    assert list(found.curves["svm"].candidates) == settings()
+    search = tr.HonestSearchCV(SVC(), PENALTIES, n_iter=4).fit(*simple)
+    assert found.risks["svm"].value == search.risk_.value
 
 
-def test_a_seed_that_was_drawn_draws_the_settings_again(simple):
-    """`risk_.seed` repeats the whole search, settings and folds."""
+def test_n_iter_search_is_repeated_by_the_seed_of_its_risk(simple):
     space = {"n_neighbors": scipy.stats.randint(1, 30)}
-    first = tr.HonestSearchCV(KNeighborsClassifier(), space, n_iter=5, random_state=None)
-    first.fit(*simple)
-    again = tr.HonestSearchCV(
-        KNeighborsClassifier(), space, n_iter=5, random_state=first.risk_.seed
-    ).fit(*simple)
+    search = tr.HonestSearchCV(KNeighborsClassifier(), space, n_iter=5, random_state=None)
+    first = clone(search).fit(*simple)
+    again = search.set_params(random_state=first.risk_.seed).fit(*simple)
     assert again.cv_results_["params"] == first.cv_results_["params"]
     assert again.risk_.value == first.risk_.value
 
 
-def test_an_assessment_draws_the_same(simple):
-    """(model, distributions, n) are the settings of the search with this seed, for each learner."""
-    space = {"C": scipy.stats.loguniform(0.01, 100)}
-    found = tr.assess({"svm": (SVC(), space, 6), "knn": KNeighborsClassifier()}, *simple)
-    search = tr.HonestSearchCV(SVC(), space, n_iter=6).fit(*simple)
-    assert list(found.curves["svm"].candidates) == search.cv_results_["params"]
-    assert found.risks["svm"].value == search.risk_.value
+def test_n_iter_is_checked(simple):
     with pytest.raises(BadArgument, match="svm: n_iter=0"):
-        tr.assess({"svm": (SVC(), space, 0)}, *simple)
+        tr.assess({"svm": (SVC(), PENALTIES, 0)}, *simple)
     with pytest.raises(BadArgument, match=r"\(model, distributions, 60\)"):
-        tr.assess({"svm": (SVC(), space)}, *simple)
-
-
-def test_a_small_grid_is_said_at_the_line_of_the_caller(simple):
-    """The warning points to the call of `fit`."""
+        tr.assess({"svm": (SVC(), PENALTIES)}, *simple)
     search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, n_iter=9)
     with pytest.warns(TrueRiskWarning, match="has 2 settings") as said:
         search.fit(*simple)
