@@ -54,7 +54,6 @@ SLOW = {
     "study/test_driving.py",
     "study/test_driving_on_dask.py",
     "study/test_keeping.py",
-    "study/test_limits.py",
     "study/test_lock.py",
     "test_contributing.py",
     "test_other_systems.py",

@@ -1,21 +1,22 @@
-"""The same numbers wherever they are computed, after any interruption and in any order."""
-
-from __future__ import annotations
+"""The same numbers wherever they are computed, after any interruption and within limits."""
 
 import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.study.works import (
     found,
+    greedy,
     killed_once,
     moody,
     napping,
@@ -23,14 +24,18 @@ from tests.study.works import (
     once_begun,
     poisonous,
     run,
+    summing,
 )
 from tests.support.cut_off import interrupted_at
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.core.progress import listen
+from truerisk.engines.workers import parcels
+from truerisk.study import limits
 from truerisk.study.schema import State
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
+from truerisk.study.tasks import Limits
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -46,7 +51,7 @@ def here(tmp_path_factory):
 class Shuffled:
     """An executor whose batches end in any order."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.waiting: list[tuple[Future, tuple]] = []
         self.random = random.Random(1)
 
@@ -73,14 +78,12 @@ def state(path):
     "executor", [ThreadPoolExecutor(3), Shuffled(), 4, 1, 2],
     ids=["threads", "shuffled", "four", "one", "two"],
 )  # fmt: skip
-def test_the_numbers_do_not_depend_on_the_executor(tmp_path, here, executor):
-    """To the last bit: one, two and four worker processes, threads, batches in any order."""
+def test_drive_gives_the_same_numbers_by_any_executor(tmp_path, here, executor):
     run(tmp_path / "runs.db", numbers, executor, wanted=40)
     assert found(tmp_path / "runs.db") == here
 
 
-def test_an_interrupted_run_goes_on(tmp_path, here):
-    """Ctrl-C keeps what was found; the next run adds the rest, and a third has nothing to do."""
+def test_drive_goes_on_after_an_interruption(tmp_path, here):
     path = tmp_path / "runs.db"
 
     with listen(interrupted_at(15)), pytest.raises(KeyboardInterrupt):
@@ -94,8 +97,7 @@ def test_an_interrupted_run_goes_on(tmp_path, here):
     assert state(path).n_runs == 2
 
 
-def test_ctrl_c_keeps_what_workers_found(tmp_path):
-    """Those that ended are stored, those that run are ended."""
+def test_drive_keeps_what_workers_found_before_ctrl_c(tmp_path):
     path = tmp_path / "runs.db"
     once_begun(path, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
@@ -104,34 +106,7 @@ def test_ctrl_c_keeps_what_workers_found(tmp_path):
     assert state(path).held_by is None
 
 
-def test_an_exception_is_stored_and_stops_nothing(tmp_path, here):
-    """With its traceback; the others have their results; forgotten, it is tried again."""
-    path = tmp_path / "runs.db"
-    run(path, moody, wanted=40)
-    status = state(path)
-    assert (status.done, status.failed, status.waiting) == (96, 24, 0)
-    assert not status.complete
-    error = status.errors[0]["error"]
-    assert "in moody" in error
-    assert error.endswith("ValueError: number 3 is one too many")
-    assert found(path).items() <= here.items()
-    with Store.write(path) as store:
-        assert store.forget([State.FAILED]) == 24
-    run(path, numbers, wanted=40)
-    assert found(path) == here
-
-
-def test_more_replicates_keep_the_first(tmp_path, here):
-    """A study that grows computes only what is new."""
-    path = tmp_path / "runs.db"
-    run(path, numbers, wanted=10)
-    run(path, moody, wanted=11)  # number 10 alone is new, and fine
-    run(path, numbers, wanted=40)
-    assert found(path) == here
-
-
-def test_progress_counts_what_is_on_the_disk(tmp_path):
-    """No count is told before its results can be read by others."""
+def test_progress_of_drive_counts_what_is_on_the_disk(tmp_path):
     path = tmp_path / "runs.db"
     told = []
 
@@ -145,15 +120,7 @@ def test_progress_counts_what_is_on_the_disk(tmp_path):
     assert len(told) > 2
 
 
-@pytest.mark.parametrize("executor", ["many", "dask://nowhere", True, 0, object()])
-def test_what_is_no_executor_is_refused(tmp_path, executor):
-    """A word, an address without a port, a flag, no worker, an object that cannot submit."""
-    with pytest.raises(UnknownName):
-        run(tmp_path / "runs.db", numbers, executor)
-
-
-def test_a_slow_disk_is_written_less_often(tmp_path, monkeypatch):
-    """After a transaction twenty times its seconds pass before the next one, or one second."""
+def test_drive_writes_less_often_to_a_slow_disk(tmp_path, monkeypatch):
     times = []
     save = Store.save
 
@@ -172,11 +139,7 @@ def test_a_slow_disk_is_written_less_often(tmp_path, monkeypatch):
         assert again - ended > min(19 * (ended - began), 0.9)
 
 
-# ---------------------------------------------------------------- killed on purpose
-
-
-def test_a_killed_worker_costs_nothing(tmp_path, here):
-    """The pool is replaced, its batches are run again, and no task is blamed."""
+def test_drive_repeats_what_a_killed_worker_had(tmp_path, here):
     path, mark = tmp_path / "runs.db", tmp_path / "marks"
     mark.mkdir()
     run(path, killed_once, 2, wanted=30, cells=[{"folder": str(mark)}])
@@ -185,8 +148,7 @@ def test_a_killed_worker_costs_nothing(tmp_path, here):
     assert (status.done, status.quarantined) == (30, 0)
 
 
-def test_a_task_that_kills_its_workers_is_quarantined(tmp_path, here):
-    """After its attempts; all others end, each with its number; retried, it is tried again."""
+def test_drive_quarantines_task_that_kills_its_workers(tmp_path, here):
     path = tmp_path / "runs.db"
     run(path, poisonous, 2, wanted=8, attempts=2)
     status = state(path)
@@ -195,33 +157,6 @@ def test_a_task_that_kills_its_workers_is_quarantined(tmp_path, here):
     assert (error["cell"], error["number"], error["attempts"]) == ({"a": 2}, 4, 2)
     assert "its worker ended 2 times" in error["error"]
     assert found(path).items() <= here.items()
-
-
-def test_a_given_pool_that_breaks_is_not_replaced(tmp_path, here):
-    """One sentence; the suspects come last in the next run."""
-    path = tmp_path / "runs.db"
-    with (
-        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
-        pytest.raises(StudyIncomplete, match="an executor that was given is not replaced"),
-    ):
-        run(path, poisonous, pool, wanted=8)
-    assert state(path).waiting
-    run(path, numbers, wanted=40)
-    assert found(path) == here
-
-
-def test_work_that_workers_cannot_have_stops_the_run(tmp_path):
-    """Nothing is stored as failed when no worker can do anything."""
-
-    class Closed:
-        def submit(self, function, *arguments):
-            future: Future = Future()
-            future.set_exception(ModuleNotFoundError("No module named 'mine'"))
-            return future
-
-    with pytest.raises(StudyIncomplete, match=r"cannot run the tasks .*No module named 'mine'"):
-        run(tmp_path / "runs.db", numbers, Closed())
-    assert state(tmp_path / "runs.db").failed == 0
 
 
 KILLING = """
@@ -265,8 +200,7 @@ print("survived", len(kept))
 """
 
 
-def test_a_driver_that_is_killed_25_times_loses_nothing(tmp_path):
-    """SIGKILL at random moments: what was acknowledged is there, once, and the rest follows."""
+def test_drive_that_is_killed_25_times_loses_nothing(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLING, str(tmp_path / "runs.db")],
         capture_output=True, text=True, check=False, timeout=120, cwd=ROOT,
@@ -283,8 +217,7 @@ run(sys.argv[1], napping, 2, wanted=100_000)
 """
 
 
-def test_workers_end_with_a_killed_driver(tmp_path):
-    """They do not go on for a driver that is gone."""
+def test_workers_of_drive_end_with_a_killed_driver(tmp_path):
     path = tmp_path / "runs.db"
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(path)], stderr=subprocess.DEVNULL, cwd=ROOT,
@@ -320,3 +253,126 @@ def eventually(question, seconds=20.0):
             return answer
         time.sleep(0.1)
     raise AssertionError(f"not within {seconds} s")
+
+
+def test_drive_stores_exceptions_which_may_be_retried(tmp_path, here):
+    path = tmp_path / "runs.db"
+    run(path, moody, wanted=40)
+    status = state(path)
+    assert (status.done, status.failed, status.waiting) == (96, 24, 0)
+    assert not status.complete
+    error = status.errors[0]["error"]
+    assert "in moody" in error
+    assert error.endswith("ValueError: number 3 is one too many")
+    assert found(path).items() <= here.items()
+    with Store.write(path) as store:
+        assert store.forget([State.FAILED]) == 24
+    run(path, numbers, wanted=40)
+    assert found(path) == here
+
+
+class Closed:
+    """An executor whose workers lack a module."""
+
+    def submit(self, function, *arguments):
+        future: Future = Future()
+        future.set_exception(ModuleNotFoundError("No module named 'mine'"))
+        return future
+
+
+def test_drive_stops_if_executor_is_none_or_cannot_work(tmp_path, here):
+    path = tmp_path / "runs.db"
+    for executor in ("many", "dask://nowhere", True, 0, object()):
+        with pytest.raises(UnknownName):
+            run(path, numbers, executor)
+    with pytest.raises(StudyIncomplete, match=r"cannot run the tasks .*No module named 'mine'"):
+        run(path, numbers, Closed())
+    assert state(path).failed == 0
+    with own_pool() as pool, pytest.raises(StudyIncomplete, match="that was given is not replaced"):
+        run(path, poisonous, pool, wanted=8)
+    assert state(path).waiting
+    run(path, numbers, wanted=10)
+    run(path, moody, wanted=11)  # number 10 alone is new, and fine
+    run(path, numbers, wanted=40)
+    assert found(path) == here
+
+
+LARGE = 100_000
+
+
+def own_pool():
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)], ids=["free", "limited"])
+@pytest.mark.parametrize(
+    ("executor", "written"),
+    [(None, 0), (2, 1), (ThreadPoolExecutor(1), 0), (own_pool(), 1)],
+    ids=["here", "workers", "threads", "own pool"],
+)
+def test_drive_writes_large_arrays_once_read_only_and_removes_them(
+    tmp_path, monkeypatch, executor, written, limits
+):
+    sizes, write = [], parcels._write
+
+    def counted(path, content):
+        write(path, content)
+        sizes.append(Path(path).stat().st_size)
+
+    monkeypatch.setattr(parcels, "_write", counted)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    arrays = [np.ones(LARGE)]
+    run(tmp_path / "a.db", summing, executor, wanted=8, arrays=arrays, cells=[{}], limits=limits)
+    results = found(tmp_path / "a.db").values()
+    assert {(r["sum"], r["writable"]) for r in results} == {(LARGE, False)}
+    assert arrays[0].flags.writeable
+    assert [size > arrays[0].nbytes for size in sizes] == [True] * max(written, bool(limits))
+    assert {path.name for path in tmp_path.iterdir()} <= {"a.db", "a.db.lock"}
+
+
+LIMITS = Limits(seconds=1.5, megabytes=600)
+
+
+@pytest.mark.parametrize("executor", [None, 1], ids=["here", "worker"])
+def test_limits_on_time_and_memory_end_tasks(tmp_path, executor):
+    path = tmp_path / "runs.db"
+    run(path, greedy, executor, wanted=5, cells=[{"a": 1}], limits=LIMITS)
+    with Store.read(path) as store:
+        (cell,) = store.cells()
+        errors = store.errors(cell)
+    assert [(number, state) for number, state, _, _ in errors] == [
+        (1, State.FAILED),
+        (2, State.FAILED),
+        (3, State.FAILED),
+    ]
+    memory, seconds, crash = (error for *_, error in errors)
+    assert memory.endswith("it needed more than its limit of 600 MB.")
+    assert seconds == "it took longer than its limit of 1.5 s."
+    assert crash == "its process was ended by signal 11."
+    run(tmp_path / "free.db", numbers, wanted=5, cells=[{"a": 1}])
+    free = found(tmp_path / "free.db")
+    assert found(path) == {key: value for key, value in free.items() if key[1] in (0, 4)}
+
+
+STALLED = """
+import os, time
+from truerisk.study.limits import SIZE
+from multiprocessing.connection import Connection
+tasks = Connection(os.dup(0), writable=False)
+tasks.recv()
+content = __import__("pickle").dumps("ready")
+os.write(1, len(content).to_bytes(SIZE, "big") + content)
+tasks.recv()
+os.write(1, (100).to_bytes(SIZE, "big") + b"half")
+time.sleep(30)
+"""
+
+
+def test_limits_end_an_answer_that_stops_amid_its_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "CODE", STALLED)
+    path = tmp_path / "runs.db"
+    run(path, numbers, None, wanted=1, cells=[{"a": 1}], limits=Limits(seconds=1.5))
+    with Store.read(path) as store:
+        (cell,) = store.cells()
+        errors = store.errors(cell)
+    assert [error for *_, error in errors] == ["it took longer than its limit of 1.5 s."]

@@ -1,11 +1,10 @@
 """A Dask cluster of real processes: the same numbers, and every death has an end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
+from distributed import Client
 from tests.study.clusters import Cluster, free_port
 from tests.study.works import found, napping, numbers, once_begun, poisonous, run, summing
 
@@ -46,52 +45,26 @@ def suspects(path):
         }
 
 
-def test_the_numbers_are_those_of_one_process(tmp_path, cluster, here):
-    """By the address of the scheduler, and by a Client that stays open."""
+def test_dask_gives_the_numbers_of_one_process(tmp_path, cluster, here):
     run(tmp_path / "a.db", numbers, cluster.address, wanted=60)
     assert found(tmp_path / "a.db") == here
-    from distributed import Client
-
     with Client(cluster.address.replace("dask", "tcp"), set_as_default=False) as client:
         run(tmp_path / "b.db", numbers, client, wanted=60)
         assert client.status == "running"
     assert found(tmp_path / "b.db") == here
 
 
-def test_large_arrays_travel_once_and_are_read_only(tmp_path, cluster):
-    """Each worker holds the array once, whatever the number of tasks."""
+def test_dask_workers_get_large_arrays_read_only(tmp_path, cluster):
     large = np.ones(2_000_000)
     run(tmp_path / "runs.db", summing, cluster.address, wanted=20, arrays=[large], cells=[{"a": 1}])
     results = list(found(tmp_path / "runs.db").values())
     assert {result["sum"] for result in results} == {2e6}
     assert not any(result["writable"] for result in results)
     assert len({result["at"] for result in results}) <= 2
+    assert not Path(f"{tmp_path / 'runs.db'}.data").exists()
 
 
-def test_an_address_without_a_scheduler_is_a_sentence(tmp_path, monkeypatch):
-    """After a limited wait; nothing was done, and the store can be used."""
-    monkeypatch.setattr(dask_cluster, "RECONNECT", 0.5)
-    with pytest.raises(StudyIncomplete, match="no Dask scheduler answers at tcp://127"):
-        run(tmp_path / "runs.db", numbers, f"dask://127.0.0.1:{free_port()}")
-    run(tmp_path / "runs.db", numbers)
-
-
-def test_an_asynchronous_client_is_refused():
-    """Its answers would be coroutines."""
-
-    class Asynchronous:
-        asynchronous = True
-
-        def scatter(self, data):
-            raise AssertionError
-
-    Asynchronous.__module__ = "distributed.client"
-    with pytest.raises(UnknownName, match="asynchronous=False"):
-        dask_cluster.Cluster(Asynchronous(), StudyIncomplete)
-
-
-def test_killed_workers_and_a_killed_scheduler(tmp_path, here):
-    """One of two workers: nothing is lost. The scheduler: a sentence, and it goes on elsewhere."""
+def test_dask_survives_killed_worker_and_stops_with_killed_scheduler(tmp_path, here):
     with Cluster(2) as running:
         path = tmp_path / "worker.db"
         once_begun(path, running.workers[0].kill)
@@ -109,7 +82,6 @@ def test_killed_workers_and_a_killed_scheduler(tmp_path, here):
 
 
 def test_poison_with_a_nanny_is_quarantined(tmp_path, here):
-    """The nanny starts new workers; the task ends quarantined, all others with their numbers."""
     with Cluster(1, nanny=True) as running:
         run(tmp_path / "runs.db", poisonous, running.address, wanted=6, attempts=1)
     status = state(tmp_path / "runs.db")
@@ -119,7 +91,6 @@ def test_poison_with_a_nanny_is_quarantined(tmp_path, here):
 
 
 def test_poison_without_a_nanny_leaves_no_worker(tmp_path, here):
-    """A sentence after the patience; in the next run suspects come last and alone, in order."""
     path, guilty = tmp_path / "runs.db", (2, 4)
     with Cluster(1) as running:
         with pytest.raises(StudyIncomplete, match="has no workers for 1 s"):
@@ -137,7 +108,20 @@ def test_poison_without_a_nanny_leaves_no_worker(tmp_path, here):
     assert found(path) == here
 
 
-def test_workers_on_a_network_need_no_path_of_ours(tmp_path, cluster):
-    """Arrays are scattered, not mapped from a file of the driver's machine."""
-    run(tmp_path / "runs.db", summing, cluster.address, wanted=2, arrays=[np.ones(10)])
-    assert not Path(f"{tmp_path / 'runs.db'}.data").exists()
+class Asynchronous:
+    """A client of Dask that returns coroutines."""
+
+    asynchronous = True
+
+    def scatter(self, data):
+        raise AssertionError
+
+
+def test_dask_refuses_address_without_scheduler_and_asynchronous_client(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "RECONNECT", 0.5)
+    with pytest.raises(StudyIncomplete, match="no Dask scheduler answers at tcp://127"):
+        run(tmp_path / "runs.db", numbers, f"dask://127.0.0.1:{free_port()}")
+    run(tmp_path / "runs.db", numbers)
+    monkeypatch.setattr(Asynchronous, "__module__", "distributed.client")
+    with pytest.raises(UnknownName, match="asynchronous=False"):
+        dask_cluster.Cluster(Asynchronous(), StudyIncomplete)

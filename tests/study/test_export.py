@@ -1,7 +1,5 @@
 """Exports: Parquet, CSV that no spreadsheet runs, JSON lines."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -22,46 +20,8 @@ ROWS = [
 ]
 
 
-def test_csv_cells_are_harmless(tmp_path):
-    """Text that begins like a formula gets an apostrophe; numbers stay numbers."""
-    assert export(ROWS, tmp_path / "a.csv", "csv") == 3
-    with (tmp_path / "a.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["name"] for row in rows] == ["'=1+1", "plain, with comma", ""]
-    assert rows[0]["n"] == "-3"
-    assert float(rows[0]["value"]) == 0.1 + 0.2
-    assert rows[1]["value"] == ""
-    assert rows[0]["x"] == "[0, 1]"
-
-
-@pytest.mark.parametrize("first", "=+-@\t\r")
-def test_every_risky_beginning_is_quoted(tmp_path, first):
-    """Names of columns, too."""
-    export([{f"{first}a": f"{first}b"}], tmp_path / "a.csv", "csv")
-    with (tmp_path / "a.csv").open(newline="") as file:
-        assert list(csv.reader(file)) == [[f"'{first}a"], [f"'{first}b"]]
-
-
-def test_json_lines_are_json(tmp_path):
-    """One object a line; what is no number is null."""
-    export(ROWS, tmp_path / "a.jsonl", "jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
-    assert rows[0] == {"name": "=1+1", "n": -3, "value": 0.1 + 0.2, "notes": ["+a"], "x": [0, 1]}
-    assert rows[1]["value"] is None
-    assert rows[2]["x"] == [None, 1.0]
-
-
-def test_parquet_keeps_numbers(tmp_path):
-    """To the last bit, with what is missing."""
-    export(ROWS, tmp_path / "a.parquet", "parquet")
-    frame = pl.read_parquet(tmp_path / "a.parquet")
-    assert frame["value"].to_list() == [0.1 + 0.2, None, None]
-    assert frame["name"].to_list() == ["=1+1", "plain, with comma", None]
-
-
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_a_link_is_followed_and_a_pipe_stays_one(tmp_path, form):
-    """No file is moved over what is no file."""
+def test_export_follows_links_and_writes_into_pipes(tmp_path, form):
     place, link, pipe = (tmp_path / name for name in ("a", "latest", "pipe"))
     link.symlink_to(place)
     os.mkfifo(pipe)
@@ -74,9 +34,7 @@ def test_a_link_is_followed_and_a_pipe_stays_one(tmp_path, form):
     assert pipe.is_fifo()
 
 
-def test_a_failing_export_leaves_the_old_file(tmp_path):
-    """The new one takes its place when it is whole."""
-
+def test_export_that_fails_leaves_the_old_file(tmp_path):
     def rows():
         yield ROWS[0]
         raise KeyError("broken")
@@ -88,15 +46,34 @@ def test_a_failing_export_leaves_the_old_file(tmp_path):
     assert (tmp_path / "a.csv").read_text() == "old"
 
 
-def test_an_unknown_format_is_named(tmp_path):
-    """With the nearest."""
-    with pytest.raises(UnknownName, match="did you mean 'jsonl'"):
-        export(ROWS, tmp_path / "a", "json")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_a_full_disk_is_a_sentence(form):
-    """Whatever library writes."""
+def test_export_to_full_disk_is_refused(form):
     with pytest.raises(NotWritten, match="/dev/full cannot be written: No space left on device"):
         export(ROWS, "/dev/full", form)
+
+
+def test_export_as_csv_quotes_what_a_spreadsheet_would_run(tmp_path):
+    assert export(ROWS, tmp_path / "a.csv", "csv") == 3
+    with (tmp_path / "a.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == ["'=1+1", "plain, with comma", ""]
+    assert (rows[0]["n"], float(rows[0]["value"]), rows[0]["x"]) == ("-3", 0.1 + 0.2, "[0, 1]")
+    assert rows[1]["value"] == ""
+    for first in "=+-@\t\r":
+        export([{f"{first}a": f"{first}b"}], tmp_path / "a.csv", "csv")
+        with (tmp_path / "a.csv").open(newline="") as file:
+            assert list(csv.reader(file)) == [[f"'{first}a"], [f"'{first}b"]]
+
+
+def test_export_as_json_lines_and_parquet_keeps_numbers_and_gaps(tmp_path):
+    export(ROWS, tmp_path / "a.jsonl", "jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert rows[0] == {"name": "=1+1", "n": -3, "value": 0.1 + 0.2, "notes": ["+a"], "x": [0, 1]}
+    assert (rows[1]["value"], rows[2]["x"]) == (None, [None, 1.0])
+    export(ROWS, tmp_path / "a.parquet", "parquet")
+    frame = pl.read_parquet(tmp_path / "a.parquet")
+    assert frame["value"].to_list() == [0.1 + 0.2, None, None]
+    assert frame["name"].to_list() == ["=1+1", "plain, with comma", None]
+    with pytest.raises(UnknownName, match="did you mean 'jsonl'"):
+        export(ROWS, tmp_path / "a", "json")

@@ -1,7 +1,5 @@
 """One writer: others are told who it is, and a crash gives the lock free."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -40,8 +38,7 @@ def holder(tmp_path):
     process.stdout.close()
 
 
-def test_a_second_writer_is_told_who_holds_the_store(tmp_path, holder):
-    """Process, machine and since when; a crash of the first, and the second may write."""
+def test_lock_of_another_process_is_named_and_freed_by_its_death(tmp_path, holder):
     path = tmp_path / "runs.db"
     with pytest.raises(StoreLocked, match=rf"in use by process {holder.pid} on .* since 20"):
         Store.write(path)
@@ -54,8 +51,7 @@ def test_a_second_writer_is_told_who_holds_the_store(tmp_path, holder):
     assert not (tmp_path / "runs.db.lock").exists()
 
 
-def test_the_same_process_has_it_once(tmp_path):
-    """A second store of this process is refused, and looking does not give the lock away."""
+def test_lock_is_held_once_by_the_same_process(tmp_path):
     lock = Lock(tmp_path / "runs.db").take()
     with pytest.raises(StoreLocked, match="this very process"):
         Lock(tmp_path / "runs.db").take()
@@ -71,30 +67,7 @@ def test_the_same_process_has_it_once(tmp_path):
     Lock(tmp_path / "runs.db").take().free()
 
 
-def test_a_lock_of_another_machine_is_not_taken(tmp_path):
-    """Nobody here can see whether that process lives; the file to delete is named."""
-    path = tmp_path / "runs.db.lock"
-    path.write_text(json.dumps({"pid": 1, "host": "elsewhere", "time": 0.0}))
-    with pytest.raises(StoreLocked, match=rf"on elsewhere.*delete {re.escape(str(path))}"):
-        Lock(tmp_path / "runs.db").take()
-
-
-def test_a_lock_file_that_says_nothing_is_free(tmp_path):
-    """Cut off or of another kind: the kernel's lock decides."""
-    for text in ("", "{", "[1]"):
-        (tmp_path / "runs.db.lock").write_text(text)
-        Lock(tmp_path / "runs.db").take().free()
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    """Not a traceback."""
-    with pytest.raises(StoreLocked, match="No such file"):
-        Lock(tmp_path / "no" / "runs.db").take()
-
-
-def test_a_full_disk_leaves_no_lock_behind(tmp_path, monkeypatch):
-    """The sentence says why, and the store can be taken once there is room."""
-
+def test_lock_on_full_disk_leaves_no_file_behind(tmp_path, monkeypatch):
     def full(file, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -104,3 +77,15 @@ def test_a_full_disk_leaves_no_lock_behind(tmp_path, monkeypatch):
             Lock(tmp_path / "runs.db").take()
     assert not list(tmp_path.iterdir())
     Lock(tmp_path / "runs.db").take().free()
+
+
+def test_lock_file_of_another_machine_or_without_content_is_read(tmp_path):
+    place = tmp_path / "runs.db.lock"
+    for text in ("", "{", "[1]"):
+        place.write_text(text)
+        Lock(tmp_path / "runs.db").take().free()
+    place.write_text(json.dumps({"pid": 1, "host": "elsewhere", "time": 0.0}))
+    with pytest.raises(StoreLocked, match=rf"on elsewhere.*delete {re.escape(str(place))}"):
+        Lock(tmp_path / "runs.db").take()
+    with pytest.raises(StoreLocked, match="No such file"):
+        Lock(tmp_path / "no" / "runs.db").take()

@@ -1,7 +1,5 @@
 """What is done next: cells take turns, batches are worth sending, suspects come last."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from truerisk.study.queue import Queue, Rules
@@ -36,15 +34,13 @@ def done(cell_, number, seconds):
     return Fate(cell_.id, number, State.DONE, seconds)
 
 
-def test_cells_take_turns():
-    """All progress together, and every task is given once."""
+def test_queue_lets_cells_take_turns():
     made = queue(cell(1, 3), cell(2, 2))
     assert taken(made) == [(1, (0,)), (2, (0,)), (1, (1,)), (2, (1,)), (1, (2,))]
     assert not made
 
 
-def test_what_has_ended_is_not_given():
-    """Suspects of an earlier run wait until all else is done."""
+def test_queue_gives_no_ended_tasks_and_suspects_alone():
     made = queue(cell(1, 5), ended=[0, 2], suspects={3: 1})
     assert taken(made) == [(1, (1,)), (1, (4,))]
     assert made
@@ -52,30 +48,7 @@ def test_what_has_ended_is_not_given():
     assert made.next_alone() is None
 
 
-def test_quick_tasks_travel_together():
-    """Until a batch lasts a fifth of a second, but no longer than leaves work for the others."""
-    one = cell(1, 10_000)
-    made = queue(one)
-    made.timed([done(one, 0, 0.01)])
-    assert len(made.next().numbers) == 20
-    made.timed([done(one, 1, 10.0)])
-    assert len(made.next().numbers) == 1
-    few = cell(1, 8)
-    made = queue(few)
-    made.timed([done(few, 0, 0.001)])
-    assert len(made.next().numbers) == 3
-
-
-def test_one_by_one_without_workers():
-    """Then every result is stored as soon as it is found."""
-    one = cell(1, 100)
-    made = queue(one, slots=0)
-    made.timed([done(one, 0, 0.0001)])
-    assert len(made.next().numbers) == 1
-
-
-def test_the_guilty_is_found():
-    """Hit once: again beside others; twice: alone, one by one; then as often as is allowed."""
+def test_queue_finds_the_task_that_kills_its_worker():
     one = cell(1, 4)
     made = queue(one)
     made.timed([done(one, 0, 0.05)])
@@ -96,13 +69,25 @@ def test_the_guilty_is_found():
     assert not made
 
 
-def test_a_batch_that_cannot_be_sent_is_taken_apart():
-    """Its error belongs to one of its tasks."""
-    one = cell(1, 4)
-    made = queue(one)
-    made.timed([done(one, 0, 0.05)])
-    batch = made.next()
-    assert made.failed(batch, ValueError("too large"), alone=False) is None
+def timed_queue(wanted, seconds, **options):
+    one = cell(1, wanted)
+    made = queue(one, **options)
+    made.timed([done(one, 0, seconds)])
+    return one, made
+
+
+def test_queue_sends_quick_tasks_together_and_one_by_one_without_workers():
+    one, made = timed_queue(10_000, 0.01)
+    assert len(made.next().numbers) == 20
+    made.timed([done(one, 1, 10.0)])
+    assert len(made.next().numbers) == 1
+    assert len(timed_queue(8, 0.001)[1].next().numbers) == 3
+    assert len(timed_queue(100, 0.0001, slots=0)[1].next().numbers) == 1
+
+
+def test_queue_takes_batch_that_cannot_be_sent_apart():
+    _, made = timed_queue(4, 0.05)
+    assert made.failed(made.next(), ValueError("too large"), alone=False) is None
     last = [made.next() for _ in range(4)][-1]
     (fate,) = made.failed(last, ValueError("too large"), alone=False)
     assert fate.state is State.FAILED

@@ -1,9 +1,6 @@
 """A specification: what it may say, and that every mistake is named with its line."""
 
-from __future__ import annotations
-
 import re
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -31,13 +28,7 @@ set = {n_neighbors = 3}
 """
 
 
-def spec(text, **options):
-    """The specification of an indented text."""
-    return parse_spec(textwrap.dedent(text), **options)
-
-
-def test_a_specification_is_read(tmp_path):
-    """From a file, whose name is the default name, or a mapping; sizes multiply."""
+def test_spec_is_read_from_file_and_mapping(tmp_path):
     (tmp_path / "bias.toml").write_text(GOOD.replace('name = "mine"', ""))
     found = read_spec(tmp_path / "bias.toml")
     assert found.name == "bias"
@@ -84,47 +75,13 @@ def test_a_specification_is_read(tmp_path):
         ('word = "kearns", noise = 0.3', 'import = "os"', 8, 'write "package.module:name"'),
     ],
 )
-def test_a_mistake_is_named_with_its_line(old, new, line, sentence):
-    """The line that shows it, also inside a list of several lines."""
+def test_spec_names_mistakes_with_their_line(old, new, line, sentence):
     assert old in GOOD
     with pytest.raises(BadData, match=f"in line {line} of the specification: .*{sentence}"):
         parse_spec(GOOD.replace(old, new, 1))
 
 
-def test_what_is_no_toml_and_what_lacks_is_named(tmp_path):
-    """TOML's own line; the entries that every study has."""
-    with pytest.raises(BadData, match=r"no TOML: .*line 2"):
-        parse_spec("a = 1\nb = = 2\n")
-    with pytest.raises(BadData, match="has no 'sizes'"):
-        parse_spec("replicates = 3")
-    with pytest.raises(BadData, match="No such file"):
-        read_spec(tmp_path / "no.toml")
-    (tmp_path / "latin.toml").write_bytes(b"name = '\xe4'")
-    with pytest.raises(BadData, match=r"latin\.toml"):
-        read_spec(tmp_path / "latin.toml")
-    with pytest.raises(BadData, match="no plain data"):
-        read_spec({"replicates": object()})
-    with pytest.raises(BadData, match="characters"):
-        parse_spec("#" * 1_000_001)
-
-
-def test_code_is_imported_only_where_allowed():
-    """The specification alone runs nothing."""
-    text = GOOD.replace('"simple"', '{import = "os:getcwd"}')
-    with pytest.raises(BadData, match=r"in line 7 .*give allow_import=True"):
-        parse_spec(text)
-    assert parse_spec(text, allow_import=True).problems[0].name == "getcwd"
-
-
-def test_too_many_cells_are_refused():
-    """Each cell is a row that is looked at."""
-    sizes = list(range(2, 30_000))
-    with pytest.raises(BadData, match="at most 100000"):
-        parse_spec(GOOD.replace("[30, 50]", str(sizes)))
-
-
-def test_the_specification_on_the_page_is_one():
-    """Every TOML block of the page is read."""
+def test_spec_on_the_page_is_valid():
     page = (Path(__file__).parents[2] / "docs" / "studies.md").read_text("utf-8")
     blocks = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert [parse_spec(block).n_tasks for block in blocks] == [3 * 3 * 2 * 3 * 1000]
@@ -139,8 +96,7 @@ METHODS = [
 LEAST = {"replicates": 1, "sizes": [9], "problems": ["simple"], "learners": ["lda"]}
 
 
-def test_a_method_has_options_an_interval_and_a_name():
-    """By default it is called by its word, and by its interval where one is named."""
+def test_spec_of_method_has_options_interval_and_name():
     found = read_spec({**LEAST, "methods": METHODS}, allow_import=True).methods
     assert [entry.name for entry in found] == ["10-fold:wald", "few", "mine", "loo"]
     assert options_of(found[1].content) == {"splits_drawn": 5}
@@ -162,26 +118,9 @@ def test_a_method_has_options_an_interval_and_a_name():
         ("loo", "two methods are called 'loo'"),
     ],
 )
-def test_a_method_that_cannot_be_is_named(method, sentence):
-    """What it is not, before anything runs."""
+def test_spec_of_impossible_method_is_refused(method, sentence):
     with pytest.raises(BadData, match=sentence):
         read_spec({**LEAST, "methods": ["loo", method]}, allow_import=True)
-
-
-def test_an_imported_method_must_be_allowed():
-    """As other code must."""
-    with pytest.raises(BadData, match="give allow_import=True"):
-        read_spec({**LEAST, "methods": [{"import": "a.b:c"}]})
-
-
-@pytest.mark.parametrize("text", ["a = " + "[" * 5000 + "]" * 5000, "{" * 5000, '{"a": }'])
-def test_a_text_that_no_reader_takes(text):
-    """Brackets without end, and a mapping that is none."""
-    with pytest.raises(BadData, match="nested too deeply|no JSON"):
-        parse_spec(text)
-
-
-# ---------------- The line of a value in a TOML text
 
 
 TEXT = """# a comment that says nest
@@ -214,6 +153,36 @@ c = "y"
         (("list", 7), None),
     ],
 )
-def test_the_line_of_a_value(place, line):
-    """Of keys, elements of lists over several lines, tables and lists of tables."""
+def test_line_of_finds_the_line_of_a_value(place, line):
     assert line_of(TEXT, place) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = 1\nb = = 2\n", r"no TOML: .*line 2"),
+        ("replicates = 3", "has no 'sizes'"),
+        ("#" * 1_000_001, "characters"),
+        ("a = " + "[" * 5000 + "]" * 5000, "nested too deeply|no JSON"),
+        ("{" * 5000, "nested too deeply|no JSON"),
+        ('{"a": }', "nested too deeply|no JSON"),
+        (GOOD.replace("[30, 50]", str(list(range(2, 30_000)))), "at most 100000"),
+        (GOOD.replace('"simple"', '{import = "os:getcwd"}'), "in line 7 .*give allow_import=True"),
+        (GOOD.replace('"nested"', '{import = "os:getcwd"}'), "in line 5 .*give allow_import=True"),
+    ],
+)
+def test_parse_spec_refuses_what_is_no_specification(text, message):
+    with pytest.raises(BadData, match=message):
+        parse_spec(text)
+
+
+def test_read_spec_names_files_and_mappings_that_cannot_be_read(tmp_path):
+    with pytest.raises(BadData, match="No such file"):
+        read_spec(tmp_path / "no.toml")
+    (tmp_path / "latin.toml").write_bytes(b"name = '\xe4'")
+    with pytest.raises(BadData, match=r"latin\.toml"):
+        read_spec(tmp_path / "latin.toml")
+    with pytest.raises(BadData, match="no plain data"):
+        read_spec({"replicates": object()})
+    code = GOOD.replace('"simple"', '{import = "os:getcwd"}')
+    assert parse_spec(code, allow_import=True).problems[0].name == "getcwd"

@@ -1,18 +1,23 @@
-"""The store: what is written is there, what is no store is refused, a full disk loses nothing."""
-
-from __future__ import annotations
+"""The store: what is written is there, what is no store is refused, nothing is lost."""
 
 import io
 import os
+import random
+import re
 import sqlite3
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
 from tests.study.works import found, numbers, run
 
-from truerisk.core.errors import BadStore, StudyIncomplete
+import truerisk as tr
+from truerisk.core.errors import BadStore, StudyIncomplete, TrueRiskError
 from truerisk.study import driving, schema
+from truerisk.study.results import collect, export, rows_of
 from truerisk.study.schema import Fate, State
+from truerisk.study.status import status_of
 from truerisk.study.store import Store
 from truerisk.study.values import pack
 
@@ -27,22 +32,7 @@ def fate(cell, number, state=State.DONE, **more):
     return Fate(cell.id, number, state, **more)
 
 
-def broken(path, change):
-    """The bytes of a store, changed."""
-    content = bytearray(path.read_bytes())
-    path.write_bytes(change(content))
-
-
-def mark_as_version(path, version):
-    """Write this version into the header of a store, and return the bytes of the file."""
-    connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {version}")
-    connection.close()
-    return path.read_bytes()
-
-
-def test_what_is_saved_is_read(tmp_path):
-    """Results come back by number, with their seconds; the study's texts, too."""
+def test_store_reads_what_was_saved(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
         store.note({"name": "mine", "kind": "test"})
         (cell,) = store.want([CELL], 4)
@@ -63,22 +53,12 @@ def test_what_is_saved_is_read(tmp_path):
         assert (run_.workers, run_.running, run_.ended) == (2, 1, None)
 
 
-def test_a_result_is_kept_once(tmp_path):
-    """Saved again, as after an interruption, it replaces itself."""
-    with Store.write(tmp_path / "runs.db") as store:
-        (cell,) = store.want([CELL], 4)
-        for _ in range(2):
-            store.save([fate(cell, 1)])
-        assert store.tally(cell).done == 1
-        assert store.ended(cell).tolist() == [1]
-
-
-def test_states_are_counted_and_forgotten(tmp_path):
-    """Failed and quarantined tasks need no trial until they are forgotten; suspects do."""
+def test_store_counts_states_and_forgets_failures(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
         (cell,) = store.want([CELL], 9)
         fates = [fate(cell, i, state, error="e") for i, state in enumerate(list(State)[1:])]
-        store.save([*fates, fate(cell, 7)])
+        for _ in range(2):  # a result is kept once
+            store.save([*fates, fate(cell, 7)])
         tally = store.tally(cell)
         assert (tally.done, tally.failed, tally.quarantined, tally.suspect) == (1, 1, 1, 1)
         assert store.ended(cell).tolist() == [0, 1, 7]
@@ -91,124 +71,20 @@ def test_states_are_counted_and_forgotten(tmp_path):
         assert store.ended(cell).tolist() == [1, 7]
 
 
-def test_cells_are_found_by_content(tmp_path):
-    """Wanted again with other numbers a cell stays itself; `only` leaves others out."""
+def test_store_finds_cells_by_content(tmp_path):
     with Store.write(tmp_path / "runs.db") as store:
         first = store.want([CELL, {"n": 50}], 3)
         again = store.want([{"method": "loo", "n": 30}], 8, only=True)
         assert again[0].id == first[0].id
         assert [(cell.id, cell.wanted) for cell in store.cells()] == [(first[0].id, 8)]
         assert len(store.cells(every=True)) == 2
+        store.save([fate(first[0], 1), fate(first[0], 7)])
+        (fewer,) = store.want([CELL], 5, only=True)
+        assert store.tally(fewer).done == 1
+        assert [number for number, *_ in store.results(fewer)] == [1]
 
 
-def test_fewer_replicates_are_wanted(tmp_path):
-    """Results beyond the wanted number stay in the file and are not counted."""
-    with Store.write(tmp_path / "runs.db") as store:
-        (cell,) = store.want([CELL], 9)
-        store.save([fate(cell, 1), fate(cell, 8)])
-        (cell,) = store.want([CELL], 5)
-        assert store.tally(cell).done == 1
-        assert [number for number, *_ in store.results(cell)] == [1]
-
-
-# ---------------------------------------------------------------- what is no store
-
-
-def test_what_is_not_there_is_not_read(tmp_path):
-    """Reading makes no file."""
-    with pytest.raises(BadStore, match="there is no such store"):
-        Store.read(tmp_path / "runs.db")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("open_", [Store.read, Store.write])
-def test_foreign_files_are_refused(tmp_path, open_):
-    """Text, the database of another program, and a file that ends inside its header."""
-    text = tmp_path / "a.csv"
-    text.write_text("a,b\n1,2\n" * 50)
-    with pytest.raises(BadStore, match="it is no SQLite file"):
-        open_(text)
-    other = tmp_path / "other.db"
-    connection = sqlite3.connect(other)
-    connection.execute("CREATE TABLE mine (x)")
-    connection.close()
-    with pytest.raises(BadStore, match="an SQLite file of something else"):
-        open_(other)
-    other.write_bytes(other.read_bytes()[:50])
-    with pytest.raises(BadStore, match="is cut off after 50 bytes"):
-        open_(other)
-    assert not list(tmp_path.glob("*.lock"))
-
-
-@pytest.mark.parametrize("open_", [Store.read, Store.write])
-@pytest.mark.parametrize("pages", [1, 3, -1])
-def test_a_truncated_store_is_refused(tmp_path, open_, pages):
-    """Wherever it was cut, also where all that is looked at first is still there."""
-    path = tmp_path / "runs.db"
-    run(path, numbers, wanted=60)
-    broken(path, lambda content: content[: 4096 * pages])
-    with pytest.raises(BadStore, match="is cut off or broken"):
-        open_(path)
-
-
-def test_a_store_of_scrambled_pages_is_refused(tmp_path):
-    """Not every damage is seen when the file is opened; none gives results."""
-    path = tmp_path / "runs.db"
-    run(path, numbers, wanted=60)
-    broken(path, lambda content: content[:4096] + b"\xff" * (len(content) - 4096))
-    with pytest.raises(BadStore, match="is cut off or broken"):
-        found(path)
-
-
-def test_an_empty_file_becomes_a_store(tmp_path):
-    """As SQLite itself begins; to read it is too early."""
-    path = tmp_path / "runs.db"
-    path.touch()
-    with pytest.raises(BadStore, match="is empty"):
-        Store.read(path)
-    run(path, numbers, wanted=1)
-    assert len(found(path)) == 3
-
-
-def test_a_newer_store_is_refused(tmp_path):
-    """It says so, and stays as it is."""
-    path = tmp_path / "runs.db"
-    run(path, numbers, wanted=1)
-    mark_as_version(path, schema.VERSION + 1)
-    for open_ in (Store.read, Store.write):
-        with pytest.raises(BadStore, match="written by a newer truerisk"):
-            open_(path)
-
-
-@pytest.mark.parametrize("opened", [Store.read, Store.write])
-def test_store_of_version_1_is_refused_and_stays_as_it_is(tmp_path, opened):
-    """The sentence says which truerisk wrote it and what to do."""
-    path = tmp_path / "runs.db"
-    run(path, numbers, wanted=1)
-    before = mark_as_version(path, 1)
-    with pytest.raises(BadStore) as refused:
-        opened(path)
-    assert str(refused.value) == (
-        f"{path} was written by truerisk 0.1 (store version 1; this truerisk reads version 2): run "
-        "the study, assessment or search anew in another store, or use truerisk 0.1 to read this "
-        "one."
-    )
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("version", [0, -1])
-@pytest.mark.parametrize("opened", [Store.read, Store.write])
-def test_store_of_an_impossible_version_is_refused(tmp_path, opened, version):
-    """No truerisk wrote such a store."""
-    path = tmp_path / "runs.db"
-    run(path, numbers, wanted=1)
-    mark_as_version(path, version)
-    with pytest.raises(BadStore, match=f"is damaged: its store version is {version}; restore it"):
-        opened(path)
-
-
-def test_an_older_store_is_brought_forward(tmp_path, monkeypatch):
-    """Step by step, when it is opened to write; a reader says how."""
+def test_store_of_older_version_is_brought_forward(tmp_path, monkeypatch):
     path = tmp_path / "runs.db"
     run(path, numbers, wanted=2)
     before = found(path)
@@ -239,8 +115,7 @@ class Trap:
         return os.mkdir, (str(self.path),)
 
 
-def test_nothing_is_unpickled(tmp_path):
-    """An array of objects, as NumPy would read it if it were allowed to, is a broken store."""
+def test_store_unpickles_nothing(tmp_path):
     path = tmp_path / "runs.db"
     run(path, numbers, wanted=1)
     stream = io.BytesIO()
@@ -255,11 +130,7 @@ def test_nothing_is_unpickled(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-# ---------------------------------------------------------------- a full disk
-
-
-def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
-    """The results that were acknowledged stay; with room again the study ends."""
+def test_store_on_full_disk_stops_and_loses_nothing(tmp_path, monkeypatch):
     path = tmp_path / "runs.db"
     connect = sqlite3.connect
 
@@ -282,10 +153,133 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
     assert kept.items() <= everything.items()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.parametrize("opened", [Store.read, Store.write])
-def test_a_pipe_is_no_store(tmp_path, opened):
-    """Opening it to read would wait for a writer without end."""
-    os.mkfifo(tmp_path / "runs.db")
+@pytest.fixture(scope="module")
+def sixty(tmp_path_factory):
+    """The bytes of a store of several pages."""
+    path = tmp_path_factory.mktemp("sixty") / "runs.db"
+    run(path, numbers, wanted=60)
+    return path.read_bytes()
+
+
+def of_version(version):
+    """A change of the bytes of a store: another version stands in its header."""
+    return lambda content: content[:60] + version.to_bytes(4, "big", signed=True) + content[64:]
+
+
+SPOILED = [
+    (lambda _: b"a,b\n1,2\n" * 50, "it is no SQLite file"),
+    (lambda content: content[:50], "is cut off after 50 bytes"),
+    *(
+        (lambda content, pages=pages: content[: 4096 * pages], "is cut off or broken")
+        for pages in (1, 3, -1)
+    ),
+    (of_version(schema.VERSION + 1), "written by a newer truerisk"),
+    (of_version(0), "is damaged: its store version is 0; restore it"),
+    (of_version(-1), "is damaged: its store version is -1; restore it"),
+    (
+        of_version(1),
+        "written by truerisk 0.1 .store version 1; this truerisk reads version 2.: run .* anew in",
+    ),
+]
+
+
+@pytest.mark.parametrize("open_", [Store.read, Store.write])
+@pytest.mark.parametrize(("change", "message"), SPOILED, ids=range(len(SPOILED)))
+def test_store_that_was_spoiled_is_refused_and_stays_as_it_is(
+    tmp_path, sixty, open_, change, message
+):
+    path = tmp_path / "runs.db"
+    content = change(sixty)
+    path.write_bytes(content)
+    with pytest.raises(BadStore, match=message):
+        open_(path)
+    assert path.read_bytes() == content
+    assert not list(tmp_path.glob("*.lock"))
+
+
+@pytest.mark.parametrize("open_", [Store.read, Store.write])
+def test_store_is_no_file_of_something_else_and_no_pipe(tmp_path, open_):
+    other, pipe = tmp_path / "other.db", tmp_path / "pipe.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(BadStore, match="an SQLite file of something else"):
+        open_(other)
+    os.mkfifo(pipe)
     with pytest.raises(BadStore, match="is a pipe or a device: a store is a file"):
-        opened(tmp_path / "runs.db")
+        open_(pipe)
+
+
+def test_store_that_is_missing_empty_or_scrambled_cannot_be_read(tmp_path, sixty):
+    path = tmp_path / "runs.db"
+    with pytest.raises(BadStore, match="there is no such store"):
+        Store.read(path)
+    assert not list(tmp_path.iterdir())
+    path.write_bytes(sixty[:4096] + b"\xff" * (len(sixty) - 4096))
+    with pytest.raises(BadStore, match="is cut off or broken"):
+        found(path)
+    path.write_bytes(b"")
+    with pytest.raises(BadStore, match="is empty"):
+        Store.read(path)
+    run(path, numbers, wanted=1)
+    assert len(found(path)) == 3
+
+
+SPEC = {
+    "replicates": 2,
+    "sizes": [30],
+    "problems": ["simple"],
+    "learners": [{"word": "knn", "set": {"n_neighbors": 3}}],
+    "methods": ["5-fold", "loo"],
+    "n_test": 100,
+}
+READ = {
+    "status": lambda store, _: status_of(store).to_dict(),
+    "results": lambda store, _: str(collect(store)),
+    "export": lambda store, folder: export(rows_of(store), folder / "a.csv", "csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """The bytes of a store, and where text stands in it."""
+    path = tmp_path_factory.mktemp("sound") / "a.db"
+    tr.Study(SPEC, path).run()
+    content = path.read_bytes()
+    texts = [m.span() for m in re.finditer(rb"[\x20-\x7e]{6,}", content)]
+    return content, [place for start, end in texts for place in range(start, end)]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_store_with_flipped_bit_gives_no_traceback(sound, tmp_path, seed):
+    content, places = sound
+    draw = random.Random(seed)
+    spoiled = bytearray(content)
+    spoiled[draw.choice(places)] ^= 1 << draw.randrange(8)
+    path = tmp_path / "a.db"
+    path.write_bytes(spoiled)
+
+    def begin():
+        tr.Study(SPEC, path).run()
+
+    def look(read):
+        with Store.read(path) as store:
+            read(store, tmp_path)
+
+    for call in (*(partial(look, read) for read in READ.values()), begin):
+        with suppress(TrueRiskError):
+            call()
+
+
+@pytest.mark.parametrize("table", ["cell", "run", "result"])
+def test_store_names_what_was_changed(sound, tmp_path, table):
+    old, new = {
+        "cell": (b'"size":30', b'"size":31'),
+        "run": (b'{"truerisk"', b'["truerisk"'),
+        "result": (b'"value": ', b'"valve": '),
+    }[table]
+    assert old in sound[0]
+    path = tmp_path / "a.db"
+    path.write_bytes(sound[0].replace(old, new))
+    with Store.read(path) as store, pytest.raises(TrueRiskError, match="changed"):
+        READ["status" if table != "result" else "export"](store, tmp_path)

@@ -1,16 +1,20 @@
 """`Study`: what it estimates, what it compares with, and what it refuses before it runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.core.errors import BadData, BadStore, StoreLocked, TrueRiskWarning
 from truerisk.methods.holdout import Holdout
 from truerisk.study import replicate as replicates
+from truerisk.study import versions
 from truerisk.study.replicate import draw, replicate
 from truerisk.study.store import Store
 from truerisk.study.values import seed_of
@@ -44,33 +48,7 @@ def bare(results):
     return [{k: v for k, v in row.items() if k != "seconds"} for row in results.rows]
 
 
-def test_one_row_per_replicate_and_one_per_cell(results):
-    """As frames; every estimate lies beside its truth."""
-    assert len(results) == 24
-    assert len(results.cells) == 6
-    frame = results.to_frame()
-    assert {"problem", "size", "learner", "method", "replicate", "value", "truth"} <= set(frame)
-    assert frame["truth"].between(0, 1).all()
-    assert len(results.summary()) == 6
-    assert "nested" in str(results)
-
-
-def test_the_summary_is_a_table_on_a_page(results):
-    """A row for each cell in HTML, and what is lacking."""
-    page = results.to_html()
-    assert page.count("<tr") == 1 + len(results.cells)
-    assert "RMSE" in page
-    assert f"<bdi>{results.cells[0]['rmse']:.4f}</bdi>" in page
-    few = replace(results, designs=[{**each, "wanted": 9} for each in results.designs])
-    assert "simple, 30, knn, 5-fold: 4 of 9 replicates were found." in few.to_html()
-
-
-def test_a_replicate_is_what_the_verbs_say(study, results):
-    """The estimate of the drawn rows; the truth of the same fit on fresh rows."""
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
+def test_replicate_is_what_estimate_risk_says(study, results):
     with Store.read(study.store) as store:
         cell = next(c for c in store.cells() if c.content["method"] == "5-fold")
     drawn = draw(cell.content, 2)
@@ -86,11 +64,7 @@ def test_a_replicate_is_what_the_verbs_say(study, results):
     assert row["truth"] == pytest.approx(wrong.mean(), abs=1e-15)
 
 
-def test_intervals_are_compared_on_the_same_folds(tmp_path, monkeypatch):
-    """One estimator with three intervals and two levels is one number; its truth is measured once.
-
-    Streams hung on the whole cell once, its interval and level included.
-    """
+def test_study_compares_intervals_on_the_same_folds_and_truths(tmp_path, monkeypatch):
     measured = []
     monkeypatch.setattr(replicates, "_truths", {})
     truth = replicates._truth
@@ -107,29 +81,12 @@ def test_intervals_are_compared_on_the_same_folds(tmp_path, monkeypatch):
     assert [row["truth"] for row in other.rows] == [row["truth"] for row in found.rows]
 
 
-def test_learners_and_methods_share_their_data():
-    """Cells that differ in learner or method alone are compared on the same rows."""
-    base = {
-        "problem": {"name": "a", "word": "simple"},
-        "size": 30,
-        "n_test": 50,
-        "seed": 0,
-        "learner": {"name": "b", "word": "knn"},
-        "method": "loo",
-    }
-    first = draw(base, 1)
-    other = {**base, "method": "nested", "learner": {"name": "c", "word": "lda"}}
-    np.testing.assert_array_equal(first.X, draw(other, 1).X)
-    np.testing.assert_array_equal(first.fresh_rows, draw(other, 1).fresh_rows)
-    renamed = {**base, "problem": {"name": "z", "word": "simple"}}
-    np.testing.assert_array_equal(first.X, draw(renamed, 1).X)
-    for change in ({"size": 31}, {"seed": 1}):
-        assert not np.array_equal(first.X[:5], draw({**base, **change}, 1).X[:5])
-    assert not np.array_equal(first.X, draw(base, 2).X)
-
-
-def test_the_summary_is_computed_by_hand(results):
-    """Bias, RMSE and coverage of the mean risk for a method whose target is that."""
+def test_study_results_have_rows_and_a_summary_computed_by_hand(results):
+    assert (len(results), len(results.cells), len(results.summary())) == (24, 6, 6)
+    frame = results.to_frame()
+    assert {"problem", "size", "learner", "method", "replicate", "value", "truth"} <= set(frame)
+    assert frame["truth"].between(0, 1).all()
+    assert "nested" in str(results)
     rows = [r for r in results.rows if (r["learner"], r["method"]) == ("tuned", "nested")]
     (cell,) = (c for c in results.cells if (c["learner"], c["method"]) == ("tuned", "nested"))
     value, truth = (np.array([r[k] for r in rows]) for k in ("value", "truth"))
@@ -139,36 +96,29 @@ def test_the_summary_is_computed_by_hand(results):
     inside = [r["low"] <= truth.mean() <= r["high"] for r in rows]
     assert cell["coverage"] == pytest.approx(np.mean(inside))
     assert cell["n_fits"] > 10
+    for cell in results.cells:  # the apparent error has no truth
+        if cell["method"] == "apparent":
+            assert {cell[name] for name in ("bias", "rmse", "coverage")} == {None}
+    page = results.to_html()
+    assert page.count("<tr") == 1 + len(results.cells)
+    assert f"<bdi>{results.cells[0]['rmse']:.4f}</bdi>" in page
+    few = replace(results, designs=[{**each, "wanted": 9} for each in results.designs])
+    assert "simple, 30, knn, 5-fold: 4 of 9 replicates were found." in few.to_html()
 
 
-def test_a_target_without_a_truth_has_no_bias(results):
-    """The apparent risk estimates the training risk: nothing to compare it with."""
-    cells = [cell for cell in results.cells if cell["method"] == "apparent"]
-    assert all(cell["bias"] is None and cell["rmse"] is None for cell in cells)
-    assert all(cell["coverage"] is None for cell in cells)
-
-
-def test_workers_give_the_same(tmp_path, results):
-    """Two processes, and again from what is stored."""
-    study = tr.Study(SPEC, tmp_path / "runs.db")
+def test_study_gives_the_same_by_workers_and_after_it_has_grown(tmp_path, results):
+    path, grown = tmp_path / "runs.db", tmp_path / "grown.db"
+    study = tr.Study(SPEC, path)
     assert bare(study.run(2)) == bare(results)
-    assert bare(tr.Study(None, tmp_path / "runs.db").run()) == bare(results)
+    assert bare(tr.Study(None, path).run()) == bare(results)
     assert bare(study.results()) == bare(results)
     assert study.status().complete
+    tr.Study({**SPEC, "replicates": 2, "methods": ["5-fold", "loo"]}, grown).run()
+    more = tr.Study(SPEC, grown).run()
+    assert sorted(map(str, bare(more))) == sorted(map(str, bare(results)))
 
 
-def test_a_study_may_grow_and_change(tmp_path, results):
-    """More replicates and methods keep what is there; what is no longer wanted is not shown."""
-    path = tmp_path / "runs.db"
-    tr.Study({**SPEC, "replicates": 2, "methods": ["5-fold", "loo"]}, path).run()
-    grown = tr.Study(SPEC, path).run()
-    order = {row["method"]: None for row in results.rows}
-    assert sorted(map(str, bare(grown))) == sorted(map(str, bare(results)))
-    assert "loo" not in order
-
-
-def test_tables_are_problems(tmp_path):
-    """Rows are drawn from a file or a data set; the truth is measured on all others."""
+def test_study_takes_tables_as_problems(tmp_path):
     rng = np.random.default_rng(0)
     lines = [f"{a:.3f},{'uv'[i % 2]},{'pq'[i % 3 == 0]}" for i, a in enumerate(rng.normal(size=90))]
     (tmp_path / "table.csv").write_text("a,b,y\n" + "\n".join(lines))
@@ -194,25 +144,6 @@ def test_tables_are_problems(tmp_path):
     assert whole.cells[0]["bias"] is None
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"problems": ["iris"], "sizes": [30, 151]}, "has 150 rows, not 151"),
-        ({"problems": [{"word": "simple", "nois": 1}]}, "no option 'nois'"),
-        ({"problems": [{"word": "kearns", "noise": 0.7}]}, "noise=0.7"),
-        ({"problems": [{"word": "kearns", "noise": "much"}]}, "specification"),
-        ({"problems": [{"file": "no.csv", "target": "y"}]}, "no.csv"),
-        ({"learners": ["ridge"]}, "ridge does regression only"),
-        ({"learners": [{"word": "knn", "set": {"k": 3}}]}, "no parameter 'model__k'"),
-    ],
-)
-def test_what_cannot_be_is_said_before_anything_runs(tmp_path, change, sentence):
-    """Nothing is written."""
-    with pytest.raises(BadData, match=sentence):
-        tr.Study({**SPEC, **change}, tmp_path / "runs.db").run()
-    assert not list(tmp_path.iterdir())
-
-
 def make_line():
     """A problem of one's own."""
 
@@ -226,13 +157,10 @@ def make_line():
 
 def make_models():
     """A learner of one's own, with its grid."""
-    from sklearn.linear_model import Ridge
-
     return Ridge(), {"alpha": [0.1, 1.0]}
 
 
-def test_code_of_ones_own(tmp_path):
-    """Problems and learners by import, where it is allowed."""
+def test_study_imports_problems_and_learners_if_allowed(tmp_path):
     spec = {
         **SPEC,
         "methods": ["5-fold"],
@@ -244,13 +172,18 @@ def test_code_of_ones_own(tmp_path):
     found = tr.Study(spec, tmp_path / "runs.db", allow_import=True).run()
     assert found.rows[0]["problem"] == "make_line"
     assert {row["chosen"]["alpha"] for row in found.rows} <= {0.1, 1.0}
-    bad = {**spec, "problems": [{"import": "nowhere:thing"}]}
-    with pytest.raises(BadData, match="No module named 'nowhere'"):
-        tr.Study(bad, tmp_path / "runs.db", allow_import=True).run()
+    one = {"word": "5-fold", "interval": "wald", "name": "a"}
+    named = [{**spec, "methods": [{**one, "name": name}]} for name in "ab"]
+    values = []
+    for place, each in enumerate(named):
+        rows = tr.Study(each, tmp_path / f"{place}.db", allow_import=True).run().rows
+        values.append([row["value"] for row in rows])
+    assert values[0] == values[1]
+    with Store.read(tmp_path / "0.db") as store:
+        assert store.cells()[0].content["method"] == one
 
 
-def test_refusals_of_a_method_are_stored(tmp_path):
-    """Per replicate, with their sentence; the others end."""
+def test_study_stores_refusals_of_methods(tmp_path):
     study = tr.Study({**SPEC, "methods": ["bee", "5-fold"]}, tmp_path / "runs.db")
     study.run()
     status = study.status()
@@ -260,46 +193,6 @@ def test_refusals_of_a_method_are_stored(tmp_path):
     assert study.status().waiting == 8
 
 
-def test_other_versions_are_refused(tmp_path, monkeypatch):
-    """Numbers can depend on them; mixing is a choice."""
-    from truerisk.study import versions as kept
-
-    path = tmp_path / "runs.db"
-    tr.Study({**SPEC, "replicates": 1}, path).run()
-    monkeypatch.setattr(kept, "versions", lambda: {"numpy": "0.1"})
-    with pytest.raises(BadStore, match=r"was begun with .*numpy .* \(now 0.1\)"):
-        tr.Study(SPEC, path).run()
-    assert len(tr.Study({**SPEC, "replicates": 1}, path).run(mixed_versions=True)) == 6
-
-
-def test_one_run_at_a_time(tmp_path):
-    """The second is refused; looking is free."""
-    path = tmp_path / "runs.db"
-    tr.Study({**SPEC, "replicates": 1}, path).run()
-    with Store.write(path), pytest.raises(StoreLocked):
-        tr.Study(SPEC, path).run()
-    with pytest.raises(BadData, match="attempts=0"):
-        tr.Study(SPEC, path).run(attempts=0)
-    with Store.write(tmp_path / "other.db") as store:
-        store.note({"kind": "reproduction"})
-    with pytest.raises(BadStore, match="no specification"):
-        tr.Study(None, tmp_path / "other.db")
-
-
-def test_a_replicate_holds_no_clock():
-    """But for `seconds`, which is kept apart."""
-    content = {
-        "problem": {"name": "a", "word": "simple"}, "size": 30, "n_test": 50, "seed": 0,
-        "learner": {"name": "b", "word": "lda"}, "method": "5-fold", "scoring": "log",
-        "rule": "min",
-        "confidence_level": 0.9,
-    }  # fmt: skip
-    first, second = replicate(content, 0), replicate(content, 0)
-    assert first.pop("seconds") > 0
-    second.pop("seconds")
-    assert first == second
-
-
 class Halves(Holdout):
     """A method of one's own."""
 
@@ -307,9 +200,6 @@ class Halves(Holdout):
 def half():
     """What a study imports."""
     return Halves(0.5)
-
-
-NUMBERS = {"problems": ["diabetes"], "learners": ["ridge"]}
 
 
 def no_method():
@@ -330,8 +220,7 @@ OF_INTERVALS = {
 }
 
 
-def test_a_method_may_name_its_interval_and_options(tmp_path):
-    """The interval that is asked for, of the method with its options; both targets are counted."""
+def test_study_method_may_name_its_interval_and_options(tmp_path):
     study = tr.Study(OF_INTERVALS, tmp_path / "runs.db", allow_import=True)
     results = study.run()
     assert [cell["method"] for cell in results.cells] == [
@@ -353,38 +242,7 @@ def test_a_method_may_name_its_interval_and_options(tmp_path):
         assert cell["coverage_Err_XY"] == pytest.approx(np.mean(held))
 
 
-def test_a_name_of_a_method_changes_no_number(tmp_path):
-    """Names are for reading; and a bare word has the key that it always had."""
-    one = {"word": "5-fold", "interval": "wald", "name": "a"}
-    given = [{**SPEC, "methods": [{**one, "name": name}]} for name in "ab"]
-    found = [tr.Study(s, tmp_path / f"{i}.db").run() for i, s in enumerate(given)]
-    values = [[row["value"] for row in results.rows] for results in found]
-    assert values[0] == values[1]
-    with Store.read(tmp_path / "0.db") as store:
-        assert store.cells()[0].content["method"] == one
-
-
-@pytest.mark.parametrize(
-    ("method", "change", "sentence"),
-    [
-        ({"word": "5-fold", "interval": "beta-cv"}, NUMBERS, "interval 'beta-cv' needs"),
-        ({"word": "oob", "interval": "ncv"}, {}, "which method 'oob' .* cannot give"),
-        ({"import": f"{__name__}:SPEC"}, {}, "'dict' object is not callable"),
-        ({"import": f"{__name__}:no_method"}, {}, "gives 3, which is no method"),
-        ({"import": f"{__name__}:dict_"}, {}, "dict_"),
-    ],
-)  # fmt: skip
-def test_an_interval_that_cannot_be_is_refused_before_it_runs(tmp_path, method, change, sentence):
-    """Loss, method and import are tried once."""
-    spec = {**SPEC, **change, "methods": ["5-fold", method]}
-    study = tr.Study(spec, tmp_path / "runs.db", allow_import=True)
-    with pytest.raises(BadData, match=f"in the specification: .*{sentence}"):
-        study.run()
-    assert not (tmp_path / "runs.db").exists()
-
-
-def test_cells_of_an_earlier_release_begin_anew(tmp_path, monkeypatch):
-    """A sentence says so, once; what was found stays in the file and is no result any more."""
+def test_study_begins_cells_of_an_earlier_release_anew(tmp_path, monkeypatch):
     path, spec = tmp_path / "runs.db", {**SPEC, "replicates": 1, "methods": ["apparent"]}
     with monkeypatch.context() as then:
         then.setattr("truerisk.study.study.SCHEMA", "truerisk.study-cell/1")
@@ -395,3 +253,109 @@ def test_cells_of_an_earlier_release_begin_anew(tmp_path, monkeypatch):
     assert tr.Study(spec, path).run().rows == new.rows
     with Store.read(path) as store:
         assert len(store.cells(every=True)) == 2 * len(store.cells()) == 4
+
+
+CELL = {
+    "problem": {"name": "a", "word": "simple"},
+    "size": 30,
+    "n_test": 50,
+    "seed": 0,
+    "learner": {"name": "b", "word": "lda"},
+    "method": "5-fold",
+    "scoring": "log",
+    "rule": "min",
+    "confidence_level": 0.9,
+}
+
+
+def test_replicate_draws_by_problem_size_and_seed_and_holds_no_clock():
+    first = draw(CELL, 1)
+    other = {**CELL, "method": "nested", "learner": {"name": "c", "word": "knn"}}
+    renamed = {**CELL, "problem": {"name": "z", "word": "simple"}}
+    for same in (other, renamed):
+        np.testing.assert_array_equal(first.X, draw(same, 1).X)
+        np.testing.assert_array_equal(first.fresh_rows, draw(same, 1).fresh_rows)
+    for change in ({"size": 31}, {"seed": 1}):
+        assert not np.array_equal(first.X[:5], draw({**CELL, **change}, 1).X[:5])
+    assert not np.array_equal(first.X, draw(CELL, 2).X)
+    one, again = replicate(CELL, 0), replicate(CELL, 0)
+    assert one.pop("seconds") > 0
+    again.pop("seconds")
+    assert one == again
+
+
+def method(word, **change):
+    return {**change, "methods": ["5-fold", word]}
+
+
+NUMBERS = {"problems": ["diabetes"], "learners": ["ridge"]}
+IMPOSSIBLE = [
+    ({"problems": ["iris"], "sizes": [30, 151]}, "has 150 rows, not 151"),
+    ({"problems": [{"word": "simple", "nois": 1}]}, "no option 'nois'"),
+    ({"problems": [{"word": "kearns", "noise": 0.7}]}, "noise=0.7"),
+    ({"problems": [{"word": "kearns", "noise": "much"}]}, "specification"),
+    ({"problems": [{"file": "no.csv", "target": "y"}]}, "no.csv"),
+    ({"problems": [{"import": "nowhere:thing"}]}, "No module named 'nowhere'"),
+    ({"learners": ["ridge"]}, "ridge does regression only"),
+    ({"learners": [{"word": "knn", "set": {"k": 3}}]}, "no parameter 'model__k'"),
+    (method({"word": "5-fold", "interval": "beta-cv"}, **NUMBERS), "interval 'beta-cv' needs"),
+    (method({"word": "oob", "interval": "ncv"}), "which method 'oob' .* cannot give"),
+    (method({"import": f"{__name__}:SPEC"}), "'dict' object is not callable"),
+    (method({"import": f"{__name__}:no_method"}), "gives 3, which is no method"),
+    (method({"import": f"{__name__}:dict_"}), "dict_"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), IMPOSSIBLE)
+def test_study_refuses_before_it_runs(tmp_path, change, sentence):
+    with pytest.raises(BadData, match=sentence):
+        tr.Study({**SPEC, **change}, tmp_path / "runs.db", allow_import=True).run()
+    assert not list(tmp_path.iterdir())
+
+
+def test_study_refuses_store_of_other_versions_in_use_or_of_something_else(tmp_path, monkeypatch):
+    path, spec = tmp_path / "runs.db", {**SPEC, "replicates": 1}
+    tr.Study(spec, path).run()
+    with Store.write(path), pytest.raises(StoreLocked):
+        tr.Study(SPEC, path).run()
+    with pytest.raises(BadData, match="attempts=0"):
+        tr.Study(SPEC, path).run(attempts=0)
+    with Store.write(tmp_path / "other.db") as store:
+        store.note({"kind": "reproduction"})
+    with pytest.raises(BadStore, match="no specification"):
+        tr.Study(None, tmp_path / "other.db")
+    monkeypatch.setattr(versions, "versions", lambda: {"numpy": "0.1"})
+    with pytest.raises(BadStore, match=r"was begun with .*numpy .* \(now 0.1\)"):
+        tr.Study(SPEC, path).run()
+    assert len(tr.Study(spec, path).run(mixed_versions=True)) == 6
+
+
+MISSING = """
+import os
+import truerisk as tr
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from truerisk.cli import app
+
+os.chdir({folder!r})
+app.sys.stderr = app.sys.stdout
+for call in (
+    lambda: tr.Study({{}}, "runs.db"),
+    lambda: tr.HonestSearchCV(GaussianNB(), store="a.db").fit(*load_iris(return_X_y=True)),
+    lambda: app.run(["study", "status", "--store", "runs.db"]),
+):
+    try:
+        call()
+    except Exception as error:
+        print(error)
+    except SystemExit:
+        pass
+"""
+
+
+def test_study_and_stores_name_the_workers_that_are_missing(tmp_path):
+    code = MISSING.format(folder=str(tmp_path))
+    said = output_without("truerisk.engines.workers", code=code)
+    assert len(said) == 3
+    for line in said:
+        assert "this call needs truerisk.engines.workers, which is missing" in line

@@ -1,6 +1,4 @@
-"""Learners and data as contents: equal where fits are equal, different where they may differ."""
-
-from __future__ import annotations
+"""Results as JSON and .npy bytes, and keys of learners and data: equal where fits are equal."""
 
 import importlib
 import sys
@@ -25,12 +23,89 @@ from sklearn.svm import SVC
 from tests.support.words import built_here
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import BadStore, Refusal
 from truerisk.core.family import Family
-from truerisk.data.data import Data
+from truerisk.extend import Data
 from truerisk.models.learners import learner
 from truerisk.study.keeping import content_of, data_content, learner_content
-from truerisk.study.values import key_of
+from truerisk.study.results import _summed
+from truerisk.study.values import canonical, digest_of, key_of, pack, seed_of, unpack
+
+
+def test_pack_and_unpack_keep_every_bit():
+    content = {
+        "a": 0.1 + 0.2,
+        "b": None,
+        "c": ["x", {"d": True}],
+        "e": np.array([[1.5, np.nan], [-0.0, np.inf]]),
+        "f": np.float32(0.1),
+        "g": np.array(["ä", "bcd"]),
+    }
+    packed = pack(content)
+    back = unpack(packed.text, packed.npy)
+    assert {k: back[k] for k in "abc"} == {k: content[k] for k in "abc"}
+    for name in "efg":
+        want = np.asarray(content[name])
+        assert back[name].dtype == want.dtype
+        assert back[name].tobytes() == want.tobytes()
+
+
+def test_summed_losses_whose_squares_overflow_warn_of_nothing():
+    cell = {"problem": "p", "size": 30, "learner": "l", "method": "m", "target": "Err"}
+    found = {"low": None, "high": None, "n_fits": 1, "seconds": 1e205}
+    rows = [{**cell, **found, "value": value, "truth": 1.0} for value in (1e200, 3e200)]
+    summed = _summed(rows)
+    assert summed["value"] == 2e200
+    assert summed["rmse"] == np.inf
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"x": object()},
+        {"x": float("nan")},
+        {"x": np.array([object()], dtype=object)},
+        {"x": {1, 2}},
+        {"arrays": 1},
+    ],
+)
+def test_pack_refuses_what_is_no_json_and_the_reserved_name(content):
+    with pytest.raises((ValueError, TypeError)):
+        pack(content)
+
+
+@pytest.mark.parametrize(
+    ("text", "npy"),
+    [("{", None), ("[]", None), ('{"arrays": ["x"]}', None), ('{"arrays": ["x"]}', b"\x93NUMPY")],
+)
+def test_unpack_refuses_changed_results(text, npy):
+    with pytest.raises(BadStore, match="cannot be read"):
+        unpack(text, npy)
+
+
+def test_key_of_depends_on_content_alone():
+    assert key_of({"a": 1, "b": [1, 2]}) == key_of({"b": [1, 2], "a": 1})
+    assert key_of({"a": 1}) != key_of({"a": 1.5})
+    assert key_of({"a": [1, 2]}) != key_of({"a": [2, 1]})
+    assert key_of({"n": 30, "method": "loo"}) == "bcedd2cacb188753d51a1d17c6bb9c43"
+    with pytest.raises(ValueError, match="JSON"):
+        canonical({"x": float("nan")})
+
+
+def test_seed_of_differs_by_number_and_stays_what_it_is():
+    assert seed_of("data", {"n": 30}, 7) == 5524585810055082709
+    seeds = {seed_of("x", number) for number in range(1000)}
+    assert len(seeds) == 1000
+    assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def test_digest_of_array_is_of_type_shape_and_content():
+    A = np.arange(6.0).reshape(2, 3)
+    assert digest_of(A) == digest_of(np.asfortranarray(A))
+    others = [A.astype("f4"), A.reshape(3, 2), A + 1, np.array(["a"]), np.empty((0, 3))]
+    ones = [np.array(1.0), np.array([1.0])]
+    assert len({digest_of(a) for a in [A, *others, *ones]}) == 8
+
 
 X, Y = tr.datasets.make_simple(12, random_state=0)
 
@@ -57,15 +132,13 @@ def made():
     ]
 
 
-def test_made_again_it_has_the_same_key():
-    """A key does not depend on where an object lies in memory."""
+def test_content_of_equal_values_has_the_same_key():
     keys = [key(value) for value in made()]
     assert [key(value) for value in made()] == keys
     assert len(set(keys)) == len(keys)
 
 
-def test_every_word_has_a_key():
-    """Learners by word can always be kept, with all their settings."""
+def test_learner_content_of_every_word_has_a_key():
     for word, task in built_here():
         model = learner(word, task, n_rows=100, n_classes=2, n_features=3)
         _, settings = learner_content(Family.of(*model), word)
@@ -83,8 +156,7 @@ DIFFERENT = [
 ]  # fmt: skip
 
 
-def test_what_may_fit_differently_has_another_key():
-    """Types, values, order, nested parameters, the kind of a number, the output of a step."""
+def test_content_of_what_may_fit_differently_has_another_key():
     assert len({key(value) for value in DIFFERENT}) == len(DIFFERENT)
 
 
@@ -123,15 +195,13 @@ UNKNOWN, HIDDEN = only_here()
         (SVC(class_weight={0: object()}), None, "learner 'a': class_weight__0 is <object"),
     ],
 )
-def test_what_has_no_key_is_refused_by_name(model, grid, named):
-    """Lambdas, classes inside functions, fitted models, generators, random states, objects."""
+def test_learner_content_refuses_what_has_no_key_by_name(model, grid, named):
     with pytest.raises(Refusal, match="cannot be written down as a key") as caught:
         learner_content(Family.of(model, grid), "a")
     assert named in str(caught.value)
 
 
-def test_a_changed_class_is_another_one(tmp_path, monkeypatch):
-    """Of a class without a version the source is part of the key, that of its ancestors, too."""
+def test_content_of_changed_class_has_another_key(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     text = (
         "from sklearn.naive_bayes import GaussianNB\n"
@@ -150,8 +220,7 @@ def test_a_changed_class_is_another_one(tmp_path, monkeypatch):
     assert all(a != b for a, b in zip(keys[0], keys[2], strict=True))
 
 
-def test_a_version_is_part_of_the_key(monkeypatch):
-    """A package whose version the store does not compare is in the key with its own."""
+def test_content_has_the_version_of_the_package(monkeypatch):
     package = sys.modules[Seen.__module__.partition(".")[0]]
     before = key(Seen())
     monkeypatch.setattr(package, "__version__", "2.0", raising=False)
@@ -165,8 +234,7 @@ def of(X=X, y=Y, task="classification", **more):
     return key_of(data_content(Data.check(X, y, task=task, **more)))
 
 
-def test_equal_data_have_one_key():
-    """Copies, and frames made twice."""
+def test_data_content_of_equal_data_has_one_key():
     assert of() == of(X.copy(), Y.copy())
     assert of(pd.DataFrame(X, columns=list("ab"))) == of(pd.DataFrame(X, columns=list("ab")))
     weights = np.linspace(1, 2, 12)
@@ -206,7 +274,6 @@ def changed():
     }
 
 
-def test_changed_data_have_another_key():
-    """A bit, a label, a type, the order in memory, a name, a category, weights, groups."""
+def test_data_content_of_changed_data_has_another_key():
     keys = changed()
     assert len(set(keys.values())) == len(keys)
