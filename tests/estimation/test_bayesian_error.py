@@ -1,7 +1,5 @@
 """`bayesian_error`: goldens, sampling of the whole posterior, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -21,8 +19,7 @@ RULE = [1.0, 0.5], -2.5
         ("proper", 0.109990606765, 0.209572087443, 0.152668384198),
     ],
 )
-def test_equals_the_golden_numbers(prior, minus, plus, value):
-    """Both priors on seven rows, by class and together."""
+def test_bayesian_error_equals_the_golden_numbers(prior, minus, plus, value):
     found = tr.bayesian_error(*RULE, X, Y, prior=prior, standardize=False)
     assert found.per_class == pytest.approx((minus, plus), abs=5e-13)
     assert found.value == pytest.approx(value, abs=5e-13)
@@ -32,8 +29,7 @@ def test_equals_the_golden_numbers(prior, minus, plus, value):
     assert found.prior == prior
 
 
-def test_interval_and_distribution_belong_together():
-    """The ends of the 90 % interval have 5 % and 95 % below them."""
+def test_interval_of_bayesian_error_belongs_to_its_distribution():
     found = tr.bayesian_error(*RULE, X, Y, standardize=False)
     interval = found.interval(0.9)
     assert found.cdf(interval.low) == pytest.approx(0.05)
@@ -41,8 +37,7 @@ def test_interval_and_distribution_belong_together():
     assert (interval.method, interval.confidence_level) == ("credible", 0.9)
 
 
-def test_is_the_method_with_its_defaults():
-    """Both standardise; neither needs to be told."""
+def test_bayesian_error_is_the_method_bee():
     from sklearn.linear_model import RidgeClassifier
 
     rows = np.array(X, dtype=float) * [1, 30]
@@ -55,7 +50,7 @@ def test_is_the_method_with_its_defaults():
     assert sparse.value == pytest.approx(found.value)
 
 
-def test_several_classes():
+def test_bayesian_error_of_several_classes_adds_up_by_class():
     """One score per class; errors by class add up to the pairwise error; no interval."""
     labels = [0, 0, 1, 1, 2, 2, 2]
     slopes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
@@ -84,17 +79,9 @@ def test_several_classes():
         ((["a", 2.0], -2.5), {}, r"coef=\['a', 2.0\] holds no numbers"),
         (([1.0, 0.5], None), {}, "finite"),
         (([1.0, 0.5], "a"), {}, "intercept='a' holds no numbers"),
+        (RULE, {"X": [*X[:-1], (np.nan, 1)]}, "NaN"),
     ],
 )
-def test_bad_input_is_refused(rule, options, why):
-    """Shapes that do not fit, numbers that are none, unknown priors."""
+def test_bayesian_error_refuses_bad_input(rule, options, why):
     with pytest.raises(BadData, match=why):
-        tr.bayesian_error(*rule, X, Y, **options)
-
-
-def test_bad_rows_and_levels_are_refused():
-    """NaN in X, and a level that is none."""
-    with pytest.raises(BadData, match="NaN"):
-        tr.bayesian_error(*RULE, [*X[:-1], (np.nan, 1)], Y)
-    with pytest.raises(BadData, match="between 0 and 1"):
-        tr.bayesian_error(*RULE, X, Y, standardize=False).interval(95)
+        tr.bayesian_error(*rule, **{"X": X, "y": Y, **options})

@@ -1,18 +1,13 @@
 """All verbs make the same checks, once for each call, and say the same of what they find."""
 
-from __future__ import annotations
-
-import json
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -29,7 +24,7 @@ LDA = LinearDiscriminantAnalysis(), {"shrinkage": [0.1, 0.5], "solver": ["lsqr"]
 SCORING = {"zero-one": "accuracy", "auc": "roc_auc", "log": "neg_log_loss"}
 
 
-def near_copies() -> tuple[np.ndarray, np.ndarray]:
+def near_copies():
     """Return forty patients, measured four times each with little noise; y is a coin for each."""
     rng = np.random.default_rng(0)
     patients = np.repeat(rng.normal(size=(40, 5)), 4, axis=0)
@@ -38,36 +33,36 @@ def near_copies() -> tuple[np.ndarray, np.ndarray]:
     return (patients + 0.02 * rng.normal(size=patients.shape))[order], y[order]
 
 
-def few_events() -> tuple[np.ndarray, np.ndarray]:
+def few_events():
     """Return 300 rows, of which six have the event."""
     rng = np.random.default_rng(1)
     y = (np.arange(300) % 50 == 0).astype(int)
     return rng.normal(size=(300, 3)) + y[:, None], y
 
 
-def overlapping() -> tuple[np.ndarray, np.ndarray]:
+def overlapping():
     """Return two classes that overlap, so that a tree is sometimes sure and wrong."""
     return tr.datasets.make_simple(120, random_state=0)
 
 
-def estimate(data: Any, learner: Any, loss: str, **options: Any) -> Any:
+def estimate(data, learner, loss: str, **options):
     """Estimate the risk of the learner without a grid."""
     return tr.estimate_risk(learner[0], *data, scoring=loss, **options)
 
 
-def curve(data: Any, learner: Any, loss: str, **options: Any) -> Any:
+def curve(data, learner, loss: str, **options):
     """Estimate the risk of every setting."""
     return tr.risk_curve(*learner, *data, scoring=loss, **options)
 
 
-def search(data: Any, learner: Any, loss: str, **options: Any) -> Any:
+def search(data, learner, loss: str, **options):
     """Return the honest risk of a search, whose findings must be those of the search itself."""
     found = tr.HonestSearchCV(*learner, scoring=loss, **options).fit(*data)
     assert found.risk_.findings == found.findings_
     return found.risk_
 
 
-def given_search(data: Any, learner: Any, loss: str, **options: Any) -> Any:
+def given_search(data, learner, loss: str, **options):
     """Return the same of a search of scikit-learn in the place of a grid."""
     grid = GridSearchCV(*learner, scoring=SCORING[loss], cv=3)
     found = tr.HonestSearchCV(grid, scoring=loss, **options).fit(*data)
@@ -75,12 +70,12 @@ def given_search(data: Any, learner: Any, loss: str, **options: Any) -> Any:
     return found.risk_
 
 
-def assess(data: Any, learner: Any, loss: str, **options: Any) -> Any:
+def assess(data, learner, loss: str, **options):
     """Assess one learner."""
     return tr.assess({"it": learner}, *data, scoring=loss, **options)
 
 
-def audited(data: Any, learner: Any, loss: str, **options: Any) -> Any:
+def audited(data, learner, loss: str, **options):
     """Audit a fitted search of scikit-learn."""
     grid = GridSearchCV(*learner, scoring=SCORING[loss], cv=3).fit(*data)
     return audit(grid, *data, **options)
@@ -94,7 +89,7 @@ CASES = {
 }
 
 
-def notes_of(result: Any) -> str:
+def notes_of(result):
     """Join the notes of the risks of a result."""
     if isinstance(result, tr.Assessment):
         return " ".join(note for learner in result.learners.values() for note in learner.risk.notes)
@@ -105,8 +100,8 @@ def notes_of(result: Any) -> str:
 
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("code", CASES)
-def test_checks_say_the_same_on_every_face(face, code):
-    """Findings, notes, one warning, the printed result, its page and its JSON hold the finding."""
+def test_checks_say_the_same_on_every_face_unless_switched_off(face, code):
+    """Findings, notes, one warning, the printed result and its page hold the finding."""
     make, learner, loss = CASES[code]
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -121,16 +116,8 @@ def test_checks_say_the_same_on_every_face(face, code):
     page = result.to_html()
     assert said.sentence.split(".")[0].replace("'", "&#39;") in page
     assert '<ul class="findings">' in page
-    read = type(result).from_json(result.to_json())
-    assert said in read.findings
-    assert json.loads(result.to_json()) == json.loads(read.to_json())
-
-
-@pytest.mark.parametrize("face", FACES)
-@pytest.mark.parametrize("code", ["near-copies", "few-events"])
-def test_checks_can_be_switched_off(face, code):
-    """With checks=False there is neither a finding nor a note nor a warning."""
-    make, learner, loss = CASES[code]
+    if code == "infinite-loss":
+        return  # it is no check of the rows
     with warnings.catch_warnings():
         warnings.simplefilter("error", FindingWarning)
         result = face(make(), learner, loss, checks=False)
@@ -138,21 +125,11 @@ def test_checks_can_be_switched_off(face, code):
     assert "give groups" not in notes_of(result)
 
 
-@pytest.mark.parametrize("face", FACES)
-def test_checks_find_nothing_in_independent_rows(face):
-    """Rows that are drawn alone, with enough events and probabilities above 0, give no finding."""
-    data = tr.datasets.make_simple(200, random_state=3)
-    result = face(data, LDA, "log")
-    codes = {finding.code for finding in result.findings}
-    assert not codes & set(CASES)
-    assert "infinite-loss" not in codes
-
-
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count how often rows are checked, and find copies each time."""
     calls: list[int] = []
 
-    def found(data: Any, seed: int = 0) -> list[Finding]:
+    def found(data, seed: int = 0) -> list[Finding]:
         calls.append(data.n_rows)
         return [Finding("near-copies", "Rows are copies.", "Give groups.")]
 
@@ -173,7 +150,6 @@ INSIDE = {
 
 @pytest.mark.parametrize("name", INSIDE)
 def test_checks_run_once_and_not_inside_fits(name, monkeypatch):
-    """A search that is fitted inside another call makes no check; the call makes one."""
     calls = counted(monkeypatch)
     X, y = tr.datasets.make_simple(60, random_state=0)
     with warnings.catch_warnings(record=True) as heard:
@@ -184,19 +160,15 @@ def test_checks_run_once_and_not_inside_fits(name, monkeypatch):
     assert are_checks_on()
 
 
-def permuted(X: Any, y: Any) -> Any:
-    """Test by permuted labels."""
-    return tr.permutation_test(INNER, X, y, n_permutations=19)
-
-
-def by_size(X: Any, y: Any) -> Any:
-    """Measure a learning curve."""
-    return tr.learning_curve(INNER, X, y, sizes=[10, 20, 30, 40])
-
-
-@pytest.mark.parametrize("verb", [permuted, by_size])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda X, y: tr.permutation_test(INNER, X, y, n_permutations=19),
+        lambda X, y: tr.learning_curve(INNER, X, y, sizes=[10, 20, 30, 40]),
+    ],
+    ids=["permuted labels", "parts of the rows"],
+)
 def test_checks_are_off_in_verbs_that_repeat(verb, monkeypatch):
-    """Permuted labels and parts of the rows are not looked through."""
     calls = counted(monkeypatch)
     X, y = tr.datasets.make_simple(60, random_state=0)
     with warnings.catch_warnings():
@@ -206,16 +178,13 @@ def test_checks_are_off_in_verbs_that_repeat(verb, monkeypatch):
 
 
 def test_checks_refuse_what_is_no_flag():
-    """A word or a number in the place of True is refused."""
-    X, y = overlapping()
     with pytest.raises(BadArgument, match="checks='no'"):
-        tr.estimate_risk(KNN[0], X, y, checks="no")
+        tr.estimate_risk(KNN[0], *overlapping(), checks="no")
     with pytest.raises(BadArgument, match="checks=2"):
-        tr.HonestSearchCV(*KNN, checks=2).fit(X, y)
+        tr.HonestSearchCV(*KNN, checks=2).fit(*overlapping())
 
 
 def test_checks_of_a_search_are_told_without_an_outer_loop():
-    """With outer=None the findings stand in findings_ and in the selected risk."""
     with pytest.warns(FindingWarning, match="near-copies"):
         found = tr.HonestSearchCV(*KNN, outer=None).fit(*near_copies())
     codes = [finding.code for finding in found.findings_]
@@ -226,7 +195,6 @@ def test_checks_of_a_search_are_told_without_an_outer_loop():
 
 
 def test_finding_of_an_earlier_version_is_read_by_its_new_name():
-    """The code of a result that was stored before is mapped."""
     kept = Finding("few-events", "x", "y")
     assert Finding("few-rows-of-a-class", "x", "y") == kept
     with pytest.warns(FindingWarning):
@@ -234,11 +202,6 @@ def test_finding_of_an_earlier_version_is_read_by_its_new_name():
     content = replace(found, findings=(kept,)).to_dict()
     content["findings"][0]["code"] = "few-rows-of-a-class"
     assert RiskEstimate.from_dict(content).findings == (kept,)
-
-
-def test_result_without_findings_does_not_write_them():
-    """Files of results without findings are as they were."""
-    assert "findings" not in estimate(overlapping(), KNN, "zero-one").to_dict()
 
 
 @pytest.mark.parametrize(
@@ -254,37 +217,25 @@ def test_infinite_loss_has_no_interval_by_any_method(method):
     with warnings.catch_warnings():
         warnings.simplefilter("error", FindingWarning)
         clipped = tr.estimate_risk(TREE[0], X, y, scoring="log-clip-0.001", cv=method)
-    codes = [finding.code for finding in clipped.findings]
-    assert "near-copies" not in codes
-    assert "infinite-loss" not in codes
+    assert "findings" not in clipped.to_dict()
     assert clipped.std_error is not None or method == ".632+"
 
 
-def test_infinite_loss_keeps_the_clipped_value_of_scikit_learn():
-    """The value is that of scikit-learn's neg_log_loss on the same answers."""
-    from sklearn.model_selection import KFold, cross_val_score
-
+def test_infinite_loss_takes_the_interval_of_the_log_loss_alone():
+    """The value is that of scikit-learn on the same answers."""
     X, y = overlapping()
     folds = KFold(5, shuffle=True, random_state=0)
     scores = cross_val_score(TREE[0], X, y, cv=folds, scoring="neg_log_loss")
+    given = ["zero-one", "neg_log_loss", "brier"]
     with pytest.warns(FindingWarning):
-        risk = tr.estimate_risk(TREE[0], X, y, cv=folds, scoring="neg_log_loss")
-    assert risk.value == pytest.approx(scores.mean())
-    assert risk.interval is None
-
-
-def test_infinite_loss_of_a_score_leaves_the_risk_its_interval():
-    """Of several scores the log loss alone loses its interval."""
-    X, y = overlapping()
-    with pytest.warns(FindingWarning):
-        risk = tr.estimate_risk(TREE[0], X, y, scoring=["zero-one", "log", "brier"])
+        risk = tr.estimate_risk(TREE[0], X, y, cv=folds, scoring=given)
+    log = risk.scores["neg_log_loss"]
+    assert (log.value, log.interval) == (pytest.approx(scores.mean()), None)
     assert risk.interval is not None
     assert risk.scores["brier"].interval is not None
-    assert risk.scores["log"].interval is None
 
 
 def test_infinite_loss_leaves_a_difference_without_interval():
-    """The clipped values differ by a number that depends on the clip, and that is said."""
     X, y = overlapping()
     with pytest.warns(FindingWarning):
         a = tr.estimate_risk(TREE[0], X, y, scoring="log")
@@ -296,7 +247,6 @@ def test_infinite_loss_leaves_a_difference_without_interval():
 
 
 def test_infinite_loss_leaves_the_rule_its_standard_error():
-    """The rule 1-se chooses by the clipped losses, as before."""
     X, y = overlapping()
     with pytest.warns(FindingWarning):
         found = tr.HonestSearchCV(*TREE, scoring="log", rule="1-se").fit(X, y)
@@ -307,8 +257,7 @@ def test_infinite_loss_leaves_the_rule_its_standard_error():
 @pytest.mark.parametrize(
     "word", ["log-clip", "log-clip-", "log-clip-0", "log-clip-x", "log-clip-1"]
 )
-def test_clip_that_is_none_is_refused(word):
-    """A word without a clip between 0 and one half is refused by a sentence."""
+def test_log_clip_needs_a_number_between_0_and_one_half(word):
     with pytest.raises(UnknownName, match=r"log-clip-0\.001"):
         tr.estimate_risk(KNN[0], *overlapping(), scoring=word)
 
@@ -317,35 +266,24 @@ DAYS = tr.datasets.make_daily_load(200, random_state=1)
 AHEAD = TimeSeriesSplit(4)
 RIDGE = Ridge(), {"alpha": [0.1, 1.0]}
 AHEAD_SEARCH = GridSearchCV(*RIDGE, cv=AHEAD)
-FORWARD = {
-    "estimate": lambda: tr.estimate_risk(RIDGE[0], *DAYS, cv=AHEAD),
-    "curve": lambda: tr.risk_curve(*RIDGE, *DAYS, cv="forward-4"),
-    "search": lambda: tr.HonestSearchCV(*RIDGE, cv=AHEAD).fit(*DAYS).risk_,
-    "given search": lambda: tr.HonestSearchCV(AHEAD_SEARCH, outer=AHEAD).fit(*DAYS).risk_,
-    "assess": lambda: tr.assess({"ridge": RIDGE}, *DAYS, cv=AHEAD),
-    "audit": lambda: tr.audit(clone(AHEAD_SEARCH).fit(*DAYS), *DAYS),
-}
-SHUFFLED = {
-    "estimate": lambda: tr.estimate_risk(RIDGE[0], *DAYS),
-    "tested": lambda: tr.HonestSearchCV(*RIDGE, cv=AHEAD, outer="5-fold").fit(*DAYS).risk_,
-    "tuned": lambda: tr.HonestSearchCV(*RIDGE, cv=5, outer="forward-4").fit(*DAYS).risk_,
-    "given search": lambda: tr.HonestSearchCV(AHEAD_SEARCH, outer="5-fold").fit(*DAYS).risk_,
-    "assess": lambda: tr.assess({"ridge": RIDGE}, *DAYS, cv=AHEAD, outer="5-fold"),
+ORDERED = {
+    "estimate": lambda cv: tr.estimate_risk(RIDGE[0], *DAYS, cv=cv),
+    "curve": lambda cv: tr.risk_curve(*RIDGE, *DAYS, cv=cv),
+    "tested": lambda cv: tr.HonestSearchCV(*RIDGE, cv=AHEAD, outer=cv).fit(*DAYS).risk_,
+    "tuned": lambda cv: tr.HonestSearchCV(*RIDGE, cv=cv, outer="forward-4").fit(*DAYS).risk_,
+    "given search": lambda cv: tr.HonestSearchCV(AHEAD_SEARCH, outer=cv).fit(*DAYS).risk_,
+    "assess": lambda cv: tr.assess({"ridge": RIDGE}, *DAYS, cv=AHEAD, outer=cv),
+    "audit": lambda cv: tr.audit(GridSearchCV(*RIDGE, cv=cv).fit(*DAYS), *DAYS),
 }
 
 
-@pytest.mark.parametrize("verb", FORWARD)
-def test_rows_in_order_are_not_told_where_all_splits_go_forward(verb):
-    """Models that saw earlier rows alone gain nothing from rows beside the tested ones."""
+@pytest.mark.parametrize("verb", ORDERED)
+def test_rows_in_order_are_told_unless_all_splits_go_forward(verb):
+    """Shuffled folds that tune, or that test, meet rows beside those of the training set."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", FindingWarning)
-        found = FORWARD[verb]()
+        found = ORDERED[verb](AHEAD)
     assert "rows-in-order" not in {finding.code for finding in found.findings}
-
-
-@pytest.mark.parametrize("verb", SHUFFLED)
-def test_rows_in_order_are_told_where_some_splits_are_shuffled(verb):
-    """Shuffled folds that tune, or that test, meet rows beside those of the training set."""
     with pytest.warns(FindingWarning, match="rows-in-order"):
-        found = SHUFFLED[verb]()
+        found = ORDERED[verb](KFold(5, shuffle=True, random_state=0))
     assert "rows-in-order" in {finding.code for finding in found.findings}

@@ -1,20 +1,24 @@
-"""Sample weights go to the step that takes them, or are refused; never dropped."""
+"""Weights go to the step that takes them or are refused, and no tested row ends a fit."""
 
-from __future__ import annotations
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, clone
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
     StackingClassifier,
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -22,134 +26,106 @@ from sklearn.model_selection import (
     TunedThresholdClassifierCV,
 )
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
-from truerisk.estimation.fit_params import fit_params_with_weight
+from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.family import Family
+from truerisk.data.data import Data
+from truerisk.estimation.fit_params import (
+    fit_params_with_weight,
+    params_of_fits,
+    refuse_stopping_rows,
+    warn_of_cut_groups,
+    with_rows_inside,
+)
 
 W = np.arange(1.0, 25.0)
 X = np.random.default_rng(0).normal(size=(24, 2))
 Y = np.arange(24) % 2
 LOGISTIC = LogisticRegression()
 PIPE = make_pipeline(StandardScaler(), LOGISTIC)
+PIPE_SEARCH = GridSearchCV(PIPE, {"logisticregression__C": [1, 2]}, cv=2)
+SEARCH = GridSearchCV(LOGISTIC, {"C": [0.01, 9]}, cv=2)
+KNN = KNeighborsClassifier()
 
 MODELS = [
     (LOGISTIC, "sample_weight"),
     (PIPE, "logisticregression__sample_weight"),
     (Pipeline([("a", StandardScaler()), ("b", PIPE)]), "b__logisticregression__sample_weight"),
     (GridSearchCV(LOGISTIC, {"C": [1, 2]}, cv=2), "sample_weight"),
-    (
-        GridSearchCV(PIPE, {"logisticregression__C": [1, 2]}, cv=2),
-        "logisticregression__sample_weight",
-    ),
+    (PIPE_SEARCH, "logisticregression__sample_weight"),
     (make_pipeline(GridSearchCV(LOGISTIC, {"C": [1]}, cv=2)), "gridsearchcv__sample_weight"),
     (BaggingClassifier(LOGISTIC, random_state=0), "sample_weight"),
     (CalibratedClassifierCV(LOGISTIC, cv=2), "sample_weight"),
     (TransformedTargetRegressor(Ridge(), transformer=StandardScaler()), "sample_weight"),
     (VotingClassifier([("a", LOGISTIC), ("b", "drop")]), "sample_weight"),
     (make_pipeline(VotingRegressor([("a", Ridge())])), "votingregressor__sample_weight"),
-    (
-        StackingClassifier([("a", GridSearchCV(LOGISTIC, {"C": [1, 2]}, cv=2))], LOGISTIC, cv=2),
-        "sample_weight",
-    ),
+    (StackingClassifier([("a", SEARCH)], LOGISTIC, cv=2), "sample_weight"),
 ]
 
 
 @pytest.mark.parametrize(
     ("model", "name"), MODELS, ids=[f"{i}-{n}" for i, (_, n) in enumerate(MODELS)]
 )
-def test_the_weight_finds_the_step_that_takes_it(model, name) -> None:
-    """The name under which fit takes the weight; and the model's fit does take it there."""
-    found = fit_params_with_weight(model, W, {"other": 1})
-    assert list(found) == ["other", name]
+def test_sample_weight_finds_the_step_that_takes_it(model, name):
+    """The model's fit does take it under this name; with routing the weight keeps its own."""
+    assert list(fit_params_with_weight(model, W, {"other": 1})) == ["other", name]
+    assert fit_params_with_weight(model, None, {"a": 1}) == {"a": 1}
     y = Y if sklearn.base.is_classifier(model) else X[:, 0]
     risk = tr.estimate_risk(model, X, y, cv="3-fold", sample_weight=W)
     assert np.isfinite(risk.value)
-
-
-@pytest.mark.parametrize(
-    "wrap",
-    [lambda m: m, make_pipeline, lambda m: GridSearchCV(m, {"p": [1]})],
-    ids=["alone", "pipeline", "search"],
-)
-def test_a_model_without_weights_is_refused(wrap) -> None:
-    """A weight that would be ignored is refused by the model's name, however deep it lies."""
-    with pytest.raises(Refusal, match=r"KNeighborsClassifier.fit takes no sample_weight"):
-        tr.estimate_risk(wrap(KNeighborsClassifier()), X, Y, sample_weight=W)
-
-
-def test_no_weight_changes_nothing() -> None:
-    """Without weights the fit parameters stay as they are."""
-    assert fit_params_with_weight(KNeighborsClassifier(), None, {"a": 1}) == {"a": 1}
-
-
-def test_with_routing_the_weight_keeps_its_name() -> None:
-    """With metadata routing the pipeline itself knows where the weight goes."""
     with sklearn.config_context(enable_metadata_routing=True):
         assert list(fit_params_with_weight(PIPE, W, {})) == ["sample_weight"]
 
 
-def test_a_search_is_weighted_inside() -> None:
-    """The weights reach the fits of a search that is itself the model."""
-    search = GridSearchCV(PIPE, {"logisticregression__C": [1]}, cv=2)
+def test_sample_weight_reaches_the_fits_inside_a_search():
+    """With these weights everything is called 1."""
     heavy = np.where(Y == 1, 1e6, 1.0)
-    risk = tr.estimate_risk(search, X, Y, cv="3-fold", sample_weight=heavy, scoring="zero-one")
-    assert risk.losses[Y == 1].sum() == 0  # with these weights everything is called 1
-    assert risk.losses[Y == 0].sum() == 12
+    risk = tr.estimate_risk(PIPE_SEARCH, X, Y, cv="3-fold", sample_weight=heavy, scoring="zero-one")
+    assert risk.losses.tolist() == (Y == 0).tolist()
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "routing"),
     [
-        VotingClassifier([("a", GridSearchCV(LOGISTIC, {"C": [0.01, 9]}, cv=2)), ("b", LOGISTIC)]),
-        StackingClassifier([("a", LOGISTIC)], cv=2),
+        (VotingClassifier([("a", SEARCH), ("b", LOGISTIC)]), False),
+        (StackingClassifier([("a", LOGISTIC)], cv=2), False),
+        (OneVsRestClassifier(LogisticRegression()), True),
+        (FixedThresholdClassifier(LogisticRegression()), True),
     ],
-    ids=["vote", "stack"],
+    ids=["vote", "stack", "one against the rest", "threshold"],
 )
-def test_votes_and_stacks_weigh_as_they_would(model) -> None:
-    """Exactly the fits of plain loops."""
-    wrong = np.zeros(24)
-    splits = list(StratifiedKFold(3).split(X, Y))
-    for train, test in splits:
-        fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
-        wrong[test] = fitted.predict(X[test]) != Y[test]
-    found = tr.estimate_risk(model, X, Y, cv=splits, sample_weight=W)
+def test_sample_weight_of_parts_is_that_of_plain_loops(model, routing):
+    splits, wrong = list(StratifiedKFold(3).split(X, Y)), np.zeros(24)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        if routing:
+            model.estimator.set_fit_request(sample_weight=True)
+        for train, test in splits:
+            fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
+            wrong[test] = fitted.predict(X[test]) != Y[test]
+        found = tr.estimate_risk(model, X, Y, cv=splits, sample_weight=W)
     assert found.value == pytest.approx(np.average(wrong, weights=W))
 
 
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (VotingClassifier([("a", KNeighborsClassifier())]), "KNeighborsClassifier.fit takes no"),
-        (StackingClassifier([("a", LOGISTIC)], KNeighborsClassifier()), "KNeighborsClassifier.fit"),
-        (
-            VotingClassifier([("a", PIPE)]),
-            "gives its parts the weight as sample_weight",
-        ),
+        (KNN, "KNeighborsClassifier.fit takes no sample_weight"),
+        (make_pipeline(KNN), "KNeighborsClassifier.fit takes no sample_weight"),
+        (GridSearchCV(KNN, {"p": [1]}), "KNeighborsClassifier.fit takes no sample_weight"),
+        (VotingClassifier([("a", KNN)]), "KNeighborsClassifier.fit takes no"),
+        (StackingClassifier([("a", LOGISTIC)], KNN), "KNeighborsClassifier.fit"),
+        (VotingClassifier([("a", PIPE)]), "gives its parts the weight as sample_weight"),
         (OneVsRestClassifier(LOGISTIC), "hands sample_weight on with .*metadata routing only"),
         (TunedThresholdClassifierCV(LOGISTIC), "hands sample_weight on with .*routing only"),
     ],
 )
-def test_parts_that_take_no_weight_are_found_before_the_fits(model, said) -> None:
-    """By the name of the part, or by what has to be switched on."""
+def test_sample_weight_that_a_part_ignores_is_refused_by_its_name(model, said):
     with pytest.raises(Refusal, match=said):
         tr.estimate_risk(model, X, Y, sample_weight=W)
-
-
-@pytest.mark.parametrize("kind", [OneVsRestClassifier, FixedThresholdClassifier])
-def test_with_routing_switched_on_they_take_it(kind) -> None:
-    """What the sentence advises works, and is what plain loops find."""
-    splits = list(StratifiedKFold(3).split(X, Y))
-    with sklearn.config_context(enable_metadata_routing=True):
-        model, wrong = kind(LogisticRegression().set_fit_request(sample_weight=True)), np.zeros(24)
-        for train, test in splits:
-            fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
-            wrong[test] = fitted.predict(X[test]) != Y[test]
-        found = tr.estimate_risk(model, X, Y, cv=splits, sample_weight=W)
-    assert found.value == pytest.approx(np.average(wrong, weights=W))
 
 
 class Doubles(BaseEstimator):
@@ -161,9 +137,144 @@ class Doubles(BaseEstimator):
 
 @pytest.mark.parametrize("grid", [None, {"a": [Doubles()]}])
 @pytest.mark.parametrize("name", ["sample_weight", "fit_params"])
-def test_weights_do_not_pass_a_step_that_resamples(grid, name) -> None:
-    """The learner sees other rows than those that were weighed; a plain number would pass."""
+def test_weights_do_not_pass_a_step_that_resamples(grid, name):
     steps = Pipeline([("a", Doubles() if grid is None else StandardScaler()), ("b", LOGISTIC)])
     given = {"sample_weight": W} if name == "sample_weight" else {"b__sample_weight": W}
     with pytest.raises(Refusal, match="b__sample_weight has an entry for each row, and Doubles"):
         tr.HonestSearchCV(steps, grid or {"b__C": [1]}).fit(X, Y, **given)
+
+
+ROWS, LABELS = tr.datasets.make_simple(40, random_state=0)
+FRAME = pd.DataFrame({"a": ROWS[:, 0], "b": np.where(LABELS, "yes", "no")})
+GROUPS = np.arange(40) // 2
+
+
+class Ended(ClassifierMixin, BaseEstimator):
+    """Takes an eval_set as boosters do."""
+
+    def fit(self, X, y, eval_set=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def data(table=ROWS, **known):
+    return Data.check(table, LABELS, task="classification", **known)
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "given", "message"),
+    [
+        (ROWS, "eval_set", [(ROWS[:7], LABELS[:7])], "7 rows of eval_set are rows of X"),
+        (ROWS, "eval_set", (ROWS[:7], LABELS[:7]), "7 rows of eval_set are rows of X"),
+        (
+            ROWS,
+            "model__eval_set",
+            [(ROWS + 1, LABELS), (ROWS[5:6], LABELS[5:6])],
+            "1 rows of model__eval_set",
+        ),
+        (ROWS, "X_val", ROWS[:3], "3 rows of X_val"),
+        (ROWS, "eval_X", (ROWS[:3],), "3 rows of eval_X"),
+        (FRAME, "eval_set", [(FRAME[:4], LABELS[:4])], "4 rows of eval_set"),
+        (
+            csr_matrix(ROWS),
+            "eval_set",
+            [(csr_matrix(ROWS[:2]), LABELS[:2])],
+            "2 rows of",
+        ),
+        (ROWS, "eval_set", [(object(), LABELS)], r"cannot be seen \(object\)"),
+    ],
+)
+def test_eval_set_may_hold_no_rows_of_x(table, name, given, message):
+    """Arrays, frames, sparse tables; what cannot be read is refused as well."""
+    with pytest.raises(Refusal, match=message) as refused:
+        refuse_stopping_rows({name: given}, data(table))
+    assert "tr.models.EarlyStopping(model)" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"eval_set": [(ROWS + 0.5, LABELS)]},
+        {"eval_set": [(ROWS[:, :1], LABELS)]},
+        {"eval_set": None, "sample_weight": ROWS[:, 0]},
+    ],
+)
+def test_eval_set_may_hold_other_rows(params):
+    """Of another table, of other columns, and none at all. A search looks at it, too."""
+    refuse_stopping_rows(params, data())
+    with pytest.raises(Refusal, match="5 rows of eval_set"):
+        tr.HonestSearchCV(Ended(), {}, cv=3).fit(ROWS, LABELS, eval_set=[(ROWS[:5], LABELS[:5])])
+
+
+def test_groups_reach_a_learner_that_sets_rows_aside():
+    """Alone or behind steps, unless it is given some; other learners get none."""
+    model = tr.models.EarlyStopping(HistGradientBoostingClassifier())
+    grouped = data(groups=GROUPS)
+    alone, piped = Family.of(model), Family.of(make_pipeline(StandardScaler(), model))
+    assert list(with_rows_inside(alone, grouped, {})) == ["groups"]
+    assert list(with_rows_inside(piped, grouped, {})) == ["earlystopping__groups"]
+    assert with_rows_inside(alone, grouped, {"groups": 1}) == {"groups": 1}
+    assert with_rows_inside(alone, data(), {}) == {}
+    assert with_rows_inside(Family.of(Ended()), grouped, {}) == {}
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_rows_inside_a_search_get_times_places_and_groups(piped):
+    """Times, places and groups, unless it is given some; labels of blocks are its groups."""
+    search = tr.HonestSearchCV(Ended(), {})
+    family = Family.of(make_pipeline(StandardScaler(), search) if piped else search)
+    before = "honestsearchcv__" if piped else ""
+    times, places = np.arange(len(LABELS)), np.column_stack([np.arange(len(LABELS))] * 2)
+
+    def handed(params=None, **known) -> list[str]:
+        return sorted(with_rows_inside(family, data(**known), params or {}))
+
+    assert handed(time=times, groups=GROUPS) == [f"{before}groups", f"{before}time"]
+    assert handed(block=places, groups=GROUPS) == [f"{before}block", f"{before}groups"]
+    assert handed(block=GROUPS) == [f"{before}block"]
+    assert handed({f"{before}time": 1}, time=times) == [f"{before}time"]
+    assert handed() == []
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_time_makes_the_inner_splits_of_a_search_go_forward(piped):
+    """No warning of shuffled times, and each fit chose by forward validation."""
+    search = tr.HonestSearchCV(KNeighborsRegressor(), {"n_neighbors": [1, 3]})
+    model = make_pipeline(StandardScaler(), search) if piped else search
+    X, y = tr.datasets.make_daily_load(300, random_state=0)
+    seen = []
+
+    class Told(tr.HonestSearchCV):
+        def fit(self, X, y, **params):
+            super().fit(X, y, **params)
+            seen.append((self.risk_.method, len(params["time"]) == len(y)))
+            return self
+
+    search.__class__ = Told
+    tr.estimate_risk(model, X, y, time=np.arange(300))
+    assert set(seen) == {("nested (forward-5, inner forward-5)", True)}
+
+
+@pytest.mark.parametrize(
+    ("model", "warned"),
+    [
+        (HistGradientBoostingClassifier(early_stopping=True), True),
+        (HistGradientBoostingClassifier(), False),
+        (HistGradientBoostingClassifier(early_stopping=True, validation_fraction=None), False),
+        (GradientBoostingClassifier(n_iter_no_change=3), True),
+        (GradientBoostingClassifier(), False),
+        (SGDClassifier(early_stopping=True), True),
+        (SGDClassifier(), False),
+    ],
+)
+def test_warn_of_cut_groups_names_learners_that_draw_rows_at_random(model, warned):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        warn_of_cut_groups(Family.of(model), data(groups=GROUPS))
+        params_of_fits(Family.of(model), data(), None, None)
+    assert len(said) == warned
+    assert all(issubclass(one.category, TrueRiskWarning) for one in said)
+    assert all("tr.models.EarlyStopping(model) keeps groups" in str(one.message) for one in said)

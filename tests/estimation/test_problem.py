@@ -1,7 +1,5 @@
 """Data are checked and counted once; every family makes a problem of them."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import is_dataclass
 
@@ -29,8 +27,7 @@ THREE = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(), "guess": Gauss
 
 @pytest.mark.parametrize("learners", [THREE, ["lda", "tree"], None])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_an_assessment_checks_and_counts_its_rows_once(learners, weighted, monkeypatch):
-    """However many learners there are, and also where each has its own name for the weights."""
+def test_assess_checks_and_counts_its_rows_once(learners, weighted, monkeypatch):
     calls = dict.fromkeys(("_view", "digest", "sums_of", "row_keys"), 0)
     for name in calls:
         real = getattr(data_module, name)
@@ -47,8 +44,8 @@ def test_an_assessment_checks_and_counts_its_rows_once(learners, weighted, monke
     assert calls == dict.fromkeys(calls, 1)
 
 
-def test_a_weight_has_the_name_that_each_family_has_for_it():
-    """The rows and what was counted of them are shared; the parameters of fits are not."""
+def test_problem_on_shares_rows_and_names_the_weight_for_each_family():
+    """Nothing is copied, and nothing counted, where the fits take nothing beside the rows."""
     data = Data.check(X, Y, task="classification", sample_weight=np.arange(1.0, 41))
     alone = problem_on(data, Family.of(GaussianNB()), sample_weight=data.sample_weight)
     piped = Family.of(make_pipeline(StandardScaler(), GaussianNB()))
@@ -57,12 +54,8 @@ def test_a_weight_has_the_name_that_each_family_has_for_it():
     assert list(inside.data.fit_params) == ["gaussiannb__sample_weight"]
     assert alone.data.X is inside.data.X
     assert alone.data.fingerprint == inside.data.fingerprint == data.fingerprint
-
-
-def test_without_parameters_the_data_are_the_very_same():
-    """Nothing is copied, and nothing counted, where the fits take nothing beside the rows."""
-    data = Data.check(X, Y, task="classification")
-    assert problem_on(data, Family.of(KNeighborsClassifier())).data is data
+    plain = Data.check(X, Y, task="classification")
+    assert problem_on(plain, Family.of(KNeighborsClassifier())).data is plain
     assert "fingerprint" not in vars(pose(Family.of(GaussianNB()), X, Y).data)
 
 
@@ -86,18 +79,13 @@ BY_GENERIC = {
 }
 
 
-def test_every_verb_that_takes_an_engine_is_asked_below():
-    """A new one is to be asked, too; a result, which names its engine, is no verb."""
+@pytest.mark.parametrize("verb", BY_GENERIC)
+def test_engine_that_is_named_is_the_only_one_that_answers(verb, monkeypatch):
+    """Not even what a verb asks after the risk: apparent risks, held-out scores, pairs, samples."""
     known = (name for name in tr.__all__ if callable(getattr(tr, name)))
     verbs = (name for name in known if not is_dataclass(getattr(tr, name)))
     takes = {v for v in verbs if "engine" in inspect.signature(getattr(tr, v)).parameters}
-    assert takes <= set(BY_GENERIC)
-    assert len(takes) == 6
-
-
-@pytest.mark.parametrize("verb", BY_GENERIC)
-def test_no_other_engine_answers_than_the_one_that_was_named(verb, monkeypatch):
-    """Not even what a verb asks after the risk: apparent risks, held-out scores, pairs, samples."""
+    assert takes <= set(BY_GENERIC), "ask a new verb, too"
     asked = []
     real = choice._engine
     monkeypatch.setattr(choice, "_engine", lambda given: asked.append(given) or real(given))
@@ -120,7 +108,7 @@ class Labels(tr.engines.Generic):
 
 
 @pytest.mark.parametrize("shy", [False, True])
-def test_what_the_named_engine_refuses_is_missing_with_its_reason(shy):
+def test_engine_that_refuses_leaves_its_reason(shy):
     """No other one answers in its place: held-out scores say why, the apparent risk is None."""
     found = tr.assess({"a": TREE, "b": (TREE, DEPTHS)}, X, Y, engine=Labels(shy)).learners["b"]
     assert found.held_out == "engine 'generic' cannot answer: it says labels. Use engine='auto'."
