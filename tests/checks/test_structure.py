@@ -1,6 +1,4 @@
-"""Checks of structure: what they see in drawn tables, and what they leave alone."""
-
-from __future__ import annotations
+"""Near copies, group numbers and rows in order: what is seen in drawn tables and left alone."""
 
 import numpy as np
 import pandas as pd
@@ -10,10 +8,49 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from truerisk.checks import rows as rows_checked
-from truerisk.checks.rows import structure_findings
+from truerisk.checks.agreement import outcome_of
+from truerisk.checks.copies import Scale, find_copies
+from truerisk.checks.group_numbers import group_number
+from truerisk.checks.rows import _Columns, structure_findings
 from truerisk.data.data import Data
 
-SEEDS = range(6)
+
+def walk(seed, n=200):
+    """Draw a random walk and a table whose first column is the number of the row."""
+    rng = np.random.default_rng(seed)
+    y = np.cumsum(rng.standard_normal(n)) + rng.standard_normal(n)
+    return np.column_stack([np.arange(n), rng.standard_normal((n, 2))]), y
+
+
+def coins(seed, k=30, size=5, flips=0.1):
+    """Draw group numbers and a coin for each group, with some labels flipped."""
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.repeat(np.arange(k), size))
+    return group, (rng.random(k) < 0.5)[group] ^ (rng.random(len(group)) < flips)
+
+
+def numbered(seed):
+    """Draw rows with the number of their group as a column, and some labels flipped."""
+    group, y = coins(seed)
+    noise = np.random.default_rng(seed + 100).standard_normal((len(y), 4))
+    return np.column_stack([group, noise]), y.astype(int)
+
+
+def test_structure_findings_are_silent_once_groups_times_or_places_are_given():
+    """Near copies, order and group numbers are seen in every drawing unless the user told them."""
+    for seed in range(3):
+        X, y, patient = visits(seed)
+        assert codes_of(X, y) == {"near-copies"}
+        assert codes_of(X, y, groups=patient) == set()
+        assert "near-copies" not in codes_of(X, y, time=np.arange(160))
+        assert "near-copies" not in codes_of(X, y, block=X[:, :2])
+        X, y = numbered(seed)
+        assert "group-numbers" in codes_of(X, y)
+        assert "group-numbers" not in codes_of(X, y, groups=X[:, 0].astype(int))
+        X, y = walk(seed)
+        assert "rows-in-order" in codes_of(X, y, task="regression")
+        assert "rows-in-order" not in codes_of(X, y, task="regression", time=X[:, 0])
+        assert codes_of(X, y, task="regression", block=X[:, 1:]) == set()
 
 
 def codes_of(X, y, task="classification", **more):
@@ -32,57 +69,10 @@ def visits(seed, k=40, size=4, noise=0.2, p=5, shuffled=True):
     return X[order], y[order], patient[order]
 
 
-def walk(seed, n=200):
-    """Draw a random walk and a table whose first column is the number of the row."""
-    rng = np.random.default_rng(seed)
-    y = np.cumsum(rng.standard_normal(n)) + rng.standard_normal(n)
-    return np.column_stack([np.arange(n), rng.standard_normal((n, 2))]), y
-
-
-def numbered(seed, k=30, size=5, flips=0.1):
-    """Draw rows with the number of their group as a column, and some labels flipped."""
-    rng = np.random.default_rng(seed)
-    group = rng.permutation(np.repeat(np.arange(k), size))
-    y = (rng.random(k) < 0.5)[group] ^ (rng.random(len(group)) < flips)
-    return np.column_stack([group, rng.standard_normal((len(group), 4))]), y.astype(int)
-
-
-def test_near_copies_of_visits_with_noise_are_said():
-    """Four visits of each of forty patients are seen if noise is a fifth of the spread."""
-    for seed in SEEDS:
-        X, y, _ = visits(seed)
-        assert codes_of(X, y) == {"near-copies"}
-
-
-def test_rows_in_order_of_random_walk_are_said():
-    """A random walk has an order, although the number of the row is a column."""
-    for seed in SEEDS:
-        assert "rows-in-order" in codes_of(*walk(seed), task="regression")
-
-
-def test_group_numbers_with_label_noise_are_said():
-    """The number of a group is seen even if a tenth of the labels is flipped."""
-    for seed in SEEDS:
-        assert "group-numbers" in codes_of(*numbered(seed))
-
-
-def test_structure_findings_stop_where_groups_times_or_places_are_given():
-    """What the user has said of the rows is not said again."""
-    X, y, patient = visits(0)
-    assert codes_of(X, y, groups=patient) == set()
-    assert "near-copies" not in codes_of(X, y, time=np.arange(160))
-    assert "near-copies" not in codes_of(X, y, block=X[:, :2])
-    X, y = numbered(0)
-    assert "group-numbers" not in codes_of(X, y, groups=X[:, 0].astype(int))
-    X, y = walk(0)
-    assert "rows-in-order" not in codes_of(X, y, task="regression", time=X[:, 0])
-    assert codes_of(X, y, task="regression", block=X[:, 1:]) == set()
-
-
 @pytest.mark.parametrize("p", [2, 5, 20])
 def test_structure_findings_leave_independent_rows_alone(p):
     """Normal columns, heavy tails and whole numbers give no finding."""
-    for seed in SEEDS:
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         for X in (
             rng.standard_normal((150, p)),
@@ -94,16 +84,12 @@ def test_structure_findings_leave_independent_rows_alone(p):
             assert codes_of(X, f, task="regression") == set()
 
 
-def test_structure_findings_leave_real_tables_alone():
-    """Four tables of scikit-learn give no finding, though two of them are sorted by class."""
+def test_structure_findings_leave_real_and_sorted_tables_alone():
+    """Independent rows give no finding if they are sorted by class, by y or by a feature."""
     for load in (load_breast_cancer, load_iris, load_wine):
         assert codes_of(*load(return_X_y=True)) == set()
     assert codes_of(*load_diabetes(return_X_y=True), task="regression") == set()
-
-
-def test_rows_in_order_are_not_said_of_sorted_tables():
-    """Independent rows give no finding if they are sorted by class, by y or by a feature."""
-    for seed in SEEDS:
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((200, 3))
         f = np.sin(2 * X[:, 0]) + 0.5 * rng.standard_normal(200)
@@ -115,7 +101,6 @@ def test_rows_in_order_are_not_said_of_sorted_tables():
 
 
 def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes():
-    """The findings stay if columns are reversed and scaled, and if classes are named."""
     for X, y in (visits(1)[:2], numbered(1)):
         expected = codes_of(X, y)
         assert expected
@@ -126,7 +111,6 @@ def test_structure_findings_do_not_depend_on_scale_columns_or_names_of_classes()
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_structure_findings_read_frames(make):
-    """Copies and group numbers are seen in frames of numbers and words."""
     X, y = numbered(2)
     table = {f"x{j}": X[:, j] for j in range(1, 5)}
     assert codes_of(make({**table, "code": [f"g{int(i)}" for i in X[:, 0]]}), y) == {
@@ -139,20 +123,24 @@ def test_structure_findings_read_frames(make):
     }
 
 
-def test_structure_findings_survive_unsuitable_tables():
-    """Tables that cannot be compared yield what can be said, which may be nothing."""
-    rng = np.random.default_rng(0)
-    y = np.arange(80) % 2
-    for X in (
+@pytest.mark.parametrize(
+    "table",
+    [
         sparse.random(80, 30, density=0.1, format="csr", random_state=0),
         [f"text {i}" for i in range(80)],
-        rng.standard_normal((80, 3, 2)),
+        np.random.default_rng(0).standard_normal((80, 3, 2)),
         np.full((80, 3), np.nan),
         np.ones((80, 3)),
         np.array([[None, "a", 1.5]] * 80, dtype=object),
-        rng.standard_normal((80, 5000)),
-    ):
-        assert codes_of(X, y) == set()
+        np.random.default_rng(0).standard_normal((80, 5000)),
+    ],
+    ids=["sparse", "texts", "cube", "gaps", "constant", "objects", "wide"],
+)
+def test_structure_findings_survive_unsuitable_tables(table):
+    assert codes_of(table, np.arange(80) % 2) == set()
+
+
+def test_rows_in_order_are_said_of_texts_and_sparse_tables():
     X, y = walk(3)
     assert codes_of(sparse.csr_matrix(X), y, task="regression") == {"rows-in-order"}
     assert codes_of([f"text {i}" for i in range(200)], y, task="regression") == {"rows-in-order"}
@@ -176,14 +164,10 @@ class Foreign:
         return np.asarray(self.content, dtype)
 
 
-def test_structure_findings_read_matrices_of_other_libraries():
-    """A matrix is made an array once; it need not know how columns are taken."""
+def test_structure_findings_read_foreign_matrices_and_numbers_beyond_double_precision():
+    """A matrix is made an array once. Whole numbers above 1e308, in X or y, are not compared."""
     X, y, _ = visits(0)
     assert codes_of(Foreign(X), y) == {"near-copies"}
-
-
-def test_structure_findings_read_numbers_beyond_double_precision():
-    """Whole numbers above 1e308, in X or in y, are not compared."""
     X, y = numbered(2)
     huge = pd.Series([10**400 * int(label) for label in y], dtype=object)
     assert codes_of(pd.DataFrame(X).assign(huge=huge), y) == {"group-numbers"}
@@ -191,7 +175,6 @@ def test_structure_findings_read_numbers_beyond_double_precision():
 
 
 def test_near_copies_are_not_sought_in_a_slice_of_one_value():
-    """All columns of a large table may be constant in the slice that keeps cases together."""
     whole = np.arange(100_000) // 10_000
     y = np.random.default_rng(0).permutation(len(whole)) % 2
     data = Data.check(np.column_stack([whole, whole + 0.5]), y, task="classification")
@@ -201,8 +184,6 @@ def test_near_copies_are_not_sought_in_a_slice_of_one_value():
 
 @pytest.mark.parametrize("name", ["find_copies", "order_of_outcomes", "group_number"])
 def test_structure_findings_pass_errors_on(name, monkeypatch):
-    """An error in a check is a fault of the package, and is not taken for a clean table."""
-
     def broken(*values, **options):
         raise AttributeError("broken")
 
@@ -211,17 +192,7 @@ def test_structure_findings_pass_errors_on(name, monkeypatch):
         codes_of(*numbered(0))
 
 
-def test_group_numbers_by_the_name_of_a_column():
-    """A name such as patient_id is enough for the finding, unless groups are given."""
-    rng = np.random.default_rng(0)
-    X, y, patient = rng.normal(size=(80, 4)), np.arange(80) % 2, np.repeat(np.arange(20), 4)
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(patient_id=patient)
-    assert "group-numbers" in codes_of(frame, y)
-    assert "group-numbers" not in codes_of(frame.rename(columns={"patient_id": "width"}), y)
-    assert "group-numbers" not in codes_of(frame, y, groups=patient)
-
-
-def test_group_numbers_are_found_among_many_columns():
+def test_group_numbers_are_found_among_many_columns_and_by_name():
     """The column is among the 200 of 1000 that are looked at: whole numbers and names first."""
     X, y = numbered(4)
     noise = np.random.default_rng(0).standard_normal((len(X), 1000))
@@ -231,9 +202,14 @@ def test_group_numbers_are_found_among_many_columns():
         assert codes_of(wide, y) == {"group-numbers"}
     frame = pd.DataFrame(noise[:, :690], columns=[f"x{j}" for j in range(690)])
     assert codes_of(frame.assign(patient_id=X[:, 0]), y) == {"group-numbers"}
+    patient, coin = np.repeat(np.arange(30), 5), np.arange(len(X)) % 2
+    frame = frame.iloc[:, :4].assign(patient_id=patient)
+    assert "group-numbers" in codes_of(frame, coin)
+    assert "group-numbers" not in codes_of(frame.rename(columns={"patient_id": "width"}), coin)
+    assert "group-numbers" not in codes_of(frame, coin, groups=patient)
 
 
-def test_structure_findings_do_not_compare_long_texts():
+def test_group_numbers_are_not_sought_in_long_texts():
     """Documents that repeat are no group numbers; short words of the same number are."""
     X, y = numbered(5)
     words = [f"g{int(i):02d}" for i in X[:, 0]]
@@ -242,7 +218,6 @@ def test_structure_findings_do_not_compare_long_texts():
 
 
 def test_group_numbers_are_not_said_of_exact_copies():
-    """Rows measured once and joined twice are told as copies; the values repeat with them."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
     twice = rng.permutation(np.repeat(np.arange(60), 2))
@@ -252,7 +227,6 @@ def test_group_numbers_are_not_said_of_exact_copies():
 
 
 def test_slices_of_a_table_are_those_of_its_columns():
-    """An array is read in blocks, a frame and an array with gaps column by column."""
     X = np.random.default_rng(0).normal(size=(21_000, 4))
     gap = X.copy()
     gap[7, 3] = np.nan
@@ -271,3 +245,171 @@ def test_slices_of_a_table_are_those_of_its_columns():
     gap[:, :3] = np.where(np.arange(21_000)[:, None] == 7, np.nan, X[:, :3])
     for rows, by_column in zip(slices(gap), expected, strict=True):
         assert len(set(rows) ^ set(by_column)) <= 2  # the row with the gap counts as the median
+
+
+def found(X, y=None, combination=None, seed=0):
+    """Return what is found among rows with a coin as y."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, len(X)) if y is None else y
+    columns = _Columns.read(X, range(X.shape[1]), np.arange(len(X)))
+    steps = columns.steps(np.arange(X.shape[1]))
+    scale = Scale(columns.numbers.std(axis=1), columns.n_values, steps)
+    return find_copies(X, combination, outcome_of(codes, codes), np.random.default_rng(seed), scale)
+
+
+@pytest.mark.parametrize("p", [2, 5, 20])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "uniform", "rounded"])
+def test_find_copies_sees_the_law_of_gaps_in_independent_rows(p, kind):
+    """About 5 % of the rows have a gap and 1 % a wide one, in any dimension, rounded or not."""
+    rng = np.random.default_rng(p)
+    draw = {
+        "normal": lambda: rng.standard_normal((1500, p)),
+        "heavy": lambda: rng.standard_t(3, (1500, p)),
+        "uniform": lambda: rng.random((1500, p)),
+        "rounded": lambda: np.round(5 * rng.standard_normal((1500, p))),
+    }[kind]
+    several = [found(draw(), seed=seed) for seed in range(4)]
+    assert np.mean([one.share for one in several]) == pytest.approx(0.05, abs=0.03)
+    assert np.mean([one.wide_share for one in several]) == pytest.approx(0.01, abs=0.01)
+    assert not any(one.is_found for one in several)
+
+
+def test_find_copies_leaves_curves_exact_copies_and_few_gaps_alone():
+    """Neighbours on a curve are near by nature. Seven of 40 rows with a gap are too few."""
+    t = np.random.default_rng(1).uniform(size=500)
+    assert not found(np.c_[t, t**2, np.sin(t)]).is_found
+    X = np.random.default_rng(0).standard_normal((100, 4))
+    assert not found(np.repeat(X, 3, axis=0)).is_found
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(36, 5))
+    few = found(np.r_[X, X[[0, 1, 2, 0]] + rng.normal(size=(4, 5)) / 1000])
+    assert few.wide_share > 0.15
+    assert not few.is_found
+
+
+def test_find_copies_has_no_answer_of_few_rows_or_one_column():
+    """There must be 30 distinct rows."""
+    rng = np.random.default_rng(0)
+    assert found(rng.standard_normal((29, 5))) is None
+    assert found(np.repeat(rng.standard_normal((20, 5)), 3, axis=0)) is None
+    assert found(rng.standard_normal((200, 1))) is None
+
+
+def test_find_copies_sees_pairs_and_unequal_clusters():
+    """Pairs are seen by wide gaps if y is a coin for each row; clusters have one to seven rows."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(40, 5)), 2, axis=0) + rng.normal(size=(80, 5)) / 100
+    assert found(X).is_found
+    assert found(X).size == 2
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, 8, 40)
+        X = np.repeat(rng.standard_normal((40, 5)), sizes, axis=0)
+        X += 0.1 * rng.standard_normal(X.shape)
+        assert found(X, np.repeat(rng.integers(0, 2, 40), sizes)).is_found
+
+
+def test_find_copies_seeks_among_rows_of_one_combination():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 8, 500)
+    X = np.repeat(rng.standard_normal((500, 3)), sizes, axis=0)
+    X += 0.1 * rng.standard_normal(X.shape)
+    category = np.repeat(rng.integers(0, 6, 500), sizes)
+    y = np.repeat(rng.integers(0, 2, 500), sizes)
+    assert found(X, y, category).share > 1.2 * found(X, y).share
+    assert not found(X, rng.permutation(y), rng.permutation(category)).is_found
+
+
+def test_find_copies_takes_small_categories_for_no_clusters():
+    shares = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        category = np.repeat(np.arange(40), 18)
+        told = found(rng.standard_t(3, (720, 4)), (category % 2), category, seed)
+        assert not told.is_found
+        shares.append(told.share)
+    assert np.mean(shares) < 0.05
+
+
+def told(codes, y, *, has_order=True):
+    """Return True if a column is taken for a group number."""
+    codes = np.unique(codes, return_inverse=True)[1]
+    outcome = outcome_of(y.astype(int), y) if y.dtype.kind in "bi" else outcome_of(None, y)
+    found = group_number(codes, outcome, has_order=has_order)
+    return found is not None and found.is_found
+
+
+@pytest.mark.parametrize("has_order", [True, False])
+def test_group_number_is_found_with_label_noise_and_numeric_outcomes(has_order):
+    """At least 18 of 20 drawings are found, as numbers and as text; noise is not."""
+    assert sum(told(*coins(seed), has_order=has_order) for seed in range(20)) >= 18
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(40), 5)
+    assert told(group, rng.standard_normal(40)[group] + 0.5 * rng.standard_normal(200))
+    assert not told(group, rng.standard_normal(200))
+
+
+def test_group_number_is_no_feature_that_y_depends_on():
+    """Effects are smooth, in a step, none or swinging; lists have ten values, a scale has eight."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        age = rng.integers(20, 60, 300)
+        assert not told(age, rng.random(300) < 1 / (1 + np.exp((40 - age) / 5)))
+        assert not told(age, (age > 40) ^ (rng.random(300) < 0.1))
+        assert not told(age, rng.random(300) < 0.5)
+        assert not told(age, age + 5 * rng.standard_normal(300))
+        job = rng.integers(0, 10, 300)
+        assert not told(job, rng.random(300) < rng.random(10)[job], has_order=False)
+        ten_words = np.repeat(np.arange(10), 10)
+        assert not told(ten_words, rng.permutation(10)[ten_words] < 5, has_order=False)
+        scale = rng.integers(0, 8, 300)
+        assert not told(scale, rng.random(300) < rng.random(8)[scale])
+        value = rng.integers(0, 40, 1000)
+        assert not told(value, rng.random(1000) < 0.5 + 0.5 * np.sin(0.9 * value))
+        assert not told(value, 5 * np.sin(0.9 * value) + rng.standard_normal(1000))
+
+
+def test_group_number_is_no_noise():
+    """With three rows for each value agreement is large by chance, and so is its error."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        codes = np.repeat(np.arange(16), 3)
+        assert not told(codes, rng.random(48) < 0.5)
+        assert not told(codes, rng.standard_normal(48))
+
+
+def test_group_number_does_not_depend_on_names_of_classes_and_direction():
+    group, y = coins(3)
+    codes = np.unique(group, return_inverse=True)[1]
+    plain = group_number(codes, outcome_of(y.astype(int), y), has_order=True)
+    turned = group_number(29 - codes, outcome_of(1 - y.astype(int), y), has_order=True)
+    assert turned.inside == pytest.approx(plain.inside)
+    assert turned.outside == pytest.approx(plain.outside)
+
+
+def test_group_number_agreement_is_the_mean_over_pairs():
+    rng = np.random.default_rng(0)
+    codes = np.sort(rng.integers(0, 6, 60))
+    for outcome in (
+        outcome_of(rng.integers(0, 3, 60), np.zeros(60)),
+        outcome_of(None, rng.standard_normal((60, 2))),
+    ):
+        found = group_number(codes, outcome, has_order=True)
+        inside, outside = np.empty(6), np.full((6, 2), np.nan)
+        for v in range(6):
+            mine = np.flatnonzero(codes == v)
+            i, j = (a.ravel() for a in np.meshgrid(mine, mine))
+            inside[v] = outcome.agreement(i[i != j], j[i != j]).mean()
+            for side, other in enumerate((v - 1, v + 1)):
+                if 0 <= other < 6:
+                    i, j = (a.ravel() for a in np.meshgrid(mine, np.flatnonzero(codes == other)))
+                    outside[v, side] = outcome.agreement(i, j).mean()
+        weights = np.bincount(codes) / 60
+        assert found.inside == pytest.approx(weights @ inside)
+        assert found.outside == pytest.approx(weights @ np.nanmean(outside, axis=1))
+
+
+def test_group_number_needs_five_values_that_repeat():
+    y = np.arange(100) % 2
+    for codes in (np.arange(100), np.arange(100) % 4, np.r_[np.arange(8) // 2, 4:96]):
+        assert group_number(codes, outcome_of(y[: len(codes)], y), has_order=True) is None
