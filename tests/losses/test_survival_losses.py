@@ -1,7 +1,5 @@
 """Outcomes in time: what R says, brute force over pairs, derivatives, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import product
@@ -37,7 +35,7 @@ def of_intervals(*by_then):
 
 
 @pytest.mark.parametrize("word", ORACLES["numbers"])
-def test_values_and_errors_are_those_of_r(word):
+def test_survival_losses_have_values_and_errors_of_r(word):
     """C by Harrell and Uno, Brier's score and AUC; the errors of influences of n rows."""
     rows = {name: np.array(values) for name, values in ORACLES["rows"].items()}
     data, n = rows_of(rows["event"] == 1, rows["time"]), len(rows["time"])
@@ -87,7 +85,7 @@ def chance(event, time, weight, at):
 
 @settings(max_examples=60, deadline=None)
 @given(outcomes())
-def test_orders_are_those_of_all_pairs(drawn):
+def test_concordance_is_that_of_all_pairs(drawn):
     """With ties of times and of predictions, and weights; each pair is counted twice in a sum."""
     event, time, risk, weight = drawn
     data = rows_of(event, time, sample_weight=weight)
@@ -117,7 +115,7 @@ def drawn_rows(n=60, seed=0):
 
 
 @pytest.mark.parametrize("loss", [Concordance(), Uno(), AUCAt(10)], ids=lambda one: one.word)
-def test_influences_are_derivatives(loss):
+def test_influences_of_survival_losses_are_derivatives(loss):
     """By the weight of a row, times the weight of all; what rows count for is held."""
     event, time, risk, told, weight = drawn_rows()
     data = rows_of(event, time)
@@ -130,7 +128,7 @@ def test_influences_are_derivatives(loss):
         assert influences[i] == pytest.approx(moved, abs=1e-4)
 
 
-def test_the_variance_of_few_rows_is_enlarged():
+def test_enlargement_of_survival_losses_removes_the_bias_of_few_rows():
     """Of 12 rows without bias (it is a third too small), with as many degrees as events but one."""
     rng, rows, loss = np.random.default_rng(2), np.arange(12), Concordance()
     values, once = [], []
@@ -156,7 +154,7 @@ def test_the_variance_of_few_rows_is_enlarged():
     assert AUCAt(10).enlargement(at_10, np.arange(60)) == (pytest.approx(factor), np.inf)
 
 
-def test_what_is_carried_over_leaves_the_mean():
+def test_brier_at_carries_lost_rows_over_and_leaves_the_mean():
     """Of weighted rows, in any test set, with ties: a lost row has what others count for it."""
     event, time, _, told, weight = drawn_rows()
     time = np.ceil(time)
@@ -173,7 +171,7 @@ def test_what_is_carried_over_leaves_the_mean():
     assert not plain[rows][lost].any()
 
 
-def test_without_censoring_they_are_the_scores_of_two_classes():
+def test_survival_losses_without_censoring_are_scores_of_two_classes():
     """Rows count alike, and the integrated score is the mean of Brier's over time."""
     _, time, _, told, _ = drawn_rows()
     data = rows_of(np.ones(60, dtype=bool), time)
@@ -190,7 +188,7 @@ def test_without_censoring_they_are_the_scores_of_two_classes():
     assert over_time.of_set(data, np.arange(60), constant, None)[0] == pytest.approx(by_hand)
 
 
-def test_the_data_at_a_horizon():
+def test_data_at_a_horizon_weigh_the_rows_that_were_followed():
     """Who was lost weighs nothing, the others for them, and all together as much as all rows."""
     event, time, _, _, weight = drawn_rows()
     at = rows_of(event, time, sample_weight=weight).at(5.0)
@@ -217,33 +215,24 @@ GOOD = np.array([(True, 1.0), (False, 2.0), (True, 3.0)], dtype=PAIRS)
         (np.array([(False, 1.0)] * 3, PAIRS), "the event came in no row"),
     ],
 )
-def test_other_outcomes_are_refused(y, message):
+def test_survival_data_refuse_other_outcomes(y, message):
     with pytest.raises(BadData, match=message):
         Data.check(np.zeros((3, 1)), y, task="survival")
 
 
 @pytest.mark.parametrize(
-    ("loss", "message"),
+    ("loss", "y", "message"),
     [
-        ("brier-at", "loss 'brier-at' needs its time: such as 'brier-at-5'"),
-        ("brier-at-3", "no row was followed past the time 3: choose one below 3"),
-        ("zero-one", "not defined for survival; use concordance"),
-        (lambda y, told: 0.0, "not defined for outcomes in time"),
+        ("brier-at", GOOD, "loss 'brier-at' needs its time: such as 'brier-at-5'"),
+        ("brier-at-3", GOOD, "no row was followed past the time 3: choose one below 3"),
+        ("zero-one", GOOD, "not defined for survival; use concordance"),
+        (lambda y, told: 0.0, GOOD, "not defined for outcomes in time"),
+        ("concordance", [0, 1, 0], "loss 'concordance' is not defined for classification"),
     ],
 )
-def test_losses_are_refused(loss, message):
-    data = Data.check(np.zeros((3, 1)), GOOD, task="survival")
+def test_survival_losses_are_refused_for_other_outcomes(loss, y, message):
+    task = "survival" if y is GOOD else "classification"
     with pytest.raises(Refusal, match=message):
-        as_loss(loss, data)
-
-
-def test_a_horizon_is_a_time():
+        as_loss(loss, Data.check(np.zeros((3, 1)), y, task=task))
     with pytest.raises(BadArgument, match="horizon=-1: give a time of y, such as 5"):
         BrierAt(-1)
-
-
-def test_losses_of_time_are_refused_elsewhere():
-    """Classes and numbers have no times."""
-    data = Data.check(np.zeros((4, 1)), [0, 1, 0, 1], task="classification")
-    with pytest.raises(Refusal, match="loss 'concordance' is not defined for classification"):
-        as_loss("concordance", data)
