@@ -1,13 +1,11 @@
-"""`tr.audit`: the claim of a fitted search, the honest risk, and what is wrong."""
-
-from __future__ import annotations
+"""`tr.audit`: the claim of a fitted search, the honest risk, what is wrong, and how it is told."""
 
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -34,7 +32,7 @@ def search(rows):
 
 
 @pytest.mark.parametrize("k", [5, 7])
-def test_the_honest_value_is_the_bootstrap_of_the_replay(rows, k):
+def test_honest_value_is_the_bootstrap_of_the_replay(rows, k):
     """The number is BBC of the out-of-fold losses, from the stream of that name.
 
     Rows count as the search counts them: each fold alike, so the rows of a small one more.
@@ -57,37 +55,40 @@ def test_the_honest_value_is_the_bootstrap_of_the_replay(rows, k):
     assert u.honest.loss_interval.high == pytest.approx(expected.interval().high)
 
 
-def test_the_same_seed_is_the_same_number(search, rows):
-    """Also with workers."""
+def test_random_state_decides_the_number_with_any_number_of_workers(search, rows):
     first = tr.audit(search, *rows, level="bbc", random_state=1).honest
     again = tr.audit(search, *rows, level="bbc", random_state=1, n_jobs=2).honest
     assert again.value == first.value
     assert tr.audit(search, *rows, level="bbc", random_state=2).honest.value != first.value
 
 
-def test_rows_are_needed_to_fit_again(search, rows):
-    """Level scores works without; the others say what they need."""
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        (lambda X, y: (), {}, Refusal, "needs the rows"),
+        (lambda X, y: (), {"level": "pairs"}, Refusal, "level 'pairs' fits again"),
+        (lambda X, y: (X,), {}, BadData, "y is missing"),
+        (lambda X, y: (X[:, :1], y), {}, BadData, "X has 1 columns and the search was fitted on 2"),
+        (lambda X, y: (X, y), {"level": "bcc"}, UnknownName, "did you mean 'bbc'"),
+        (lambda X, y: (X, y), {"confidence_level": 95}, BadArgument, "between 0 and 1"),
+        (lambda X, y: (X, y), {"confidence_level": "95"}, BadArgument, "confidence_level='95'"),
+        (lambda X, y: (X, y), {"outer": "5-fold"}, BadArgument, "Use level='nested'"),
+        (
+            lambda X, y: (X, y),
+            {"level": "bbc", "outer": "5-fold"},
+            BadArgument,
+            "level='bbc' has no outer splits",
+        ),
+    ],
+)
+def test_audit_refuses_wrong_options(search, rows, given, options, error, message):
+    """Level scores works without rows."""
+    with pytest.raises(error, match=message):
+        tr.audit(search, *given(*rows), **options)
     assert tr.audit(search, level="scores").claimed.value == search.best_score_
-    with pytest.raises(Refusal, match="needs the rows"):
-        tr.audit(search)
-    with pytest.raises(BadData, match="y is missing"):
-        tr.audit(search, rows[0])
 
 
-def test_options_are_checked(search, rows):
-    """An unknown level, a level of confidence that is none, too few columns."""
-    with pytest.raises(UnknownName, match="did you mean 'bbc'"):
-        tr.audit(search, *rows, level="bcc")
-    with pytest.raises(BadArgument, match="between 0 and 1"):
-        tr.audit(search, *rows, confidence_level=95)
-    with pytest.raises(BadArgument, match="confidence_level='95'"):
-        tr.audit(search, *rows, confidence_level="95")
-    with pytest.raises(BadData, match="X has 1 columns and the search was fitted on 2"):
-        tr.audit(search, rows[0][:, :1], rows[1])
-
-
-def test_the_level_of_confidence_is_used(search, rows):
-    """A narrower interval for a lower level."""
+def test_confidence_level_decides_the_width(search, rows):
     wide, narrow = (
         tr.audit(search, *rows, confidence_level=level).honest.interval for level in (0.95, 0.5)
     )
@@ -95,8 +96,7 @@ def test_the_level_of_confidence_is_used(search, rows):
     assert narrow.confidence_level == 0.5
 
 
-def test_the_search_and_the_rows_stay_as_they_were(rows):
-    """Nothing that was handed over is changed."""
+def test_audit_leaves_the_search_and_the_rows_as_they_were(rows):
     X, y = (np.array(part) for part in rows)
     search = GridSearchCV(KNeighborsClassifier(), GRID, cv=5).fit(X, y)
     before = {name: repr(value) for name, value in vars(search).items()}
@@ -107,8 +107,7 @@ def test_the_search_and_the_rows_stay_as_they_were(rows):
     assert np.array_equal(y, rows[1])
 
 
-def test_copies_are_a_finding_and_no_warning(rows):
-    """What is a finding is not said twice."""
+def test_duplicate_rows_are_a_finding_and_no_warning(rows):
     X, y = np.repeat(rows[0], 2, axis=0), np.repeat(rows[1], 2)
     order = np.random.default_rng(0).permutation(120)
     X, y = X[order], y[order]
@@ -118,15 +117,14 @@ def test_copies_are_a_finding_and_no_warning(rows):
         assert "duplicate-rows" in tr.audit(search, X, y).codes
 
 
-def test_it_says_what_it_is_doing(search, rows):
-    """Progress names the stage."""
+def test_progress_of_an_audit_names_the_stage(search, rows):
     stages = []
     with listen(lambda progress: stages.append(progress.stage)):
         tr.audit(search, *rows, engine="generic")
     assert "replaying the search" in stages
 
 
-def test_noise_selected_outside_is_flagged_and_inside_is_not():
+def test_selection_outside_is_found_and_inside_is_not():
     """2000 features of noise, 50 rows: with the selection in the pipeline nothing is found."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2000)), np.arange(50) % 2
@@ -143,26 +141,26 @@ def test_noise_selected_outside_is_flagged_and_inside_is_not():
     assert inside.honest.value < 0.65
 
 
-def test_pure_noise_with_many_settings_is_optimistic():
-    """The best of 40 settings on noise: the claim is above a half, the corrected score is not."""
+class Column(KNeighborsClassifier):
+    """The sign of one column."""
+
+    def __init__(self, j=0, n_neighbors=5):
+        super().__init__(n_neighbors)
+        self.j = j
+
+    def fit(self, X, y):
+        super().fit(X[:, [self.j]], y)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, self.j] > 0, 1, 0)
+
+
+def test_optimism_is_large_for_the_best_of_many_settings_on_noise():
+    """The claim of the best of 40 is above a half, the corrected score is not."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 40)), np.arange(60) % 2
-
-    class Column(KNeighborsClassifier):
-        """The sign of one column."""
-
-        def __init__(self, j=0, n_neighbors=5):
-            super().__init__(n_neighbors)
-            self.j = j
-
-        def fit(self, X, y):
-            super().fit(X[:, [self.j]], y)
-            self.n_features_in_ = X.shape[1]
-            return self
-
-        def predict(self, X):
-            return np.where(X[:, self.j] > 0, 1, 0)
-
     search = GridSearchCV(Column(), {"j": list(range(40))}, cv=5, scoring="accuracy").fit(X, y)
     u = tr.audit(search, X, y)
     assert u.claimed.value > 0.6
@@ -170,11 +168,42 @@ def test_pure_noise_with_many_settings_is_optimistic():
     assert "optimism-large" in u.codes
 
 
-def test_regression_is_audited(rows):
-    """R² by default: the numbers and the conclusion are those of R²."""
-    X, _ = rows
-    y = X[:, 0] + np.random.default_rng(0).normal(size=60)
-    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=4).fit(X, y)
-    u = tr.audit(search, X, y)
-    assert u.claimed.value == search.best_score_
-    assert u.conclusion.startswith(f"best_score_ {search.best_score_:.4f}")
+@pytest.fixture(scope="module")
+def found(search, rows):
+    return tr.audit(search, *rows)
+
+
+def test_conclusion_comes_first_and_every_finding_is_printed(found):
+    """Claim, optimism, honest score and interval, on the scale of best_score_."""
+    words = " ".join(str(found).split())
+    assert words.startswith(found.conclusion[:60])
+    score, honest, interval = found.claimed.value, found.honest.value, found.honest.interval
+    assert found.optimism == score - honest
+    assert found.refuted is (score not in interval)
+    how = "optimistic" if found.optimism > 0 else "pessimistic"
+    assert found.conclusion == (
+        f"best_score_ {score:.4f} is {how} by {abs(found.optimism):.4f}; "
+        f"honest {honest:.4f} [{interval.low:.4f}, {interval.high:.4f}]."
+    )
+    assert found.findings
+    for finding in found.findings:
+        assert " ".join(str(finding).split()) in words
+
+
+def test_rough_number_of_level_scores_is_no_headline(search):
+    """It has no interval, is called rough, and refutes nothing."""
+    u = tr.audit(search, level="scores")
+    assert "rough correction" in u.conclusion
+    assert "is optimistic" not in u.conclusion
+    assert u.honest.interval is None
+    assert "rough" in u.honest.method
+    assert u.refuted is None
+
+
+def test_notebook_view_escapes_what_users_write(rows):
+    X, y = rows
+    frame = pd.DataFrame(np.c_[X, y], columns=["a", "b", "</script><b>"])
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=3).fit(frame, y)
+    page = tr.audit(search, frame, y)._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;/script&gt;" in page

@@ -1,22 +1,23 @@
-"""Where splits mix past and future, neighbours or groups, rows kept apart make the headline."""
-
-from __future__ import annotations
-
-import json
+"""Splits that mix past and future, neighbours or groups; times that nobody gave."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
 from truerisk.auditing.correcting import ChosenWithout
+from truerisk.auditing.mixed_splits import neighbours_alike, order_of_table
 from truerisk.auditing.replay import Replayed
 from truerisk.core.errors import BadData
 from truerisk.core.formats import number
+from truerisk.data.data import Data
 from truerisk.datasets import DailyLoadProblem
 from truerisk.results.interval import Scale
 
@@ -25,18 +26,20 @@ LOAD = tr.datasets.make_daily_load
 X, Y = LOAD(N, random_state=1)
 DATES = LOAD.dates(N)
 NAMES = ["day", "weekday", "temperature"]
-FRAME = pd.DataFrame(X, columns=NAMES, index=pd.DatetimeIndex(DATES))
+FRAME = pd.DataFrame(X, columns=NAMES)
+DATED = FRAME.set_index(pd.DatetimeIndex(DATES))
+ISO = DATES.astype(str)
 SHUFFLED = KFold(5, shuffle=True, random_state=0)
 
 
-def audited(X, y=Y, cv=SHUFFLED, scoring="neg_mean_squared_error", **more):
-    grid = {"min_samples_leaf": [2, 20]}
-    search = GridSearchCV(DecisionTreeRegressor(random_state=0), grid, cv=cv, scoring=scoring)
-    return tr.audit(search.fit(X, y), X, y, replicates=20, **more)
-
-
-def codes(audit):
-    return {f.code for f in audit.findings}
+def audited(table, y=Y, cv=SHUFFLED, scoring="neg_mean_squared_error", names=None, **more):
+    """Audit a search of trees, which may see the columns of these names only."""
+    grid, model = {"min_samples_leaf": [2, 20]}, DecisionTreeRegressor(random_state=0)
+    if names is not None:
+        grid = {"decisiontreeregressor__min_samples_leaf": [2, 20]}
+        model = make_pipeline(make_column_transformer(("passthrough", names)), model)
+    search = GridSearchCV(model, grid, cv=cv, scoring=scoring).fit(table, y)
+    return tr.audit(search, table, y, replicates=20, **more)
 
 
 def said(audit):
@@ -44,9 +47,9 @@ def said(audit):
 
 
 @pytest.mark.parametrize("scoring", ["neg_mean_squared_error", None], ids=["error", "R2"])
-def test_the_index_of_a_frame_tells_it(scoring):
+def test_time_shuffled_is_told_by_the_index_of_a_frame(scoring):
     """By how much the claim shrinks, on the scale of the search."""
-    found = audited(FRAME, scoring=scoring)
+    found = audited(DATED, scoring=scoring)
     (sentence,) = said(found)
     assert "The rows have times (the index)" in sentence
     loses = float(sentence.rpartition(" ")[2].rstrip("."))
@@ -55,63 +58,54 @@ def test_the_index_of_a_frame_tells_it(scoring):
     assert loses > 0.2 * Scale(found.claimed.perfect).value(blocked)
 
 
-def test_given_times_tell_it():
-    """In any order of the rows; without them an array tells nothing, and nothing is said."""
+def test_time_shuffled_is_told_by_given_times_in_any_order():
+    """Without them an array tells nothing."""
     order = np.random.default_rng(0).permutation(N)
     found = audited(X[order], Y[order], time=DATES[order])
     assert "(time=)" in said(found)[0]
-    assert "time-shuffled" in codes(found)
     assert found.honest.interval.method == "hac"
-    assert "time-shuffled" not in codes(audited(X))
+    assert not said(audited(X))
 
 
 @pytest.mark.parametrize("cv", [5, TimeSeriesSplit(5)], ids=["blocks", "forward"])
-def test_splits_in_stretches_of_time_are_no_fault(cv):
-    """They claim what they are worth."""
-    assert not said(audited(FRAME, cv=cv))
+def test_time_shuffled_is_not_said_of_stretches_of_time(cv):
+    assert not said(audited(DATED, cv=cv))
 
 
-def test_rows_that_do_not_depend_on_each_other_may_be_shuffled():
-    """Dates alone are no fault: the risk must collapse."""
-    X, y = DailyLoadProblem(memory=0.0)(N, random_state=2)
-    assert not said(audited(pd.DataFrame(X, columns=NAMES, index=FRAME.index), y))
-
-
-# ---------------------------------------------------------------- the headline
-
-
-def test_the_headline_follows_the_time():
+def test_headline_follows_the_time():
     """Claimed, corrected for the choice, and for the time too: the last is the honest one."""
     found = audited(X, time=DATES)
     claimed, chosen, honest = (one.value for one in (found.claimed, found.choosing, found.honest))
     assert found.mixes == "time"
     assert 0 > claimed >= chosen > 0.8 * honest
     assert found.optimism == pytest.approx(claimed - honest)
-    assert f"honest {number(honest)}" in found.conclusion
-    assert f"for the choice alone it is {number(chosen)}" in found.conclusion
-    assert (
-        f"{chosen - honest:.4f} more is owed to models that saw the rows around them in time"
-        in found.conclusion
-    )
+    owed = f"{chosen - honest:.4f} more is owed to models that saw the rows around them in time"
+    for said in (f"honest {number(honest)}", f"choice alone it is {number(chosen)}", owed):
+        assert said in found.conclusion
     assert found.refuted
     assert "it is refuted" in found.conclusion
-    content = json.loads(found.to_json())
-    assert content["honest"]["value"] == honest
-    assert content["choosing"]["value"] == chosen
-    assert content["mixes"] == "time"
     assert [row[0] for row in found.rows()] == ["claimed", "choosing", "honest", "rough"]
+    page = found.to_html()
+    for said in (
+        "Corrected for the choice alone",
+        "choosing: corrected for the choice alone, on the splits of the search",
+        "honest: the choice tested by models that have not seen the rows around them in time",
+        "Its splits tested models that saw the rows around them in time",
+        "Lazarus E, Lewis DJ",
+    ):
+        assert said in page
+    assert "unfounded" in audited(X, time=DATES, scoring=None).to_html()
 
 
 @pytest.mark.parametrize("level", ["scores", "nested"])
-def test_the_headline_follows_the_time_at_every_level(level):
-    """Scores test the choice once; nested repeats the search in stretches of time."""
+def test_headline_follows_the_time_at_every_level(level):
     found = audited(X, level=level, time=DATES)
     assert found.honest.loss_value > 1.2 * found.claimed.loss_value
     assert "models that saw the rows around them in time" in found.conclusion
     assert "purged-5" in found.honest.method
 
 
-def test_outer_folds_that_mix_as_well_are_no_headline():
+def test_headline_is_not_that_of_outer_folds_that_mix():
     """They were asked for, so they are told; the honest risk is another one."""
     found = audited(X, level="nested", outer="5-fold", time=DATES)
     assert found.choosing.method.startswith("nested (5-fold")
@@ -122,7 +116,7 @@ def test_outer_folds_that_mix_as_well_are_no_headline():
     assert forward.honest.method.startswith("nested (forward-5")
 
 
-def test_the_choice_knows_nothing_of_what_it_is_tested_on():
+def test_chosen_without_knows_nothing_of_what_it_is_tested_on():
     """Each stretch is asked of the setting with the least loss on the others, by hand."""
     losses = np.array([[0.0, 0.0, 1.0, 1.0], [0.9, 0.9, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     kept = Replayed(losses, np.arange(4), np.ones(4), np.empty((3, 0)), None)
@@ -152,8 +146,7 @@ def neighbours(**more):
     ("known", "kind"), [("groups", "groups"), ("labels", "groups"), ("places", "space")]
 )
 @pytest.mark.parametrize("level", ["scores", "bbc", "pairs", "nested"])
-def test_the_headline_follows_groups_and_places(known, kind, level):
-    """A perfect score of coins is worth a coin where groups or blocks are left out whole."""
+def test_headline_follows_groups_and_places(known, kind, level):
     found = neighbours(known=known, level=level)
     assert found.mixes == kind
     assert found.claimed.value == 1
@@ -162,26 +155,22 @@ def test_the_headline_follows_groups_and_places(known, kind, level):
     assert ("space-shuffled" in found.codes) == (kind == "space")
 
 
-def test_places_of_independent_rows_are_no_fault():
-    """The finding space-shuffled wants a collapse; the headline keeps blocks apart in any case."""
+def test_headline_of_independent_rows_is_told_without_a_fault():
+    """The findings want a collapse. Given places are kept apart in any case, dates are not."""
     X, y = tr.datasets.make_simple(200, random_state=0)
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [5, 9]}, cv=SHUFFLED)
     places = np.random.default_rng(0).uniform(size=(200, 2))
     found = tr.audit(search.fit(X, y), X, y, block=places, replicates=20)
     assert "space-shuffled" not in found.codes
     assert "blocks-5" in found.honest.method
-
-
-def test_dates_that_nobody_gave_change_nothing_without_a_collapse():
-    """A frame in the order of dates keeps the headline of its level."""
     X, y = DailyLoadProblem(memory=0.0)(N, random_state=2)
-    found = audited(pd.DataFrame(X, columns=NAMES, index=FRAME.index), y)
-    assert found.mixes is None
-    assert found.choosing is None
+    found = audited(pd.DataFrame(X, columns=NAMES, index=DATED.index), y)
+    assert not said(found)
+    assert found.mixes is found.choosing is None
     assert found.honest.method.startswith("pairs")
 
 
-def test_no_honest_risk_without_rows_kept_apart():
+def test_honest_risk_is_none_where_nothing_can_be_kept_apart():
     """A group that is a class: without it nothing can be fitted, and the sentence says why."""
     X, y, _, _ = grouped()
     search = GridSearchCV(LogisticRegression(), {"C": [1, 3]}, cv=SHUFFLED)
@@ -194,8 +183,7 @@ def test_no_honest_risk_without_rows_kept_apart():
     assert "–" in found.to_html()
 
 
-def test_a_search_of_ours_may_learn_of_times_later():
-    """Its rows are known again, and its choice is tested in stretches of time."""
+def test_honest_search_may_learn_of_times_later():
     search = tr.HonestSearchCV(DecisionTreeRegressor(random_state=0), {"min_samples_leaf": [2, 20]})
     search.set_params(cv="5-fold", outer=None).fit(X, Y)
     for level in ("bbc", "pairs", "nested"):
@@ -207,26 +195,135 @@ def test_a_search_of_ours_may_learn_of_times_later():
         tr.audit(search, X + 1, Y, level="nested", time=DATES)
 
 
-def test_the_page_says_what_is_honest():
-    """Its headline, verdict, figure, legend and paragraph are those of the rows kept apart."""
-    page = audited(X, time=DATES).to_html()
-    for said in (
-        "Corrected for the choice alone",
-        "choosing: corrected for the choice alone, on the splits of the search",
-        "honest: the choice tested by models that have not seen the rows around them in time",
-        "Its splits tested models that saw the rows around them in time",
-        "Lazarus E, Lewis DJ",
-    ):
-        assert said in page
-    alone = audited(X, time=DATES, scoring=None).to_html()
-    assert "unfounded" in alone
-
-
-def test_copies_leave_both_numbers_in_doubt():
+def test_conclusion_doubts_both_numbers_of_copies():
     """What no split can mend is said beside the number."""
     rows = np.repeat(np.arange(100), 2)
-    problem, target = tr.datasets.make_simple(100, random_state=0)
+    X, y = (part[rows] for part in tr.datasets.make_simple(100, random_state=0))
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=SHUFFLED)
-    search.fit(problem[rows], target[rows])
-    found = tr.audit(search, problem[rows], target[rows], replicates=20)
+    found = tr.audit(search.fit(X, y), X, y, replicates=20)
     assert "Both numbers are too good if copies of a row are one case." in found.conclusion
+
+
+def order_of(table, y=Y):
+    return order_of_table(Data.check(table, y[: len(table)], task="regression"))
+
+
+COOL = FRAME[["temperature"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "place", "are_times"),
+    [
+        (COOL.assign(when=ISO), "column 'when'", True),
+        (COOL.assign(when=DATES), "column 'when'", True),
+        (COOL.assign(when=pd.to_datetime(ISO).tz_localize("UTC")), "column 'when'", True),
+        (COOL.assign(when=np.char.replace(ISO, "-", "").astype(int)), "column 'when'", True),
+        (pl.DataFrame({"x": X[:, 2], "when": ISO}), "column 'when'", True),
+        (FRAME.set_index(ISO), "the index", True),
+        (FRAME.set_index(DATES)[::-1], "the index", True),
+        (FRAME, "column 'day'", True),
+        (FRAME.set_index("day"), "the index", True),
+        (FRAME.rename(columns={"day": "Time"}), "column 'Time'", True),
+        (X, "column 0", False),
+        (FRAME.rename(columns={"day": "no"}), "column 'no'", False),
+        (COOL.set_index(np.arange(N) * 2 + 3), "the index", False),
+        (COOL.set_index(pd.RangeIndex(5, N + 5)), "the index", False),
+    ],
+)
+def test_order_of_table_finds_times_by_kind_or_by_name(table, place, are_times):
+    """The index first, then dates in any form, then a count; it is a time if named so."""
+    found = order_of(table)
+    assert (found.place, found.are_times) == (place, are_times)
+
+
+def test_order_of_table_is_none_without_an_order():
+    """Unsorted or missing dates, a default index, shared values, steps of every size, text."""
+    none = FRAME[["temperature"]]
+    mixed = np.random.default_rng(0).permutation(ISO)
+    for table in (
+        none,
+        none.set_index(np.arange(N)),
+        none.assign(when=mixed),
+        none.assign(when=[None, *ISO[1:]]),
+        none.assign(time=np.arange(N) // 2),
+        none.assign(time=np.sort(X[:, 2])),
+        none.assign(word=np.sort([f"w{i:04d}" for i in range(N)])),
+        FRAME.to_numpy()[:, 1:],
+    ):
+        assert order_of(table) is None
+
+
+def test_order_of_table_is_none_of_rows_sorted_by_a_feature_or_y():
+    """Its stretches differ, and nothing tells that a time has to do with it."""
+    for by in (X[:, 2], Y):
+        order = np.argsort(by)
+        table = FRAME[["temperature"]].iloc[order].reset_index(drop=True).assign(no=np.arange(N))
+        assert neighbours_alike(Y[order])
+        assert order_of(table, Y[order]) is None
+
+
+def test_neighbours_alike_are_more_than_chance():
+    """Of 400 random orders about one in 740 goes beyond three standard errors."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(300) // 15 % 2
+    words = np.where(codes == 1, "ill", "well")
+    for y in (
+        Y,
+        Y > 0,
+        np.column_stack([rng.permutation(Y), Y]),
+        codes,
+        words,
+        words.astype(object),
+    ):
+        assert neighbours_alike(y)
+    alike = [neighbours_alike(rng.permutation(Y)) for _ in range(200)]
+    alike += [neighbours_alike(rng.permutation(np.repeat(list("abc"), 30))) for _ in range(200)]
+    assert sum(alike) <= 4
+    for y in (np.ones(50), np.array([[]] * 50), words[rng.permutation(300)]):
+        assert not neighbours_alike(y)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [FRAME.assign(when=ISO), FRAME, FRAME.set_index(ISO)],
+    ids=["text", "number", "index"],
+)
+def test_headline_follows_times_that_nobody_gave(table):
+    found = audited(table, names=NAMES)
+    assert "time-shuffled" in found.codes
+    assert "order-matters" not in found.codes
+    assert found.mixes == "time"
+    assert found.honest.loss_value > 1.2 * found.claimed.loss_value
+
+
+def test_order_matters_is_said_of_a_count_that_nobody_calls_time():
+    """Whether it is a time is not known, so the honest risk stays that of its level."""
+    found = audited(FRAME.rename(columns={"day": "no"}))
+    assert "order-matters" in found.codes
+    (said,) = (f for f in found.findings if f.code == "order-matters")
+    assert "The rows are sorted by column 'no', which counts them" in said.sentence
+    assert "in 5 stretches of rows" in said.sentence
+    assert "give it as time=" in said.remedy
+    assert found.mixes is None
+    assert found.honest.method.startswith("pairs")
+
+
+def test_order_matters_is_not_said_of_sorted_independent_rows():
+    """Of 4 draws, each told in four ways, none or one is taken for a series."""
+    found, count = [], np.arange(60)
+    for seed in range(4):
+        x, rng = np.random.default_rng(seed).normal(size=(60, 3)), np.random.default_rng(seed + 99)
+        y = (x[:, 0] + rng.normal(size=60) > 0).astype(int)
+        table, by = pd.DataFrame(x, columns=list("abc")), np.argsort(x[:, 0])
+        ordered = table.iloc[by].reset_index(drop=True)
+        for one, target in (
+            (table.assign(day=count), y),
+            (table.assign(no=count), y),
+            (ordered, y[by]),
+            (ordered.assign(no=count), y[by]),
+        ):
+            grid = {"n_neighbors": [1, 15]}
+            search = GridSearchCV(KNeighborsClassifier(), grid, cv=SHUFFLED).fit(one, target)
+            codes = tr.audit(search, one, target, level="scores").codes
+            found.append({"time-shuffled", "order-matters"} & set(codes))
+    assert sum(map(bool, found)) <= 1

@@ -1,7 +1,5 @@
 """Scores become risks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -20,54 +18,44 @@ from truerisk.search.claim import Claim, scale_of
 
 
 def claim_of(scoring, estimator=None):
-    """A claim of one candidate."""
+    """Return a claim of one candidate."""
     model = SVC() if estimator is None else estimator
     return Claim("GridSearchCV", "best_score_", 0.9, 0, ({},), model, scoring, 5)
 
 
+def profit(model, X, y):
+    return 12.0
+
+
 @pytest.mark.parametrize(
-    ("scoring", "word", "risk"),
+    ("scoring", "estimator", "word", "risk"),
     [
-        ("accuracy", "zero-one", 0.1),
-        ("balanced_accuracy", "1 − balanced_accuracy", 0.1),
-        ("r2", "1 − r2", 0.1),
-        ("roc_auc", "auc", 0.1),
-        ("f1_macro", "1 − f1_macro", 0.1),
-        ("neg_mean_squared_error", "squared", -0.9),
-        ("neg_log_loss", "log", -0.9),
-        ("neg_root_mean_squared_error", "root_mean_squared_error", -0.9),
+        ("accuracy", None, "zero-one", 0.1),
+        ("balanced_accuracy", None, "1 − balanced_accuracy", 0.1),
+        ("r2", None, "1 − r2", 0.1),
+        ("roc_auc", None, "auc", 0.1),
+        ("f1_macro", None, "1 − f1_macro", 0.1),
+        ("neg_mean_squared_error", None, "squared", -0.9),
+        ("neg_log_loss", None, "log", -0.9),
+        ("neg_root_mean_squared_error", None, "root_mean_squared_error", -0.9),
+        (get_scorer("neg_brier_score"), None, "brier", -0.9),
+        (make_scorer(accuracy_score), None, "zero-one", 0.1),
+        (make_scorer(f1_score, average="macro", pos_label=None), None, "1 − f1_macro", 0.1),
+        # The model's own score is accuracy or R² where it is scikit-learn's; a deviance is neither.
+        (None, SVC(), "zero-one", 0.1),
+        (None, make_pipeline(StandardScaler(), KNeighborsClassifier()), "zero-one", 0.1),
+        (None, Ridge(), "1 − r2", 0.1),
+        (None, DummyRegressor(), "1 − r2", 0.1),
+        (None, PoissonRegressor(), "−PoissonRegressor.score", -0.9),
+        (profit, None, "−profit", -0.9),
     ],
 )
-def test_a_scorers_word_says_what_is_perfect(scoring, word, risk):
-    """1 is perfect for shares and correlations, 0 for negative errors."""
-    scale = scale_of(claim_of(scoring))
+def test_scale_of_a_score_says_what_is_perfect(scoring, estimator, word, risk):
+    scale = scale_of(claim_of(scoring, estimator))
     assert scale.word == word
     assert scale.risk(0.9) == pytest.approx(risk)
     assert scale.score(scale.risk(0.9)) == pytest.approx(0.9)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "word"),
-    [
-        (SVC(), "zero-one"),
-        (KNeighborsClassifier(), "zero-one"),
-        (make_pipeline(StandardScaler(), KNeighborsClassifier()), "zero-one"),
-        (Ridge(), "1 − r2"),
-        (DummyRegressor(), "1 − r2"),
-        (PoissonRegressor(), "−PoissonRegressor.score"),
-    ],
-)
-def test_no_scoring_is_the_models_own(estimator, word):
-    """Accuracy and R² where the model's score is scikit-learn's; a deviance is not renamed."""
-    assert scale_of(claim_of(None, estimator)).word == word
-
-
-def test_scorers_are_recognised():
-    """The scorer object of a word, and one made from the same function."""
-    assert scale_of(claim_of(get_scorer("neg_brier_score"))).word == "brier"
-    assert scale_of(claim_of(make_scorer(accuracy_score))).word == "zero-one"
-    macro = make_scorer(f1_score, average="macro", pos_label=None)
-    assert scale_of(claim_of(macro)).word == "1 − f1_macro"
+    assert scale.is_known or not scale.by_rows
 
 
 def own(name):
@@ -95,6 +83,7 @@ KNeighbors.__name__, KNeighbors.__module__ = "KNeighborsClassifier", "sklearn.ne
 @pytest.mark.parametrize(
     ("scoring", "estimator"),
     [
+        (profit, None),
         (own("accuracy"), None),
         (own("r2"), None),
         (own("f1_of_mine"), None),
@@ -107,13 +96,11 @@ KNeighbors.__name__, KNeighbors.__module__ = "KNeighborsClassifier", "sklearn.ne
         (None, Scored([("last", KNeighborsClassifier())])),
     ],
 )
-def test_a_namesake_is_not_recognised(scoring, estimator):
-    """A function or a class with the name of scikit-learn's is known by nothing but its scale."""
+def test_scale_does_not_recognise_namesakes(scoring, estimator):
     assert not scale_of(claim_of(scoring, estimator)).is_known
 
 
-def test_leave_one_out_is_known_by_its_class():
-    """The splits of a subclass, or of a class of that name, are asked for."""
+def test_claim_knows_leave_one_out_by_its_class():
     data = Data.check(np.arange(6.0)[:, None], [0, 1] * 3, task="classification")
 
     class LeaveOneOut(model_selection.LeaveOneOut):
@@ -126,14 +113,3 @@ def test_leave_one_out_is_known_by_its_class():
     assert claim.is_one_by_one
     assert not own.is_one_by_one
     assert (claim.plan(data).n_fits, own.plan(data).n_fits) == (6, 2)
-
-
-def test_an_unknown_score_keeps_its_scale():
-    """Its sign is turned, nothing else is assumed."""
-
-    def profit(model, X, y):
-        return 12.0
-
-    scale = scale_of(claim_of(profit))
-    assert (scale.word, scale.is_known, scale.by_rows) == ("−profit", False, False)
-    assert scale.score(scale.risk(12.0)) == 12.0
