@@ -1,7 +1,5 @@
 """Bounds on honest numbers: the cautious end of an interval keeps them, or an error names them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -25,77 +23,56 @@ def rows():
 
 @cache
 def result(kind):
-    """A result of each verb that measures AUC."""
+    """Return a result of a verb that measures AUC, and the interval of AUC that it prints."""
     X, y = rows()
     if kind == "estimate_risk":
-        return tr.estimate_risk(MODEL, X, y, scoring=["zero-one", "auc"])
+        found = tr.estimate_risk(MODEL, X, y, scoring=["zero-one", "auc"])
+        return found, found.scores["auc"].interval
     if kind == "HonestSearchCV":
-        return tr.HonestSearchCV(MODEL, C, scoring="auc").fit(X, y).risk_
+        found = tr.HonestSearchCV(MODEL, C, scoring="auc").fit(X, y).risk_
+        return found, found.interval
     if kind == "nested risk_curve":
-        return tr.risk_curve(MODEL, C, X, y, cv="nested", scoring="auc")
+        found = tr.risk_curve(MODEL, C, X, y, cv="nested", scoring="auc")
+        return found, found.procedure.interval
     if kind == "assess":
-        return tr.assess({"logistic": (MODEL, C)}, X, y, scoring="auc")
+        found = tr.assess({"logistic": (MODEL, C)}, X, y, scoring="auc")
+        return found, found.report.interval
     if kind == "validate":
-        return tr.validate(tr.HonestSearchCV(MODEL, C, scoring="log"), X, y, replicates=0)
-    search = GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(X, y)
-    return tr.audit(search, X, y)
+        found = tr.validate(tr.HonestSearchCV(MODEL, C, scoring="log"), X, y, replicates=0)
+        return found, found.measures["auc"].interval
+    found = tr.audit(GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(X, y), X, y)
+    return found, found.honest.interval
 
 
-KINDS = (
-    "estimate_risk",
-    "HonestSearchCV",
-    "nested risk_curve",
-    "assess",
-    "validate",
-    "audit",
+@pytest.mark.parametrize(
+    "kind",
+    ["estimate_risk", "HonestSearchCV", "nested risk_curve", "assess", "validate", "audit"],
 )
-
-
-def auc_interval(kind):
-    """The interval of AUC that a result prints."""
-    found = result(kind)
-    if kind == "validate":
-        return found.measures["auc"].interval
-    of_all = {
-        "estimate_risk": lambda: found.scores["auc"],
-        "nested risk_curve": lambda: found.procedure,
-        "assess": lambda: found.report,
-        "audit": lambda: found.honest,
-    }
-    return of_all.get(kind, lambda: found)().interval
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["auc", "roc_auc"])
 def test_require_judges_a_score_by_the_lower_end_of_its_interval(kind, name):
     """Both names of AUC are taken, and a missed bound is named with the number and the end."""
-    low = auc_interval(kind).low
-    result(kind).require(**{name: low - 1e-6})
+    found, interval = result(kind)
+    found.require(**{name: interval.low - 1e-6})
     with pytest.raises(BoundMissed, match=rf"bound missed: .*; require\({name}=0\.[0-9]+\)"):
-        result(kind).require(**{name: low + 1e-6})
+        found.require(**{name: interval.low + 1e-6})
 
 
-def test_require_judges_an_error_by_the_upper_end_of_its_interval():
+def test_require_judges_an_error_by_the_upper_end_and_names_every_missed_bound():
     """The keyword writes the hyphen of a word as an underscore."""
-    found = result("estimate_risk")
+    found = result("estimate_risk")[0]
     high = found.interval.high
     found.require(zero_one=high + 1e-6, auc=0.1)
     with pytest.raises(BoundMissed, match="the upper end of its interval"):
         found.require(zero_one=high - 1e-6)
-
-
-def test_require_names_every_bound_that_is_missed():
-    """One error says all, and not what is kept."""
     with pytest.raises(BoundMissed) as missed:
-        result("estimate_risk").require(zero_one=0.0, auc=1.0)
+        found.require(zero_one=0.0, auc=1.0)
     assert str(missed.value).count("bound missed") == 2
     with pytest.raises(BoundMissed) as missed:
-        result("estimate_risk").require(zero_one=1.0, auc=1.0)
+        found.require(zero_one=1.0, auc=1.0)
     assert "zero_one" not in str(missed.value)
 
 
 def test_require_is_missed_where_there_is_no_interval():
-    """Nothing shows that a number without an interval keeps a bound."""
     X, y = rows()
     search = GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(X, y)
     with pytest.raises(BoundMissed, match=r"has no interval, so nothing shows that it keeps"):
@@ -103,7 +80,6 @@ def test_require_is_missed_where_there_is_no_interval():
 
 
 def test_require_of_a_curve_without_honest_number_says_what_has_one():
-    """The selected risk of several settings is too good, so that it keeps no bound."""
     X, y = rows()
     curve = tr.risk_curve(MODEL, C, X, y)
     with pytest.raises(tr.extend.Refusal, match="leaves the choice out"):
@@ -127,12 +103,11 @@ def test_require_of_a_curve_without_honest_number_says_what_has_one():
     ],
 )
 def test_require_refuses_bounds_that_say_nothing(bounds, error, words):
-    """An unknown name, no number, or a value that no score can have."""
     with pytest.raises(error, match=words):
-        result("estimate_risk").require(**bounds)
+        result("estimate_risk")[0].require(**bounds)
 
 
-def test_a_name_that_is_no_argument_is_quoted():
+def test_require_quotes_a_name_that_is_no_argument():
     """The loss behind a score is called "1 - auc": the message writes what can be typed."""
     loss = tr.estimate_risk(MODEL, *rows(), scoring="auc").as_loss()
     with pytest.raises(BadArgument, match=r"require\(\*\*\{'1 - auc': 0\.2\}\)"):

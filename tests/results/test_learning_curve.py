@@ -1,7 +1,5 @@
 """The law of a learning curve: its posterior against sums over a grid, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -45,21 +43,19 @@ def by_a_grid(law: PowerLaw, n: float) -> tuple[float, float, float]:
     [0.1 + 1 / SIZES, np.full(5, 0.15), 0.8 * SIZES**-0.5, np.array([0.1, 0.11, 0.11, 0.12, 0.12])],
     ids=["falls", "flat", "to nothing", "rises a little"],
 )
-def test_the_posterior_is_that_of_sums_over_a_grid(values, n) -> None:
-    """Mean and interval, where the bounds of a and of b matter and where they do not."""
+def test_power_law_posterior_is_that_of_sums_over_a_grid(values, n):
     law = PowerLaw(SIZES, values, CORRELATED, 0.0)
     mean, low, high = by_a_grid(law, n)
     assert law.mean(n) == pytest.approx(mean, abs=2e-3)
     assert law.interval(n, 0.95) == pytest.approx((low, high), abs=3e-3)
 
 
-def test_power_law_finds_its_parameters() -> None:
-    """Risks that follow the law exactly give its a, b and c."""
+def test_power_law_finds_its_parameters():
     law = PowerLaw(SIZES, 0.12 + 0.9 * SIZES**-0.75, CORRELATED / 1e4, 0.0)
     assert (law.a, law.b, law.c) == pytest.approx((0.12, 0.9, 0.75), abs=0.02)
 
 
-def test_bounds_hold() -> None:
+def test_power_law_keeps_the_bounds_of_a_and_b():
     """The least loss bounds a, and 0 b; without a least loss a may be negative."""
     falling, rising = 1 - 0.12 * np.log(SIZES), 0.1 + 0.001 * np.arange(5)
     assert PowerLaw(SIZES, falling - 0.4, CORRELATED, 0.0).a >= 0
@@ -68,8 +64,7 @@ def test_bounds_hold() -> None:
     assert PowerLaw(SIZES, np.zeros(5), CORRELATED, 0.0).interval(640, 0.95)[0] >= 0
 
 
-def test_what_is_further_is_less_sure() -> None:
-    """The interval grows with the distance, most where the curve still falls."""
+def test_power_law_interval_grows_with_the_distance():
     widths = [
         np.ptp(PowerLaw(SIZES, 0.1 + 2 / SIZES, CORRELATED / 9, 0.0).interval(n, 0.95))
         for n in (80, 160, 320, 640)
@@ -77,7 +72,7 @@ def test_what_is_further_is_less_sure() -> None:
     assert widths == sorted(widths)
 
 
-def test_lucky_sizes_do_not_pull() -> None:
+def test_power_law_is_not_pulled_by_lucky_sizes():
     """Sizes whose variance is small by chance: the law stays among the risks.
 
     With the variances as they are it would lie below all of them, since the risks are correlated.
@@ -91,7 +86,7 @@ def test_lucky_sizes_do_not_pull() -> None:
 @pytest.mark.parametrize(
     "values", [0.1 + 1 / SIZES, 0.8 * SIZES**-0.5, np.array([0.3, 0.22, 0.2, 0.18, 0.18])]
 )
-def test_power_law_in_one_line_is_the_forecast(values) -> None:
+def test_power_law_in_one_line_is_the_forecast(values):
     """One line gives the expected risk at the largest size and twice it, and nearly elsewhere."""
     law = PowerLaw(SIZES, values, CORRELATED, 0.0)
     for n in (160.0, 320.0):
@@ -103,18 +98,17 @@ def test_power_law_in_one_line_is_the_forecast(values) -> None:
     assert score.a - score.b * 160**-score.c == pytest.approx(1 - law.mean(160.0), abs=1e-9)
 
 
-def test_a_curve_that_rises_is_refused() -> None:
-    """One that rises by more than chance, and one that falls otherwise; chance may rise."""
-    with pytest.raises(Refusal, match=r"rises from 0\.2 at 10 rows to 0\.32 at 160"):
-        PowerLaw(SIZES, np.array([0.2, 0.21, 0.25, 0.3, 0.32]), np.eye(5) * 1e-4, 0.0).check()
-    with pytest.raises(Refusal, match="it falls, but not by a power law"):
-        PowerLaw(SIZES, np.array([0.5, 0.5, 0.5, 0.5, 0.1]), np.eye(5) * 1e-4, 0.0).check()
-    PowerLaw(SIZES, np.array([0.2, 0.21, 0.2, 0.22, 0.21]), np.eye(5) * 1e-4, 0.0).check()
-
-
-def test_power_law_refusal_tells_of_scores_where_users_see_scores() -> None:
+@pytest.mark.parametrize(
+    ("values", "perfect", "said"),
+    [
+        ([0.2, 0.21, 0.25, 0.3, 0.32], None, r"rises from 0\.2 at 10 rows to 0\.32 at 160"),
+        ([0.2, 0.21, 0.25, 0.3, 0.32], 1.0, r"a - b n\^-c .* falls from 0\.8 at 10 rows to 0\.68"),
+        ([0.5, 0.5, 0.5, 0.5, 0.1], None, "it falls, but not by a power law"),
+    ],
+)
+def test_power_law_refuses_a_curve_that_rises_by_more_than_chance(values, perfect, said):
     """An AUC that falls is a risk that rises."""
-    values = np.array([0.2, 0.21, 0.25, 0.3, 0.32])
-    law = PowerLaw(SIZES, values, np.eye(5) * 1e-4, 0.0, perfect=1.0)
-    with pytest.raises(Refusal, match=r"a - b n\^-c .* falls from 0\.8 at 10 rows to 0\.68 at 160"):
-        law.check()
+    more = {} if perfect is None else {"perfect": perfect}
+    with pytest.raises(Refusal, match=said):
+        PowerLaw(SIZES, np.array(values), np.eye(5) * 1e-4, 0.0, **more).check()
+    PowerLaw(SIZES, np.array([0.2, 0.21, 0.2, 0.22, 0.21]), np.eye(5) * 1e-4, 0.0).check()

@@ -1,7 +1,5 @@
 """Thresholds: what each does, and which one a cost or a demanded rate asks for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,26 +19,29 @@ def counts(threshold):
     return (called & POSITIVE).sum(), (called & ~POSITIVE).sum()
 
 
-def test_every_threshold_is_swept() -> None:
-    """One threshold per distinct score and one above all; the counts are those of counting."""
+def test_sweep_counts_every_threshold():
+    """One threshold per distinct score and one above all; any other one can be asked about."""
     assert SWEEP.thresholds.tolist() == EVERY
     found = list(zip(SWEEP.true_positives, SWEEP.false_positives, strict=True))
     assert found == [counts(t) for t in EVERY]
+    for threshold in (-9.0, -0.3, 0.05, 0.1, 9.0, np.inf, -np.inf):
+        point = SWEEP.at(threshold)
+        assert (point.true_positives, point.false_positives) == counts(threshold)
+        assert point.threshold == threshold
+        assert point.error == ((threshold <= SCORES) != POSITIVE).mean()
 
 
-@pytest.mark.parametrize("threshold", [-9.0, -0.3, 0.05, 0.1, 9.0, np.inf, -np.inf])
-def test_any_threshold_can_be_asked_about(threshold) -> None:
-    """Also one between two scores, or beyond all."""
-    point = SWEEP.at(threshold)
-    assert (point.true_positives, point.false_positives) == counts(threshold)
-    assert point.threshold == threshold
-    called = threshold <= SCORES
-    assert point.error == (called != POSITIVE).mean()
+def test_precision_is_none_where_nothing_is_called_positive():
+    point = SWEEP.at(np.inf)
+    assert point.precision is None
+    said = "threshold inf (given): sensitivity 0.0000, specificity 1.0000, precision –"
+    assert str(point) == said
+    assert point.to_dict()["threshold"] == "inf"
 
 
 @pytest.mark.parametrize("costs", [(1, 1), (1, 5), (7, 1), (0, 1), (1, 0)])
 @pytest.mark.parametrize("prevalence", [None, 0.01, 0.6])
-def test_the_least_cost_is_found(costs, prevalence) -> None:
+def test_sweep_at_cost_finds_the_least_cost_at_the_highest_threshold(costs, prevalence):
     """No threshold costs less, counted row by row, and no higher one costs as little."""
     point = SWEEP.at_cost(*costs, prevalence)
     n1, n0 = POSITIVE.sum(), (~POSITIVE).sum()
@@ -52,16 +53,13 @@ def test_the_least_cost_is_found(costs, prevalence) -> None:
     assert point.cost == pytest.approx(min(every), abs=1e-14)
     above = [c for c, t in zip(every, EVERY, strict=True) if t > point.threshold]
     assert not above or min(above) > point.cost - 1e-14
-
-
-def test_of_equal_costs_the_highest_threshold_is_taken() -> None:
-    """Calling nobody, or the two highest, errs once: nobody is called."""
+    # Calling nobody, or the two highest, errs once: nobody is called.
     sweep = Sweep.of(np.array([3.0, 2.0]), np.array([False, True]))
     assert sweep.at_cost(1, 1).threshold == np.inf
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.2, 0.5, 0.9, 1.0])
-def test_demanded_rates_are_met_at_the_least_price(rate) -> None:
+def test_sweep_at_rate_meets_a_rate_at_the_least_price(rate):
     """Sensitivity with the fewest false positives, specificity with the most true ones."""
     table = np.array([counts(t) for t in EVERY])
     tpr, fpr = table[:, 0] / POSITIVE.sum(), table[:, 1] / (~POSITIVE).sum()
@@ -70,10 +68,12 @@ def test_demanded_rates_are_met_at_the_least_price(rate) -> None:
     assert sensitive.false_positives == table[tpr >= rate, 1].min()
     assert specific.specificity >= rate
     assert specific.true_positives == table[1 - fpr >= rate - 1e-12, 0].max()
+    exact = Sweep.of(np.arange(20.0), np.tile([True, False], 10))
+    assert exact.at_rate({"sensitivity": 0.7}).sensitivity == 0.7
+    assert exact.at_rate({"specificity": 0.9}).specificity == 0.9
 
 
-def test_a_demanded_precision() -> None:
-    """The most true positives among thresholds as precise; none is refused with the best."""
+def test_sweep_at_rate_meets_a_precision_or_names_the_best():
     point = SWEEP.at_rate({"precision": 0.8})
     assert point.precision >= 0.8
     table = np.array([counts(t) for t in EVERY[1:]])
@@ -84,25 +84,7 @@ def test_a_demanded_precision() -> None:
         worst_first.at_rate({"precision": 0.9})
 
 
-def test_exact_shares_are_met() -> None:
-    """7 of 10 is a sensitivity of .7, not a hair less."""
-    sweep = Sweep.of(np.arange(20.0), np.tile([True, False], 10))
-    assert sweep.at_rate({"sensitivity": 0.7}).sensitivity == 0.7
-    assert sweep.at_rate({"specificity": 0.9}).specificity == 0.9
-
-
-def test_nothing_called_positive_has_no_precision() -> None:
-    """At an infinite threshold precision is None, and the point says so."""
-    point = SWEEP.at(np.inf)
-    assert point.precision is None
-    assert str(point) == (
-        "threshold inf (given): sensitivity 0.0000, specificity 1.0000, precision –"
-    )
-    assert point.to_dict()["threshold"] == "inf"
-
-
-def test_weighted_rows_count_by_weight() -> None:
-    """A weight of two is a row twice."""
+def test_sweep_counts_rows_by_weight():
     weights = np.ones(60)
     weights[::3] = 2
     twice = np.repeat(np.arange(60), weights.astype(int))
@@ -129,7 +111,6 @@ def test_weighted_rows_count_by_weight() -> None:
         (lambda: check_rate({"precision": ".9"}), BadData, "precision='.9' is no rate"),
     ],
 )
-def test_impossible_demands_are_refused(call, error, message) -> None:
-    """Each with what is wrong."""
+def test_sweep_refuses_impossible_demands(call, error, message):
     with pytest.raises(error, match=message):
         call()

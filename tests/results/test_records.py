@@ -1,7 +1,5 @@
 """A record becomes JSON and comes back as its own class, or its damage is said by its place."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,8 +59,7 @@ TOY = Toy(
 )  # fmt: skip
 
 
-def test_it_comes_back_as_it_was():
-    """Each value in its type; what is not written is None, and derived numbers are made anew."""
+def test_record_comes_back_from_json_as_it_was():
     back = Toy.from_json(TOY.to_json())
     assert back.to_json() == TOY.to_json()
     assert back.raw is None
@@ -74,12 +71,14 @@ def test_it_comes_back_as_it_was():
     assert isinstance(back.table["n"], int)
 
 
-def test_what_an_earlier_version_did_not_write_has_its_default():
-    """A field without a default must be there, and what is not known is left alone."""
+def test_from_dict_has_defaults_of_fields_not_written_and_names_lacking_ones():
     content = {**TOY.to_dict(), "later": 1}
     del content["notes"], content["setting"]
     back = Toy.from_dict(content)
     assert (back.notes, back.setting) == ((), {})
+    del content["count"]
+    with pytest.raises(BadData, match="they lack 'count'"):
+        Toy.from_dict(content)
 
 
 @pytest.mark.parametrize(
@@ -116,111 +115,73 @@ def test_what_an_earlier_version_did_not_write_has_its_default():
         ({"schema": 3}, "not of truerisk"),
     ],
 )
-def test_damage_is_said_with_its_place(change, said):
-    """What is there, and what should be."""
+def test_from_dict_names_damage_and_its_place(change, said):
     with pytest.raises(BadData) as refused:
         Toy.from_dict({**TOY.to_dict(), **change})
     assert said in str(refused.value)
 
 
-def test_a_lacking_field_is_named():
-    """A cut file."""
-    content = TOY.to_dict()
-    del content["count"]
-    with pytest.raises(BadData, match="they lack 'count'"):
-        Toy.from_dict(content)
+def nested(levels):
+    """Write the JSON of a record whose setting is nested in so many levels."""
+    return TOY.to_json().replace('"k": [1, null]', f'"k": {"[" * levels}1{"]" * levels}')
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"schema": NaN}', "[]", "3"])
-def test_what_is_no_json_of_ours_is_refused(text):
-    """In a sentence, however deep or short it is."""
-    with pytest.raises(BadData):
-        Toy.from_json(text)
+MANY_KEYS = json.dumps({**TOY.to_dict(), "setting": {f"k{i}": i for i in range(10_001)}})
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        *[(text, ".") for text in ("", "{", "[" * 100_000, '{"schema": NaN}', "[]", "3")],
         (3, "3: give the text"),
         (None, "None: give the text"),
         ("results.json", "no JSON .*: give the text that .* or a pathlib.Path"),
         ("results", "wrote.$"),
         (b"\xff", "this is no JSON"),
+        # Python reads 985 levels, and writes fewer: the sentence about them could not be made.
+        *[(nested(n), "nested too deeply, in more than 64 levels") for n in (65, 500, 985, 5000)],
+        # Which of two equal keys is meant cannot be known; Python's reader takes the last one.
+        (
+            TOY.to_json().replace('"share": 0.5', '"share": 0.1, "share": 0.5'),
+            "the key 'share' stands twice in one object",
+        ),
+        # No system has a file whose name has a nul, and asking for one is a bare ValueError.
+        (Path("a\0b"), "name a file"),
+        # Settings of 400,000 names took 14 seconds to print.
+        (MANY_KEYS, "'setting' is .* not an object of at most 10,000 keys"),
     ],
+    ids=[str(i) for i in range(18)],
 )
-def test_what_is_no_text_of_results_is_told_from_it(text, message):
-    """A number, and the name of the file in the place of what it holds."""
+def test_from_json_refuses_what_is_no_json_of_results(text, message):
+    assert Toy.from_json(nested(60)).setting
     with pytest.raises(BadData, match=message):
         Toy.from_json(text)
 
 
-def test_a_result_is_read_from_the_path_of_its_file(tmp_path):
-    """What is wrong with it is told with the name of the file."""
-    (tmp_path / "toy.json").write_text(TOY.to_json())
-    assert Toy.from_json(tmp_path / "toy.json").to_json() == TOY.to_json()
-    (tmp_path / "toy.json").write_text("{}")
-    with pytest.raises(BadData, match=r"^toy.json: .*not of truerisk"):
-        Toy.from_json(tmp_path / "toy.json")
-
-
-def nested(levels: int) -> str:
-    """Write the JSON of a record whose setting is nested in so many levels."""
-    return TOY.to_json().replace('"k": [1, null]', f'"k": {"[" * levels}1{"]" * levels}')
-
-
-def test_from_json_refuses_what_is_nested_more_deeply_than_any_result():
-    """Python reads 985 levels, and writes fewer: the sentence about them could not be made."""
-    assert Toy.from_json(nested(60)).setting
-    for levels in (65, 500, 985, 5000):
-        with pytest.raises(BadData, match="nested too deeply, in more than 64 levels"):
-            Toy.from_json(nested(levels))
-
-
-def test_from_json_refuses_a_key_that_stands_twice():
-    """Which of the two is meant cannot be known; Python's reader takes the last one."""
-    twice = TOY.to_json().replace('"share": 0.5', '"share": 0.1, "share": 0.5')
-    with pytest.raises(BadData, match="the key 'share' stands twice in one object"):
-        Toy.from_json(twice)
-
-
-def test_from_json_refuses_a_path_with_a_nul():
-    """No system has such a file, and asking for one is a bare ValueError."""
-    with pytest.raises(BadData, match="name a file"):
-        Toy.from_json(Path("a\0b"))
-
-
-def test_from_json_reads_at_most_max_bytes(tmp_path):
-    """The sentence says the cap and how to raise it; a text and a file are treated alike."""
-    text = TOY.to_json()
-    file = tmp_path / "toy.json"
+def test_from_json_reads_a_file_and_at_most_max_bytes(tmp_path):
+    text, file = TOY.to_json(), tmp_path / "toy.json"
     file.write_text(text)
+    assert Toy.from_json(file).to_json() == text
     for source in (text, file):
         assert Toy.from_json(source, max_bytes=len(text)).count == 3
         with pytest.raises(BadData, match=r"at most 99 are read.* raise the cap: max_bytes= "):
             Toy.from_json(source, max_bytes=99)
     with pytest.raises(BadData, match="max_bytes=0: give the largest number"):
         Toy.from_json(text, max_bytes=0)
-
-
-def test_from_json_refuses_an_object_of_very_many_keys():
-    """Settings of 400,000 names took 14 seconds to print."""
-    content = {**TOY.to_dict(), "setting": {f"k{i}": i for i in range(10_001)}}
-    with pytest.raises(BadData, match="'setting' is .* not an object of at most 10,000 keys"):
-        Toy.from_json(json.dumps(content))
+    file.write_text("{}")
+    with pytest.raises(BadData, match=r"^toy.json: .*not of truerisk"):
+        Toy.from_json(file)
 
 
 @pytest.mark.parametrize("content", [[["nan", 1, -2.5]], [[1, 2], [3, "inf"]], [[1e149]]])
 def test_lines_of_reads_the_same_at_once_as_one_by_one(content):
-    """The words for NaN and infinity are numbers in both."""
     value = JsonValue(content)
     found = value.lines_of(JsonValue.any_number, int, float)
     one_by_one = [[entry.any_number() for entry in line.each()] for line in value.each()]
     assert np.array_equal(found, one_by_one, equal_nan=True)
 
 
-def test_a_type_that_no_record_has_is_an_error_of_ours():
-    """Sets, say: the one who writes the class learns it at once."""
-
+def test_record_refuses_a_type_that_no_record_has():
     @dataclass(frozen=True)
     class Odd(Record):
         names: frozenset

@@ -1,22 +1,25 @@
-"""Results are frozen, print themselves, and come back from JSON as they were."""
+"""Estimates, curves and findings: what they hold and how they print."""
 
-from __future__ import annotations
-
-import json
-from dataclasses import FrozenInstanceError
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import f1_score
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, FitFailedWarning
-from truerisk.core.tables import frame_of
-from truerisk.results.results import RiskEstimate
+from truerisk.core.errors import FitFailedWarning, UnknownName
+from truerisk.results.finding import CODES, Finding, by_severity
+from truerisk.results.interval import Breakdown
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
 Y = (X[:, 0] + RNG.normal(size=30) > 0).astype(int)
+ROOT = Path(__file__).parents[2]
 
 
 def curve(n_neighbors=(1, 3, 5), **more):
@@ -24,30 +27,26 @@ def curve(n_neighbors=(1, 3, 5), **more):
     return tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv="3-fold", **more)
 
 
-def failing_curve():
+@pytest.fixture(scope="module")
+def found():
+    return curve()
+
+
+def test_risk_estimate_of_failed_fits_has_no_value_and_comes_back_from_json():
+    """Its losses are NaN, its value is None, and the note names the split."""
     with pytest.warns(FitFailedWarning):
-        return curve((1, 3, 27), engine=tr.engines.Generic(error="warn"))
+        failed = curve((1, 3, 27), engine=tr.engines.Generic(error="warn"))[2]
+    assert (failed.value, failed.std_error, failed.interval) == (None, None, None)
+    assert "3 of 3 fits failed" in failed.notes[0]
+    assert str(failed).startswith("risk no value")
+    again = tr.RiskEstimate.from_json(failed.to_json())
+    assert again.to_dict() == failed.to_dict()
+    assert np.array_equal(again.losses, failed.losses, equal_nan=True)
+    assert again.loss_rows.dtype.kind == failed.loss_rows.dtype.kind == "i"
 
 
-def same(a: RiskEstimate, b: RiskEstimate) -> None:
-    for name in ("losses", "split_risks", "loss_rows", "splits"):
-        one, two = getattr(a, name), getattr(b, name)
-        assert (one is None) == (two is None), name
-        assert one is None or (one.dtype.kind == two.dtype.kind), name
-        assert one is None or np.array_equal(one, two, equal_nan=True), name
-    assert a.to_dict() == b.to_dict()
-
-
-@pytest.mark.parametrize("candidate", [0, 1, 2])
-def test_an_estimate_comes_back_from_json(candidate) -> None:
-    """Every field survives JSON, losses of failed fits (NaN) included."""
-    estimate = failing_curve()[candidate]
-    same(RiskEstimate.from_json(estimate.to_json()), estimate)
-    json.loads(estimate.to_json(), parse_constant=pytest.fail)
-
-
-def test_an_estimate_knows_its_splits() -> None:
-    """Repetition, training and test rows of every split, of outer splits where it is nested."""
+def test_splits_of_an_estimate_count_training_and_test_rows():
+    """They are outer splits where it is nested."""
     five = tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="2x4-fold")
     assert five.splits[:, 0].tolist() == [0] * 4 + [1] * 4
     assert (five.splits[:, 1] + five.splits[:, 2] == 30).all()
@@ -57,81 +56,36 @@ def test_an_estimate_knows_its_splits() -> None:
     assert tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="complete").splits is None
 
 
-def test_an_older_estimate_without_its_splits_comes_back() -> None:
-    """Estimates stored before splits were kept have none."""
-    stored = curve()[0].to_dict()
-    del stored["splits"]
-    assert RiskEstimate.from_dict(stored).splits is None
-
-
-def test_a_failed_candidate_has_no_value_and_a_note() -> None:
-    """Value is None, never NaN, and the note names the split."""
-    failed = failing_curve()[2]
-    assert failed.value is None
-    assert (failed.std_error, failed.interval) == (None, None)
-    assert "3 of 3 fits failed" in failed.notes[0]
-    assert str(failed).startswith("risk no value")
-
-
-@pytest.mark.parametrize("content", [{}, {"schema": "other/1"}, [], {"schema": None}])
-def test_a_foreign_file_is_no_estimate(content) -> None:
-    """What is no estimate is refused by its schema."""
-    with pytest.raises(BadData, match="not of truerisk"):
-        RiskEstimate.from_dict(content)
-
-
-def test_a_cut_file_is_refused() -> None:
-    """The field that is lacking is named."""
-    content = curve()[0].to_dict()
-    del content["seed"]
-    with pytest.raises(BadData, match="they lack 'seed'"):
-        RiskEstimate.from_dict(content)
-
-
-def test_results_are_frozen() -> None:
-    """A number cannot be changed after the fact."""
-    with pytest.raises(FrozenInstanceError):
-        curve()[0].value = 0.0
-
-
-def test_a_curve_is_the_sequence_of_its_estimates() -> None:
-    """Length, items, iteration, values and the chosen one agree."""
-    found = curve()
+def test_risk_curve_is_the_sequence_of_its_estimates(found):
     assert len(found) == 3
     assert [e.value for e in found] == found.values.tolist()
     assert [e.std_error for e in found] == found.std_errors.tolist()
     assert [e.params for e in found] == list(found.candidates)
     assert found.best_params == found.candidates[int(found.values.argmin())]
+    assert found[-1].params == {"n_neighbors": 5}
     frame = found.to_frame()
     assert frame["value"].tolist() == found.values.tolist()
     assert frame["chosen"].tolist() == [c == found.best for c in range(3)]
     assert frame["n_neighbors"].tolist() == [1, 3, 5]
-    content = json.loads(found.to_json())
-    assert [e["value"] for e in content["estimates"]] == found.values.tolist()
-    assert str(found).count("<- chosen") == 1
-    assert found._repr_html_().count("chosen") == 1
+    assert [e["value"] for e in found.to_dict()["estimates"]] == found.values.tolist()
+    assert str(found).count("<- chosen") == found._repr_html_().count("chosen") == 1
 
 
-def test_what_is_printed_is_escaped() -> None:
-    """A parameter that is HTML shows as text."""
-    common = curve()[0]
-    content = common.to_dict() | {"params": {"x": "<script>"}, "notes": ["<b>"]}
-    html = RiskEstimate.from_dict(content)._repr_html_()
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
-    assert "<b>" not in html
+@pytest.mark.parametrize(
+    ("place", "error", "sentence"),
+    [
+        (3, IndexError, "the curve has 3 settings, from 0 on"),
+        ("x", TypeError, "give the number of one setting, from 0 to 2"),
+        (slice(0, 1), TypeError, "give the number of one setting"),
+    ],
+)
+def test_risk_curve_refuses_what_is_no_number_of_a_setting(found, place, error, sentence):
+    with pytest.raises(error, match=sentence):
+        found[place]
 
 
-def test_a_frame_has_the_columns_given() -> None:
-    """Columns and None cells go into a frame."""
-    frame = frame_of({"a": [1, 2], "b": [None, "x"]})
-    assert list(frame.columns) == ["a", "b"]
-
-
-def test_the_papers_name_the_origin() -> None:
-    """Seed, fingerprints, engine and versions are in every estimate; same seed, same papers."""
-    one, two = curve()[0], curve()[1]
-    other = curve(random_state=1)[0]
+def test_provenance_names_seed_fingerprints_engine_and_versions(found):
+    one, two, other = found[0], found[1], curve(random_state=1)[0]
     assert one.data_fingerprint == two.data_fingerprint == other.data_fingerprint
     assert one.plan_fingerprint == two.plan_fingerprint != other.plan_fingerprint
     assert one.engine in tr.engines.names()
@@ -140,34 +94,69 @@ def test_the_papers_name_the_origin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "error", "sentence"),
+    ("cv", "scoring", "is_pooled"),
     [
-        (2, IndexError, "the curve has 2 settings, from 0 on"),
-        ("x", TypeError, "give the number of one setting, from 0 to 1"),
-        (slice(0, 1), TypeError, "give the number of one setting"),
+        ("loo", "f1", True),
+        ("loo", "roc_auc", True),
+        (tr.methods.KFold(5, average="pooled"), "matthews_corrcoef", True),
+        ("oob", "f1", True),
+        ("5-fold", "f1", False),
+        ("5-fold", "f1 pooled", False),
+        ("loo", "f1 pooled", False),
+        ("loo", "zero-one", False),
+        ("loo", "ece", False),
+        (".632", "f1", False),
     ],
+    ids=str,
 )
-def test_a_curve_has_numbered_settings(place, error, sentence):
-    """What is no number of a setting is refused; numbers count from the end, too."""
-    X, y = tr.datasets.make_simple(20, random_state=0)
-    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, X, y, cv="2-fold")
-    assert curve[-1].params == {"n_neighbors": 3}
-    with pytest.raises(error, match=sentence):
-        curve[place]
+def test_pooled_is_printed_where_a_score_is_usually_a_mean_over_folds(cv, scoring, is_pooled):
+    """A word that ends in pooled says it itself."""
+    X, y = tr.datasets.make_difficult(60, random_state=0)
+    model = RandomForestClassifier(30, random_state=0) if cv == "oob" else GaussianNB()
+    found = tr.estimate_risk(model, X, y, cv=cv, scoring=scoring)
+    views = str(found), found.blocks()[0].html
+    assert [", pooled" in view for view in views] == [is_pooled] * 2
+    assert found.pooled == found.to_dict().get("pooled", False) == is_pooled
+    if (cv, scoring) == ("loo", "f1"):
+        answers = cross_val_predict(model, X, y, cv=LeaveOneOut())
+        assert found.value == pytest.approx(f1_score(y, answers))
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"value": "0.1"}, "'value' is \"0.1\", not a number"),
-        ({"split_risks": [0.1, "a"]}, r"'split_risks\[1\]' is \"a\""),
-        ({"interval": {"low": 0, "high": 1, "other": 2}}, "'interval' lacks 'method'"),
-        ({"notes": 7}, "'notes' is 7, not an array"),
-        ({"scores": []}, "'scores' is .*, not an object"),
-    ],
-)
-def test_a_changed_file_is_refused(changed, message) -> None:
-    """What it holds in the place of numbers is said."""
-    content = curve()[0].to_dict() | changed
-    with pytest.raises(BadData, match=message):
-        RiskEstimate.from_dict(content)
+def test_breakdown_is_a_mapping_that_prints_as_a_table():
+    """Risks have four digits, counts stand as they are."""
+    table = Breakdown({"apparent": 0.1, "optimism": -0.025, "n": 200})
+    assert list(table.items()) == [("apparent", 0.1), ("optimism", -0.025), ("n", 200)]
+    assert Breakdown(dict(table)) == table
+    head, line, numbers = str(table).splitlines()
+    assert head.split() == ["apparent", "optimism", "n"]
+    assert set(line) == {"-"}
+    assert numbers.split() == ["0.1000", "-0.0250", "200"]
+    html = table._repr_html_()
+    assert html.count("<th") == 3 + 1  # and <thead>
+    assert "<td>0.1000</td><td>-0.0250</td><td>200</td>" in html
+
+
+def test_finding_prints_what_is_wrong_and_what_to_do():
+    found = Finding("flat-curve", "It is flat.", "Take the simplest.")
+    assert str(found) == "note: It is flat. Take the simplest. [flat-curve]"
+    with pytest.raises(UnknownName, match="code of no finding"):
+        Finding("no-such-code", "x", "y")
+
+
+def test_findings_by_severity_begin_with_the_most_serious():
+    """Equal ones keep their order."""
+    codes = ["flat-curve", "edge-of-grid", "claim-refuted", "many-candidates"]
+    found = by_severity([Finding(code, "x", "y") for code in codes])
+    assert [f.code for f in found] == [codes[2], codes[1], codes[3], codes[0]]
+
+
+def test_codes_stand_on_the_page_are_made_by_a_check_and_have_a_test():
+    page = (ROOT / "docs" / "audit.md").read_text("utf-8")
+    tests = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    tested = "\n".join(path.read_text("utf-8") for path in tests)
+    for code in CODES:
+        assert re.search(rf"^\| `{code}` \| {CODES[code][0]} \|", page, re.MULTILINE), code
+        assert f'"{code}"' in tested, code
+    sources = (path.read_text("utf-8") for path in (ROOT / "src" / "truerisk").rglob("*.py"))
+    made = {code for text in sources for code in re.findall(r'\bFinding\(\s*"([^"]+)"', text)}
+    assert made == set(CODES)

@@ -1,8 +1,5 @@
 """ROC curves as values: scikit-learn's points, a published example, refusals."""
 
-from __future__ import annotations
-
-import json
 from itertools import product
 
 import numpy as np
@@ -50,15 +47,14 @@ def ovarian():
         (2, 0.7258, 0.1028, 0.5243, 0.9273),
     ],
 )
-def test_delongs_own_example(test, auc, error, low, high) -> None:
-    """Area, standard error and interval of the paper's three screening tests."""
+def test_roc_curve_has_delongs_own_example(test, auc, error, low, high):
     roc = ovarian()[test]
     found = roc.auc, roc.std_error, roc.interval.low, roc.interval.high
     assert found == pytest.approx((auc, error, low, high), abs=5.1e-5)
     assert roc.interval.method == "delong"
 
 
-def test_delongs_own_comparison() -> None:
+def test_minus_has_delongs_own_comparison():
     """Paired differences to the K-G score: estimate, standard error, chi-square, p-value."""
     albumin, protein, score = ovarian()
     first, second = albumin.minus(score), protein.minus(score)
@@ -68,21 +64,16 @@ def test_delongs_own_comparison() -> None:
     assert (second.z**2, second.p_value) == pytest.approx((0.5554, 0.4561), abs=5.1e-5)
 
 
-def test_the_points_are_scikit_learns() -> None:
-    """Rates and thresholds of `roc_curve` with all its points; the area of the drawn curve."""
+def test_roc_curve_has_scikit_learns_points():
+    """With all points of `roc_curve`; precision without the invented one at recall 0."""
     roc = RocCurve.of(Y, SCORES)
     fpr, tpr, thresholds = roc_curve(Y, SCORES, drop_intermediate=False)
     np.testing.assert_array_equal(roc.thresholds, thresholds)
     np.testing.assert_allclose(roc.fpr, fpr, rtol=1e-15)
     np.testing.assert_allclose(roc.tpr, tpr, rtol=1e-15)
     assert roc.auc == pytest.approx(roc_auc_score(Y, SCORES), rel=1e-14)
-    under = (np.diff(roc.fpr) * (roc.tpr[1:] + roc.tpr[:-1]) / 2).sum()
-    assert under == pytest.approx(roc.auc, rel=1e-14)
-
-
-def test_precision_and_recall_are_scikit_learns() -> None:
-    """Its points without the invented one at recall 0, and its average precision."""
-    curve = RocCurve.of(Y, SCORES).precision_recall()
+    assert str(roc).startswith(f"AUC {roc.auc:.4f}, 95 % interval [")
+    curve = roc.precision_recall()
     precision, recall, thresholds = precision_recall_curve(Y, SCORES)
     np.testing.assert_allclose(curve.precision, precision[:-1][::-1], rtol=1e-15)
     np.testing.assert_allclose(curve.recall, recall[:-1][::-1], rtol=1e-15)
@@ -92,17 +83,14 @@ def test_precision_and_recall_are_scikit_learns() -> None:
     assert str(curve).startswith("average precision 0.")
 
 
-def test_the_positive_class_can_be_named() -> None:
-    """The second class in order unless named; the other one turns the curve about."""
+def test_roc_curve_is_of_the_second_class_unless_one_is_named():
     labels = np.where(Y == 1, "sick", "healthy")
-    assert RocCurve.of(labels, SCORES).positive == "sick"
-    assert RocCurve.of(labels, SCORES, positive="healthy").auc == pytest.approx(
-        1 - RocCurve.of(labels, SCORES).auc, rel=1e-13
-    )
+    usual, turned = RocCurve.of(labels, SCORES), RocCurve.of(labels, SCORES, positive="healthy")
+    assert usual.positive == "sick"
+    assert turned.auc == pytest.approx(1 - usual.auc, rel=1e-13)
 
 
-def test_what_has_no_interval_says_why() -> None:
-    """Weights, a single row of a class, perfect separation: None and a note."""
+def test_roc_curve_without_interval_says_why():
     weighted = RocCurve.of(Y, SCORES, weights=np.ones(80))
     single = RocCurve.of([0, 0, 1], [1, 2, 1.5])
     separated = RocCurve.of([0, 0, 1, 1], [1, 2, 3, 4])
@@ -115,23 +103,12 @@ def test_what_has_no_interval_says_why() -> None:
     assert separated.auc == 1
 
 
-def test_groups_widen_the_interval_by_their_name() -> None:
-    """Every row twice is no news: in groups the error stays about, without it shrinks by √2."""
+def test_roc_curve_of_doubled_rows_has_the_error_of_their_groups():
     y, s, g = np.repeat(Y, 2), np.repeat(SCORES, 2), np.repeat(np.arange(80), 2)
     once, grouped = RocCurve.of(Y, SCORES), RocCurve.of(y, s, groups=g)
     assert grouped.interval.method == "delong-grouped"
     assert grouped.std_error == pytest.approx(once.std_error, rel=1e-12)
     assert RocCurve.of(y, s).std_error < 0.75 * once.std_error
-
-
-def test_it_becomes_json_and_prints() -> None:
-    """Plain values under a schema; the text holds area, interval and counts."""
-    roc = RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    content = json.loads(roc.to_json())
-    assert content["schema"] == "truerisk.roc-curve/2"
-    assert content["thresholds"] == ["inf", 0.8, 0.4, 0.35, 0.1]
-    assert content["interval"]["method"] == "delong"
-    assert str(roc).startswith("AUC 0.7500, 95 % interval [")
 
 
 @pytest.mark.parametrize(
@@ -153,14 +130,12 @@ def test_it_becomes_json_and_prints() -> None:
         (([0, 1], [1, 2]), {"confidence_level": 95}, "between 0 and 1"),
     ],
 )
-def test_what_has_no_curve_is_refused(arguments, options, message) -> None:
-    """Each with what is wrong and where."""
+def test_roc_curve_refuses_wrong_rows(arguments, options, message):
     with pytest.raises(BadData, match=message):
         RocCurve.of(*arguments, **options)
 
 
-def test_areas_of_other_rows_are_not_paired() -> None:
-    """Another order of rows, or weights, have no paired difference; equal scores no spread."""
+def test_minus_refuses_areas_of_other_rows():
     roc = RocCurve.of(Y, SCORES)
     with pytest.raises(Refusal, match="different rows"):
         roc.minus(RocCurve.of(Y[::-1], SCORES[::-1]))
@@ -190,15 +165,11 @@ def brute_components(scores, positive):
     return np.array(v10), np.array(v01)
 
 
-def test_the_area_counts_pairs() -> None:
-    """The area is the mean of the kernel over all pairs, to the last digit, ties half."""
+def test_area_counts_pairs_and_weights():
+    """It is the mean of the kernel over all pairs, to the last digit; whole weights are copies."""
     for scores in (*TIED, RNG.normal(size=16)):
         pairs = [kernel(a, b) for a, b in product(scores[POSITIVE], scores[~POSITIVE])]
         assert area(scores, POSITIVE) == sum(pairs) / len(pairs)
-
-
-def test_weights_are_copies() -> None:
-    """Whole weights count rows as often; scikit-learn agrees on any."""
     counts = RNG.integers(1, 4, 16)
     copies = np.repeat(np.arange(16), counts)
     weighted = area(TIED[0], POSITIVE, counts.astype(float))
@@ -208,25 +179,27 @@ def test_weights_are_copies() -> None:
     assert area(TIED[0], POSITIVE, w) == pytest.approx(peer, rel=1e-12)
 
 
-def test_placements_are_the_structural_components() -> None:
-    """Every row's share of pairs in order, ties half; the mean of either class is the area."""
-    for scores in TIED:
-        found = placements(scores, POSITIVE)
-        v10, v01 = brute_components(scores, POSITIVE)
+def test_placements_and_covariance_are_delongs():
+    """Shares of pairs in order, ties half; S10/m + S01/n from the components of two scores."""
+    parts = [brute_components(scores, POSITIVE) for scores in TIED]
+    placed = np.array([placements(scores, POSITIVE) for scores in TIED])
+    for scores, found, (v10, v01) in zip(TIED, placed, parts, strict=True):
         np.testing.assert_allclose(found[POSITIVE], v10, rtol=1e-14)
         np.testing.assert_allclose(found[~POSITIVE], v01, rtol=1e-14)
         assert found[POSITIVE].mean() == pytest.approx(area(scores, POSITIVE), rel=1e-14)
-
-
-def test_the_variance_is_delongs() -> None:
-    """S10/m + S01/n from pairwise components, for two scores and their covariance."""
-    parts = [brute_components(scores, POSITIVE) for scores in TIED]
     expected = np.cov([p[0] for p in parts]) / 9 + np.cov([p[1] for p in parts]) / 7
-    found = covariance(np.array([placements(s, POSITIVE) for s in TIED]), POSITIVE)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(covariance(placed, POSITIVE), expected, rtol=1e-12)
 
 
-def test_the_variance_is_unbiased_over_all_samples() -> None:
+def test_covariance_needs_two_rows_and_groups_of_each_class():
+    parts = np.array([[1.0, 1.0, 0.5]])
+    assert covariance(parts, np.array([True, True, False])) is None
+    four = np.array([[1.0, 1.0, 0.5, 0.5]])
+    halves = np.array([True, True, False, False])
+    assert covariance(four, halves, np.array([0, 0, 1, 2])) is None
+
+
+def test_covariance_of_all_samples_has_the_known_bias():
     """Its mean over all samples of 2 + 2 exceeds the variance of the area by a known O(1/mn).
 
     The area varies by rows/m + columns/n + interaction/mn; the estimate counts the interaction
@@ -262,18 +235,9 @@ def brute_clustered(scores, positive, groups):
     return s10 / m + s01 / n + 2 * s11 / (m * n)
 
 
-def test_groups_are_obuchowskis_clusters() -> None:
+def test_covariance_of_groups_is_obuchowskis():
     """Rows of one group are summed before they are squared, and the classes covary by group."""
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 0, 1, 2, 3, 4, 5, 5])
     found = covariance(placements(TIED[0], POSITIVE)[None, :], POSITIVE, groups)
     expected = brute_clustered(TIED[0], POSITIVE, groups)
     assert found[0, 0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_two_of_each_class_are_needed() -> None:
-    """One row or one group of a class has no spread: there is no variance."""
-    parts = np.array([[1.0, 1.0, 0.5]])
-    assert covariance(parts, np.array([True, True, False])) is None
-    four = np.array([[1.0, 1.0, 0.5, 0.5]])
-    halves = np.array([True, True, False, False])
-    assert covariance(four, halves, np.array([0, 0, 1, 2])) is None

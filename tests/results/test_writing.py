@@ -1,7 +1,5 @@
 """Files of results are written whole or not at all, and what prevents it is a sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -13,47 +11,50 @@ import pytest
 
 from truerisk.core.errors import BadArgument, NotWritten, TrueRiskError
 from truerisk.results.roc import RocCurve
-from truerisk.results.writing import place_of, write_text
+from truerisk.results.writing import write_text
 
 
-def test_text_is_written(tmp_path: Path) -> None:
-    """UTF-8, over what was there."""
-    for text in ("first", "größer"):
-        write_text(text, tmp_path / "a.txt")
-    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "größer"
+def test_to_json_writes_what_it_returns_over_what_was_there(tmp_path):
+    found, place = RocCurve.of([0, 1, 1, 0], [0.1, 0.7, 0.4, 0.3], positive=1), tmp_path / "a.json"
+    write_text("größer" * 9999, place)
+    assert place.read_text(encoding="utf-8") == "größer" * 9999
+    assert f"{found.to_json(place)}\n" == place.read_text()
+    assert json.loads(place.read_text())["auc"] == found.auc
 
 
 @pytest.mark.parametrize(
-    ("path", "sentence"),
-    [("no/such/a.html", "there is no folder 'no/such'; make it"), (".", ". is a folder; name")],
+    ("path", "error", "sentence"),
+    [
+        ("no/such/a.html", NotWritten, "there is no folder 'no/such'; make it"),
+        (".", NotWritten, ". is a folder; name"),
+        ("circle", NotWritten, "cannot be written"),
+        ("n" * 5000, NotWritten, "cannot be written"),
+        *[(wrong, BadArgument, "name a file") for wrong in (3.5, True, ["a.html"], "")],
+    ],
 )
-def test_a_place_that_cannot_be_written_is_refused(tmp_path, monkeypatch, path, sentence) -> None:
-    """A missing folder and a folder are told apart; callers may expect an OSError."""
+def test_write_text_refuses_a_place_that_cannot_be_written(
+    tmp_path, monkeypatch, path, error, sentence
+):
+    """Callers may expect an OSError of a place on the disk."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotWritten, match=sentence) as refused:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(error, match=sentence) as refused:
         write_text("text", path)
-    assert isinstance(refused.value, OSError)
+    assert isinstance(refused.value, OSError) == (error is NotWritten)
     assert isinstance(refused.value, TrueRiskError)
 
 
-@pytest.mark.parametrize("path", ["circle", "n" * 5000])
-def test_a_place_that_the_system_does_not_take(tmp_path, monkeypatch, path) -> None:
-    """Links in a circle and endless names."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "circle").symlink_to("circle")
-    with pytest.raises(NotWritten, match="cannot be written"):
-        write_text("text", path)
+def test_write_text_says_that_a_disk_is_full(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
 
-
-@pytest.mark.parametrize("path", [3.5, True, ["a.html"], ""])
-def test_what_is_no_path_is_refused(path) -> None:
-    """Numbers, lists and empty text name no file."""
-    with pytest.raises(BadArgument, match="name a file"):
-        place_of(path)
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(NotWritten, match=r"a.txt cannot be written: No space left on device\."):
+        write_text("text", tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("was_there", [False, True])
-def test_nothing_half_written_is_left(tmp_path: Path, was_there: bool) -> None:
+def test_write_text_leaves_nothing_half_written(tmp_path: Path, was_there: bool):
     """Where writing fails in the middle, a new file is taken away and an old one stays."""
     place = tmp_path / "a.txt"
     if was_there:
@@ -64,8 +65,7 @@ def test_nothing_half_written_is_left(tmp_path: Path, was_there: bool) -> None:
     assert not was_there or place.read_text() == "old"
 
 
-def test_permissions_and_links_stay(tmp_path: Path) -> None:
-    """A file that others may read stays one, and a link leads where it led."""
+def test_write_text_keeps_permissions_and_links(tmp_path: Path):
     place, link = tmp_path / "a.txt", tmp_path / "latest.txt"
     place.write_text("old")
     place.chmod(0o640)
@@ -79,20 +79,13 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     assert modes[0] == modes[1]
 
 
-def test_a_stream_that_leads_to_a_file_is_written_to(tmp_path: Path) -> None:
-    """What is printed later lands behind it, in the same file."""
-    code = (
-        "from truerisk.results.writing import write_text\n"
-        "write_text('page', '/dev/stdout')\n"
-        "print('\\nlater')"
-    )
+def test_write_text_writes_to_streams_and_pipes(tmp_path):
+    """What is printed later lands behind it, and neither is replaced by a file."""
+    code = "write_text('page', '/dev/stdout'); print('\\nlater')"
+    command = [sys.executable, "-c", f"from truerisk.results.writing import write_text; {code}"]
     with (tmp_path / "out.txt").open("a") as out:
-        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+        subprocess.run(command, stdout=out, check=True)
     assert (tmp_path / "out.txt").read_text().split() == ["page", "later"]
-
-
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    """It is not replaced by a file."""
     place = tmp_path / "pipe"
     os.mkfifo(place)
     with ThreadPoolExecutor(1) as reader:
@@ -100,23 +93,3 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
         write_text("text", place)
         assert read.result(10) == "text"
     assert place.is_fifo()
-
-
-def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch) -> None:
-    """What the system says when it cannot write is passed on."""
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(NotWritten, match=r"a.txt cannot be written: No space left on device\."):
-        write_text("text", tmp_path / "a.txt")
-
-
-def test_every_result_writes_its_json(tmp_path) -> None:
-    """`to_json(path)` writes what it answers, with a line end."""
-    found, place = RocCurve.of([0, 1, 1, 0], [0.1, 0.7, 0.4, 0.3]), tmp_path / "a.json"
-    assert f"{found.to_json(place)}\n" == place.read_text()
-    assert json.loads(place.read_text())["auc"] == found.auc
-    with pytest.raises(NotWritten, match="no folder"):
-        found.to_json(tmp_path / "none" / "a.json")
