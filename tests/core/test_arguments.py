@@ -7,6 +7,7 @@ from truerisk.core.arguments import (
     as_typed,
     check_count,
     check_flag,
+    check_level,
     check_number,
     check_share,
     generator_of,
@@ -27,6 +28,7 @@ def check_seed(random_state, given):
 GOOD = {
     check_count: [1, np.int64(7), np.uint8(3), 10**9],
     check_share: [0.5, np.float32(0.1)],
+    check_level: [0.5, np.float64(0.95)],
     check_unit: [0, 1.0, np.float32(0.5)],
     check_flag: [True, False, np.True_],
     check_seed: [None, 0, np.int64(3)],
@@ -34,6 +36,7 @@ GOOD = {
 BAD = {
     check_count: ["5", None, 2.0, True, 0, -1, 10**12, [1], float("nan")],
     check_share: ["0.2", None, True, 0, 1, 30, float("nan"), [0.2]],
+    check_level: ["0.95", None, True, 0, 1, -1, 95, float("nan"), 1e-300],
     check_unit: [-0.1, 1.1, float("nan"), "1", None],
     check_flag: [1, "no", None, np.array([True])],
     check_seed: ["x", -1, 1.5, True],
@@ -41,6 +44,7 @@ BAD = {
 WANTED = {
     check_count: "^n=",
     check_share: "^n=.*0 < n < 1",
+    check_level: "^n=.*use a level",
     check_unit: "^n=.*between 0 and 1",
     check_flag: "^n=.*True or False",
     check_seed: "^random_state=",
