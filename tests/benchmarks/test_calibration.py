@@ -1,14 +1,12 @@
 """The calibration battery knows the truth, resumes, and counts coverage as it should."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 from benchmarks.calibration import by_loss as losses
-from benchmarks.calibration import trial
+from benchmarks.calibration import ruled_out, trial
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.battery import FULL, HARD, MEANS, SCORES, SHORT, Cell, told
 from benchmarks.calibration.picture import draw
@@ -16,10 +14,12 @@ from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.store import cell_of, collect, lines
 from benchmarks.calibration.summary import by_interval, rows, table
 from benchmarks.calibration.surplus import surpluses, text
-from benchmarks.calibration.tables import TABLES
+from benchmarks.calibration.tables import TABLES, here
 from benchmarks.calibration.trial import run
+from sklearn.datasets import load_diabetes, load_digits
 
 from truerisk.datasets import make_simple
+from truerisk.datasets.documents import FOLDER
 
 CELL = Cell("simple", 30, "knn")
 
@@ -29,22 +29,25 @@ def line(seed, truth, estimates, cell=CELL):
     return {**key, "truth": truth, "estimates": estimates}
 
 
+def rule(predict):
+    """Return a rule that predicts by a function of X."""
+    return type("Rule", (), {"predict": staticmethod(predict)})
+
+
 def test_problems_know_the_risk_of_a_rule():
-    """The Bayes rule of 'simple' has its exact risk; noise has one half; a mean has its noise."""
-    simple = PROBLEMS["simple"]
-    best = type("Best", (), {"predict": staticmethod(make_simple.bayes_rule)})
-    assert simple.risk(best) == pytest.approx(make_simple.bayes_risk, abs=0.003)
-    ones = type("Ones", (), {"predict": staticmethod(lambda X: np.ones(len(X)))})
+    """Bayes' rule of 'simple' has its risk, that of the corners errs with chance 1 − Φ(1)²."""
+    ones, tails = rule(lambda X: np.ones(len(X))), PROBLEMS["heavy-tails"]
+    bayes = PROBLEMS["simple"].risk(rule(make_simple.bayes_rule))
+    assert bayes == pytest.approx(make_simple.bayes_risk, abs=0.003)
     assert PROBLEMS["noise"].risk(ones) == 0.5
     assert PROBLEMS["imbalanced"].risk(ones) == pytest.approx(0.9, abs=0.01)
-    tails = PROBLEMS["heavy-tails"]
-    mean = type("Mean", (), {"predict": staticmethod(tails.given_x)})
-    assert tails.risk(mean) == pytest.approx(5 / 3)
+    assert tails.risk(rule(tails.given_x)) == pytest.approx(5 / 3)
+    nearest = rule(lambda X: 2 * (X[:, 0] > 0) + (X[:, 1] > 0))
+    assert PROBLEMS["corners"].risk(nearest) == pytest.approx(1 - 0.8413447**2, abs=0.005)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_labels_come_from_the_chances_that_rate_rules(name):
-    """What is drawn agrees with what is integrated: labels and chances have one mean."""
+def test_problems_draw_labels_from_the_chances_that_rate_rules(name):
     problem = PROBLEMS[name]
     drawn = problem.draw(4000, np.random.default_rng(0))
     X, y, groups = drawn.X, drawn.y, drawn.groups
@@ -59,8 +62,7 @@ def test_labels_come_from_the_chances_that_rate_rules(name):
             assert abs(y[some].mean() - told[some].mean()) < 4 * error
 
 
-def test_rows_of_a_patient_belong_together():
-    """One class and one group each; and the trial uses the groups."""
+def test_patients_have_rows_that_belong_together():
     drawn = PROBLEMS["patients"].draw(800, np.random.default_rng(0))
     X, y, groups = drawn.X, drawn.y, drawn.groups
     assert np.bincount(groups).tolist() == [4] * 200
@@ -70,14 +72,7 @@ def test_rows_of_a_patient_belong_together():
     assert run(Cell("patients", 120, "knn"), 0)["facts"]["engine"] == "knn"
 
 
-def test_the_best_rule_of_the_corners():
-    """The nearest corner errs with probability 1 − Φ(1)²."""
-    nearest = type("N", (), {"predict": staticmethod(lambda X: 2 * (X[:, 0] > 0) + (X[:, 1] > 0))})
-    assert PROBLEMS["corners"].risk(nearest) == pytest.approx(1 - 0.8413447**2, abs=0.005)
-
-
-def test_a_data_set_has_every_estimate_once():
-    """One trial: the truth of a refit, all estimates, and a number for each interval."""
+def test_run_has_every_estimate_once():
     found = run(CELL, 3)
     words = {"selected", "wald", "ncv", "beta-ncv", "default", "default, K=5", "one drawing"}
     assert words <= set(found["estimates"])
@@ -89,15 +84,14 @@ def test_a_data_set_has_every_estimate_once():
     assert run(CELL, 3)["estimates"] == found["estimates"]
 
 
-def test_every_problem_is_in_the_battery():
-    """And the short form is a part of what the words know."""
+def test_battery_has_every_problem():
     assert {cell.problem for cell in (*FULL, *HARD, *SCORES)} == {*PROBLEMS, *TABLES}
     assert {cell.problem for cell in SHORT} <= set(PROBLEMS)
     assert not set(HARD) & set(FULL)
     assert {cell.learner for cell in HARD} == {"tree"}
 
 
-def test_scores_are_told_besides_and_read_one_by_one(tmp_path):
+def test_collect_reads_scores_one_by_one(tmp_path):
     """One choice, and for each score the truth and the intervals; a line and a cell for each."""
     cell = Cell("simple", 60, "lda", "zero-one", ("auc", "cost"))
     assert collect(tmp_path / "runs.db", [cell], 2) == 0
@@ -116,8 +110,7 @@ def test_scores_are_told_besides_and_read_one_by_one(tmp_path):
     assert {row.cell for row in rows(found, [cell])} == set(told([cell]))
 
 
-def test_scores_are_averaged_over_folds_and_pooled_on_the_same_answers():
-    """One truth, two values; ranks of several models are never pooled."""
+def test_run_averages_scores_over_folds_and_pools_the_same_answers():
     cell = Cell("imbalanced", 120, "knn", "f1 by folds", ("f1 pooled",))
     assert cell in MEANS
     found = run(cell, 0)
@@ -133,7 +126,6 @@ def test_scores_are_averaged_over_folds_and_pooled_on_the_same_answers():
 
 @pytest.mark.parametrize("problem", ["linear", "imbalanced"])
 def test_true_value_of_a_score_does_not_depend_on_its_average(problem):
-    """A rule that was fitted has one score, however its estimates are averaged."""
     score = "r2" if problem == "linear" else "f1"
     cell = Cell(problem, 120, "knn", f"{score} by folds", (f"{score} pooled", score))
     found = run(cell, 0)
@@ -142,8 +134,7 @@ def test_true_value_of_a_score_does_not_depend_on_its_average(problem):
     assert 0 < truths[0] < 2
 
 
-def test_a_cell_without_any_interval_is_left_out_of_the_coverage():
-    """An interval that a cell never has is no interval that missed."""
+def test_coverage_leaves_out_a_cell_without_any_interval():
     other = Cell("noise", 50, "knn")
     kept = [line(seed, 0.2, {"one drawing": [0.2, 0.1, 0.3]}) for seed in range(4)]
     none = [line(seed, 0.2, {"one drawing": [0.2, None, None]}, other) for seed in range(4)]
@@ -151,8 +142,7 @@ def test_a_cell_without_any_interval_is_left_out_of_the_coverage():
     assert (total.covers, total.n_sets) == (1.0, 4)
 
 
-def test_weights_and_costs_and_classes_count_in_the_truth():
-    """The weighted risk of a constant rule, its cost, and balanced accuracy of four classes."""
+def test_problems_rate_by_weights_costs_and_classes():
     ones = type("Ones", (), {"predict": staticmethod(lambda X: np.ones(len(X), dtype=int))})
     weighted = PROBLEMS["weighted"]
     X, told_x = weighted._test
@@ -170,7 +160,6 @@ def test_weights_and_costs_and_classes_count_in_the_truth():
 
 
 def test_coverage_counts_what_holds_err():
-    """Err is the mean of the truths; a missing interval holds nothing; a seed counts once."""
     lines = [
         line(0, 0.1, {"ncv": [0.2, 0.1, 0.3], "x": [0.2, 0.15, 0.25]}),
         line(1, 0.3, {"ncv": [0.4, 0.3, 0.5], "x": [0.2, None, None]}),
@@ -188,20 +177,16 @@ def test_coverage_counts_what_holds_err():
     assert "simple, n=30, knn: 2 data sets" in table(lines, [CELL])
 
 
-def test_a_loss_that_falls_short_is_named():
-    """Each loss has its totals, and its problems below 93 % with both coverages."""
+def test_coverage_by_loss_names_the_problems_below_93_percent():
+    """Each loss has its totals, and such a problem both coverages."""
     other = Cell("noise", 30, "knn", loss="auc", by="zero-one")
     first = Cell("simple", 30, "knn", loss="zero-one", scores=("auc",))
-    kept = []
+    holds, kept = [0.2, 0.1, 0.3], []
     for seed in range(10):
-        holds = [0.2, 0.1, 0.3]
         both = {"default": holds, "one drawing": holds}
-        kept.extend(
-            {**line(seed, 0.2, both, cell), "loss": cell.loss, "by": cell.by}
-            for cell in told([first])
-        )
         misses = {**both, "default": [0.2, 0.5, 0.6] if seed == 3 else holds}
-        kept.append({**line(seed, 0.2, misses, other), "loss": "auc", "by": "zero-one"})
+        for cell, said in (*((cell, both) for cell in told([first])), (other, misses)):
+            kept.append({**line(seed, 0.2, said, cell), "loss": cell.loss, "by": cell.by})
     found = losses.by_loss(kept, [first, other])
     found = [one for one in found if one.total.word == "default"]
     assert [(one.loss, one.total.n_sets, one.short) for one in found] == [
@@ -212,20 +197,19 @@ def test_a_loss_that_falls_short_is_named():
     assert losses.text(found[:1]) == ""
 
 
-def test_the_surplus_is_read_off_what_was_stored():
-    """Variance of the values over that of independent rows; instability from once and ten times."""
+def test_surplus_is_read_off_what_was_stored():
+    """Of nine data sets a variance is not known."""
     values = np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.2, 0.3, 0.2, 0.2, 0.3])
+    facts = {"rows_var": 0.15, "repeats": [0.2] * 10}
     lines = [
-        {**line(seed, 0.2, {}), "facts": {"outer": v, "rows_var": 0.15, "moments": [v, 0.24, 0]}}
+        {**line(seed, 0.2, {}), "facts": {"outer": v, "moments": [v, 0.24, 0], **facts}}
         for seed, v in enumerate(values)
     ]
-    for one in lines:
-        one["facts"]["repeats"] = [0.2] * 10
     (found,) = surpluses(lines, [CELL, Cell("patients", 120, "knn")])
     assert found.factor == pytest.approx(values.var(ddof=1) / (0.15 / 30))
     assert found.instability == pytest.approx((1 - 0.15 / 0.24) * 10 / 9)
     assert "simple, n=30, knn" in text([found])
-    assert surpluses(lines[:9], [CELL]) == []  # too few to know a variance
+    assert surpluses(lines[:9], [CELL]) == []
     assert text([]) == ""
 
 
@@ -242,7 +226,7 @@ def test_widths_are_compared_at_the_same_coverage():
     assert totals["ncv"].nominal == pytest.approx(0.95 / 0.5)
 
 
-def test_a_cut_line_is_left_out(tmp_path, capsys):
+def test_lines_leave_out_a_cut_line(tmp_path, capsys):
     """Results of earlier runs, in JSON lines, keep their table; a line that a crash cut is none."""
     path = tmp_path / "runs.jsonl"
     kept = [line(seed, 0.1 * seed, {"ncv": [0.2, 0.1, 0.3]}) for seed in range(3)]
@@ -267,7 +251,7 @@ def ran(monkeypatch):
     return calls
 
 
-def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
+def test_battery_goes_on_and_draws(tmp_path, ran, capsys):
     """What is stored is not run again; the table is printed and the picture written."""
     path, picture = tmp_path / "runs.db", tmp_path / "coverage.svg"
     given = ["--short", "--store", str(path), "--seeds", "5"]
@@ -281,7 +265,18 @@ def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
     assert {"simple: 100.0 ± 4.5 %", "all: 100.0 ± 0.0 %"} <= said
 
 
-def test_the_picture_has_both_widths(tmp_path):
+def test_battery_goes_on_after_a_failure(tmp_path, ran, monkeypatch, capsys):
+    """It is named, the others have their line, and it is tried again."""
+    given, whole = ["--short", "--store", str(tmp_path / "runs.db"), "--seeds", "2"], trial.run
+    place = "benchmarks.calibration.trial.run"
+    monkeypatch.setattr(place, lambda cell, seed: whole(cell, 1 // seed))
+    assert main(given) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    monkeypatch.setattr(place, whole)
+    assert main(given) == 0
+
+
+def test_picture_has_both_widths(tmp_path):
     """As they are, and at equal coverage; a dash where an interval is missing too often."""
     lines = [
         line(
@@ -309,8 +304,7 @@ def test_the_picture_has_both_widths(tmp_path):
         (["--store", "{0}/foreign.db"], "is no store of truerisk"),
     ],
 )
-def test_bad_places_are_named_before_anything_runs(tmp_path, ran, capsys, options, sentence):
-    """A sentence and exit code 2, without a traceback; nothing was tried."""
+def test_battery_names_bad_places_before_anything_runs(tmp_path, ran, capsys, options, sentence):
     (tmp_path / "foreign.db").write_text("a,b\n1,2\n")
     with pytest.raises(SystemExit, match="2"):
         main(["--short", *(option.format(tmp_path) for option in options)])
@@ -319,44 +313,36 @@ def test_bad_places_are_named_before_anything_runs(tmp_path, ran, capsys, option
 
 
 @pytest.mark.parametrize(("share", "code"), [(0.99, 0), (1.01, 1)])
-def test_a_broken_promise_ends_with_an_error(tmp_path, monkeypatch, capsys, share, code):
-    """Where the default interval covers less than is demanded the command fails and says so."""
+def test_battery_ends_with_an_error_below_the_demanded_coverage(
+    tmp_path, monkeypatch, capsys, share, code
+):
+    """Results without the default interval meet no demand."""
     found = {"truth": 0.2, "estimates": {"ncv": [0.2, 0.1, 0.3], "default": [0.2, 0.1, 0.3]}}
     monkeypatch.setattr("benchmarks.calibration.trial.run", lambda cell, seed: found)
     given = ["--short", "--store", str(tmp_path / "runs.db"), "--seeds", "2"]
     assert main([*given, "--at-least", str(share)]) == code
     assert ("default covers 1.000" in capsys.readouterr().err) == bool(code)
-
-
-def test_nothing_that_was_demanded_is_nothing_kept(tmp_path, ran):
-    """Results without the default interval meet no demand."""
-    given = ["--short", "--store", str(tmp_path / "runs.db"), "--seeds", "2"]
+    del found["estimates"]["default"]
+    given[2] = str(tmp_path / "without.db")
     assert main([*given, "--at-least", "0.1"]) == 1
 
 
-def test_every_cell_gets_every_seed(tmp_path, ran):
-    """A data set each, and they are told apart by cell and seed."""
-    cells = [CELL, Cell("difficult", 100, "tree")]
-    assert collect(tmp_path / "runs.db", cells, 4) == 0
+def test_collect_gives_every_cell_every_seed_and_runs_a_changed_trial_again(
+    tmp_path, ran, monkeypatch
+):
+    """Results of other problems, learners or trials are not mixed with the new ones."""
+    path, cells = tmp_path / "runs.db", [CELL, Cell("difficult", 100, "tree")]
+    assert collect(path, cells, 4) == 0
     assert sorted(ran) == sorted((cell, seed) for cell in cells for seed in range(4))
-    assert {(cell_of(one), one["seed"]) for one in lines(tmp_path / "runs.db")} == set(ran)
-
-
-def test_a_data_set_that_fails_stops_nothing(tmp_path, ran, monkeypatch, capsys):
-    """It is named, the others have their line, and it is tried again."""
-    path = tmp_path / "runs.db"
-    whole = trial.run
-    monkeypatch.setattr(
-        "benchmarks.calibration.trial.run", lambda cell, seed: whole(cell, 1 // seed)
-    )
-    assert main(["--short", "--store", str(path), "--seeds", "2"]) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().err
-    monkeypatch.setattr("benchmarks.calibration.trial.run", whole)
-    assert main(["--short", "--store", str(path), "--seeds", "2"]) == 0
+    assert {(cell_of(one), one["seed"]) for one in lines(path)} == set(ran)
+    monkeypatch.setattr("benchmarks.calibration.store._source", lambda: "changed")
+    assert list(lines(path)) == []
+    collect(path, cells, 2)
+    assert len(ran) == 12
+    assert len(list(lines(path))) == 4
 
 
 def test_battery_runs_and_reads_data_sets_from_first_seed_on(tmp_path, monkeypatch):
-    """Drawings that took no part in a choice stand beside the earlier ones, in the same store."""
     path, seeds = tmp_path / "runs.db", []
 
     def told_seed(cell, seed):
@@ -370,12 +356,80 @@ def test_battery_runs_and_reads_data_sets_from_first_seed_on(tmp_path, monkeypat
     assert [line["seed"] for line in lines(path)] == [0, 30, 31]
 
 
-def test_a_changed_trial_is_another_result(tmp_path, ran, monkeypatch):
-    """Results of other problems, learners or trials are run again, not mixed with the new ones."""
-    path = tmp_path / "runs.db"
-    collect(path, [CELL], 2)
-    monkeypatch.setattr("benchmarks.calibration.store._source", lambda: "changed")
-    assert list(lines(path)) == []
-    collect(path, [CELL], 2)
-    assert len(ran) == 4
-    assert len(list(lines(path))) == 2
+class Recorded:
+    """A rule that says zeros and remembers the rows that it was asked about."""
+
+    def predict(self, X):
+        self.seen = X
+        return np.zeros(len(X), dtype=int)
+
+
+@pytest.mark.parametrize("name", ["digits", "diabetes"])
+def test_tables_rate_rules_by_the_rows_left_out(name):
+    """No row is drawn twice, and those that rate a rule are all the others."""
+    drawn, rule = TABLES[name].draw(100, np.random.default_rng(0)), Recorded()
+    drawn.risk(rule, "")
+    whole = {"digits": load_digits, "diabetes": load_diabetes}[name]().data
+    sample = {row.tobytes() for row in drawn.X}
+    rest = {row.tobytes() for row in rule.seen}
+    assert (len(drawn.X), len(rule.seen)) == (100, len(whole) - 100)
+    assert len(np.unique(whole, axis=0)) == len(whole)  # so that rows are known by their numbers
+    assert (len(sample), len(rest)) == (100, len(whole) - 100)
+    assert not sample & rest
+
+
+def test_tables_rate_rules_by_labels_of_the_rest():
+    """A constant rule errs as often as the rest holds other digits; two of each are drawn."""
+    digits = load_digits().target
+    drawn = TABLES["digits"].draw(60, np.random.default_rng(1))
+    zeros = (digits == 0).sum() - (drawn.y == 0).sum()
+    assert drawn.risk(Recorded(), "") == pytest.approx(1 - zeros / (len(digits) - 60))
+    assert np.bincount(drawn.y).min() >= 2
+    odd, same, other = (TABLES["odd-digits"].draw(60, np.random.default_rng(s)) for s in (1, 1, 2))
+    assert set(odd.y) == {0, 1}
+    left = ((digits % 2).sum() - odd.y.sum()) / (len(digits) - 60)
+    assert odd.risk(Recorded(), "zero-one") == pytest.approx(left)
+    assert (odd.X == same.X).all()
+    assert (odd.X != other.X).any()
+
+
+def test_tables_of_documents_are_left_out_without_their_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv(FOLDER, raising=False)
+    kept, missing = here(SCORES)
+    assert missing == ["a1a", "ozone", "ozone-level", "satellite", "yeast"]
+    assert {"digits", "odd-digits", "diabetes", "noise"} <= {cell.problem for cell in kept}
+    monkeypatch.setattr(
+        "benchmarks.calibration.trial.run", lambda cell, seed: {"truth": 0.2, "estimates": {}}
+    )
+    monkeypatch.setattr("benchmarks.calibration.battery.SCORES", (Cell("yeast", 150, "knn"),))
+    given = ["--scores", "--store", str(tmp_path / "runs.db"), "--seeds", "1"]
+    main(given)
+    assert "left out for want of --papers: yeast" in capsys.readouterr().err
+    monkeypatch.setenv(FOLDER, "")  # so that it is put back
+    main([*given, "--papers", str(tmp_path)])
+    assert capsys.readouterr().err.count("--papers") == 0
+
+
+def test_run_of_a_table_has_every_score():
+    found = run(Cell("digits", 60, "knn", "zero-one", ("f1", "kappa")), 0)
+    for said in (found, *found["scores"].values()):
+        assert 0 < said["truth"] < 1
+        value, low, high = said["estimates"]["default"]
+        assert 0 <= low <= value <= high
+    assert set(found["scores"]) == {"f1", "kappa"}
+
+
+def test_ruled_out_prints_a_line_for_each_cell(monkeypatch, capsys):
+    monkeypatch.setattr(ruled_out, "CELLS", (Cell("digits", 100, "knn", "log"),))
+    ruled_out.main(["--sets", "2"])
+    cell, every = capsys.readouterr().out.splitlines()
+    assert cell.startswith("digits, n=100, knn, log: withheld ")
+    assert every.partition("; ")[2] == cell.partition("; ")[2]
+
+
+def test_ruled_out_rates_what_is_withheld():
+    """Four of five data sets have an interval, which three hold; the fifth would have held, too."""
+    given = np.array([True, True, True, True, False])
+    held = np.array([True, True, True, False, True])
+    said = ruled_out._counted(given, held)
+    assert said == "withheld 20.0%; held 75.0% of 4, withheld ones 100.0% of 1"

@@ -1,7 +1,5 @@
 """The calibration in space asks the library, and resumes."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 
@@ -32,7 +30,7 @@ def lines():
     return [line for seed in range(2) for line in run(CELL, seed)]
 
 
-def test_each_learner_says_its_risk_and_its_intervals(lines):
+def test_run_says_risk_and_intervals_of_each_learner(lines):
     """Around the value, and of the region for those that are not tuned."""
     assert len(lines) == 2 * len(space.LEARNERS)
     for line in lines:
@@ -41,23 +39,46 @@ def test_each_learner_says_its_risk_and_its_intervals(lines):
         assert (line["region"] is None) == ("tuned" in line["learner"])
 
 
-def test_no_interval_is_held_to_a_truth_that_it_took_part_in(lines):
-    """The truth of a field is the mean of the others."""
+def test_truth_of_a_field_is_the_mean_of_the_others(lines):
+    """No interval took part in it. Learners of one field count as one."""
     assert space._of_others([1.0, 2.0, 6.0]) == pytest.approx([4.0, 3.5, 1.5])
     words = table(lines).splitlines()
     assert words[0].split()[0] == "cell"
     assert any(word.startswith("all: ") for word in words)
+    # Both hold in one field and neither in the other: half, give or take .35, and not .25.
+    assert space._share({1: [True, True], 2: [False, False]}) == "0.500 ± 0.354"
+    assert space._share({1: [True, False], 2: [False, True]}) == "0.500 ± 0.000"
+    assert space._share({1: []}) == "–"
+
+
+def test_run_asks_a_score_of_the_classifiers_alone():
+    """Its intervals stand beside its values; a width without Wald's is no number."""
+    told = [line for seed in range(3) for line in run(CELL, seed, "auc")]
+    assert {line["learner"].split()[0] for line in told} == {"classification"}
+    for line in told:
+        assert line["spatial"][0] < line["value"] < line["spatial"][1]
+        assert (line["region"], line["wald"]) == (None, None)
+    assert "nan" in table(told)
+
+
+def test_space_goes_on_where_it_ended(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(space, "CELLS", (CELL,))
+    store = tmp_path / "space.jsonl"
+    for seeds in ("1", "2"):
+        main(["--seeds", seeds, "--store", str(store)])
+    kept = [json.loads(line) for line in store.read_text("utf-8").splitlines()]
+    assert np.bincount([line["seed"] for line in kept]).tolist() == [6, 6]
+    assert "all:" in capsys.readouterr().out
 
 
 class Drawn(Exception):
     """Nothing is drawn but the first number."""
 
 
-BATTERIES = ("credible", "space", "space_folds", "validated", "finished", "survival")
-
-
-@pytest.mark.parametrize("battery", BATTERIES)
-def test_no_two_cells_share_a_data_set(battery, monkeypatch):
+@pytest.mark.parametrize(
+    "battery", ["credible", "space", "space_folds", "validated", "finished", "survival"]
+)
+def test_cells_share_no_data_set(battery, monkeypatch):
     """The first random number of every cell, also of those of as many rows, is its own."""
     seen = []
 
@@ -74,55 +95,27 @@ def test_no_two_cells_share_a_data_set(battery, monkeypatch):
     monkeypatch.setattr(space_folds, "FieldProblem", field)
     makers = {name: (field(), 50, 1.0) for name in credible.PROBLEMS}
     monkeypatch.setattr(credible, "PROBLEMS", makers)
-    cells = {
-        "credible": [lambda name=name: coverage(name, 1) for name in makers],
-        "space": [lambda cell=cell: run(cell, 3) for cell in space.CELLS],
-        "space_folds": [
-            lambda range_=range_: space_folds.measured("15 neighbours", range_, 3)
-            for range_ in space_folds.RANGES
-        ],
-        "validated": [lambda cell=cell: validated.rate(cell, 1, 3) for cell in validated.CELLS],
-        "finished": [lambda cell=cell: finished.rate(cell, 1, 3) for cell in finished.CELLS],
-        "survival": [lambda cell=cell: survival.rate(cell, 1, 3) for cell in survival.CELLS],
+    cells, start = {
+        "credible": (makers, lambda name: coverage(name, 1)),
+        "space": (space.CELLS, lambda cell: run(cell, 3)),
+        "space_folds": (
+            space_folds.RANGES,
+            lambda range_: space_folds.measured("15 neighbours", range_, 3),
+        ),
+        "validated": (validated.CELLS, lambda cell: validated.rate(cell, 1, 3)),
+        "finished": (finished.CELLS, lambda cell: finished.rate(cell, 1, 3)),
+        "survival": (survival.CELLS, lambda cell: survival.rate(cell, 1, 3)),
     }[battery]
     for cell in cells:
         with pytest.raises(Drawn):
-            cell()
+            start(cell)
     assert len(set(seen)) == len(cells) > 2
-
-
-def test_learners_of_one_field_count_as_one():
-    """Both hold in one field and neither in the other: half, give or take .35, and not .25."""
-    assert space._share({1: [True, True], 2: [False, False]}) == "0.500 ± 0.354"
-    assert space._share({1: [True, False], 2: [False, True]}) == "0.500 ± 0.000"
-    assert space._share({1: []}) == "–"
-
-
-def test_a_score_is_asked_of_the_classifiers_alone():
-    """Its intervals stand beside its values; a width without Wald's is no number."""
-    told = [line for seed in range(3) for line in run(CELL, seed, "auc")]
-    assert {line["learner"].split()[0] for line in told} == {"classification"}
-    for line in told:
-        assert line["spatial"][0] < line["value"] < line["spatial"][1]
-        assert (line["region"], line["wald"]) == (None, None)
-    assert "nan" in table(told)
-
-
-def test_it_goes_on_where_it_ended(tmp_path, monkeypatch, capsys):
-    """A second call adds the further seed."""
-    monkeypatch.setattr(space, "CELLS", (CELL,))
-    store = tmp_path / "space.jsonl"
-    for seeds in ("1", "2"):
-        main(["--seeds", seeds, "--store", str(store)])
-    kept = [json.loads(line) for line in store.read_text("utf-8").splitlines()]
-    assert np.bincount([line["seed"] for line in kept]).tolist() == [6, 6]
-    assert "all:" in capsys.readouterr().out
 
 
 # What a note says of a model of all rows, held to drawings: a line for each cell and law
 
 
-def test_every_cell_and_law_has_its_line(monkeypatch, capsys):
+def test_law_of_all_rows_prints_a_line_for_every_cell_and_law(monkeypatch, capsys):
     """A law that takes nothing off leaves the fall as bias and the error as it is."""
     monkeypatch.setattr(all_rows, "CELLS", all_rows.CELLS[:1])
     monkeypatch.setattr(all_rows, "STEEP", -1.0)
@@ -138,7 +131,7 @@ def test_every_cell_and_law_has_its_line(monkeypatch, capsys):
 # The credible interval in the battery: counted by column, None where there is no posterior
 
 
-def test_intervals_are_counted_by_column():
+def test_coverage_of_credible_intervals_is_counted_by_column():
     """Every interval holds the truth, lies above it or below it; standardised ones lie above."""
     found = coverage("difficult, n = 50", 20)
     assert list(found) == list(COLUMNS)
@@ -148,38 +141,28 @@ def test_intervals_are_counted_by_column():
     assert found["raw units, own rows"].inside > 0.8
 
 
-def test_priors_that_take_features_off_the_rows_are_counted_without_their_bound():
-    """No interval is stated for `flat` with 20 features and 50 rows; as if one were, it is high."""
+def test_coverage_of_many_features_is_low_by_own_rows_and_held_by_others():
+    """No interval of `flat` is stated for 20 features and 50 rows; as if one were, it is high."""
     found = coverage("sparse, n = 100", 10)
     assert found["flat, own rows"].above == 1
     assert found["jeffreys, own rows"].inside > 0.3
     assert rule_errors.MOST == 1
-    assert coverage("sparse, n = 28", 2)["flat, own rows"] is None
-
-
-def test_a_rule_of_many_features_looks_too_good_by_its_own_rows():
-    """Truths lie above its intervals; rows that it was not fitted on cover it."""
     found = coverage("sparse, n = 28", 10)
+    assert found["flat, own rows"] is None
     assert found["own rows"].below > 0.1 > found["other rows"].below
     assert found["other rows"].inside > 0.8
 
 
-def test_a_prior_that_takes_features_off_the_rows_is_too_high(monkeypatch, capsys):
-    """Far beyond the bound no interval holds the error; within it most do."""
+def test_credible_prints_a_row_per_problem_and_the_inflation_of_priors(monkeypatch, capsys):
+    """Far beyond the bound of a prior no interval holds the error; within it most do."""
+    simple = {"simple, n = 50": credible.PROBLEMS["simple, n = 50"]}
     monkeypatch.setattr(credible, "WIDENED", [(50, 20, "flat"), (50, 2, "flat")])
     credible.main(["--inflation", "--sets", "5"])
     beyond, within = capsys.readouterr().out.splitlines()
-    assert rule_errors.MOST == 1
     assert beyond.startswith("| 50 20 flat |")
     assert beyond.endswith("0 0 |")
     assert min(map(int, within.strip("| ").split()[-4:])) >= 60
-
-
-def test_a_row_is_printed_per_problem(monkeypatch, capsys):
-    """With shares in per cent."""
-    monkeypatch.setattr(
-        credible, "PROBLEMS", {"simple, n = 50": credible.PROBLEMS["simple, n = 50"]}
-    )
+    monkeypatch.setattr(credible, "PROBLEMS", simple)
     credible.main(["--sets", "2"])
     head, row = capsys.readouterr().out.splitlines()
     assert head == "| | " + " | ".join(COLUMNS) + " |"
@@ -190,7 +173,7 @@ def test_a_row_is_printed_per_problem(monkeypatch, capsys):
 # The intervals of a validation in the battery: a line for each number, held to its truth
 
 
-def test_every_number_is_held_to_its_truth(monkeypatch, capsys):
+def test_validated_holds_every_number_to_its_truth(monkeypatch, capsys):
     """The truth is that of fresh rows, and the shares are those of the sets."""
     monkeypatch.setattr(validated, "FRESH", 2_000)
     validated.main(["--sets", "3", "--cell", "0"])
@@ -212,21 +195,20 @@ def computed():
     return compute(posed, KFold(5))
 
 
-def test_the_corrected_t_of_folds(computed):
-    """Nadeau and Bengio's, with K folds as J splits."""
+def test_corrected_t_of_folds_is_nadeau_and_bengios(computed):
+    """With K folds as J splits."""
     (tested,) = computed.tested
     value, low, high = corrected_t(tested, computed.problem.loss)
     error = np.sqrt(tested.split_risks.var(ddof=1) * (1 / 5 + 1 / 4))
-    assert (value, high) == pytest.approx(
-        (tested.value, tested.value + stats.t(4).ppf(0.975) * error)
-    )
+    expected = tested.value, tested.value + stats.t(4).ppf(0.975) * error
+    assert (value, high) == pytest.approx(expected)
     assert low == pytest.approx(max(0, 2 * value - high))
     alike = found.Tested(0.1, split_risks=np.full(5, 0.1))
     assert corrected_t(alike, computed.problem.loss) == [0.1, None, None]
 
 
-def test_the_interval_of_cvauc(computed):
-    """Its influence curve, a row at a time, as the R package has it."""
+def test_cvauc_interval_follows_its_influence_curve(computed):
+    """A row at a time, as the R package has it."""
     (tested,) = computed.tested
     answers, data = computed.answers, computed.problem.data
     rows, ends = answers.plan.positions[0], answers.plan.test_offsets
@@ -247,7 +229,6 @@ def test_the_interval_of_cvauc(computed):
 
 
 def test_influences_are_normal_on_the_logit_or_the_log(computed):
-    """With the standard error of independent rows, c = 1."""
     loss = computed.problem.loss
     value, low, high = influences(found.Tested(0.2, 0.05), loss)
     logit = np.log([v / (1 - v) for v in (low, value, high)])

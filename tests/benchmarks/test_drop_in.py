@@ -1,7 +1,5 @@
 """scikit-learn's tests of GridSearchCV can be run on HonestSearchCV, and are counted rightly."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_counts() -> None:
-    """What passes, what fails and why, and only what is about GridSearchCV."""
+def test_drop_in_counts_what_passes_and_fails():
     pytest.importorskip("sklearn.callback")  # these tests are of 1.9
     command = [sys.executable, "-m", "benchmarks.drop_in", "callbacks_receive_s"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
