@@ -1,37 +1,19 @@
 """The compiled reader and the csv module: equal tables, or the same sentence."""
 
-from __future__ import annotations
-
 import csv
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.readers.conftest import Reader
 
-import truerisk.readers.grid as grid
-from truerisk.core.errors import TrueRiskError
+from truerisk.datasets import read_table
+from truerisk.extend import TrueRiskError
+from truerisk.readers import grid
 from truerisk.readers.cells import counted, listed, quoted
-from truerisk.readers.table import Table, read_table
 
 WORDS = [
-    "",
-    "NA",
-    "nan",
-    "NAN",
-    "-nan",
-    "?",
-    "inf",
-    "red",
-    " red",
-    "green ",
-    "1,5",
-    "1_0",
-    "٣",
-    "é",
+    *("", "NA", "nan", "NAN", "-nan", "?", "inf", "red", " red", "green ", "1,5", "1_0", "٣", "é")
 ]
 NUMERALS = ["1", " 1.0", "01", "-0", "+3", "1e3", "1.5E-2 ", ".5", "5.", "2e400", "1\u00a0", "0.1"]
 LONG = ["9007199254740993", "0.30000000000000004", "1e-320"]
@@ -40,7 +22,7 @@ plain = st.one_of(st.sampled_from(NUMERALS), st.floats(-9, 9).map(repr), st.inte
 
 
 @st.composite
-def files(draw: Any) -> str:
+def files(draw):
     """A table of a few kinds of columns, written with care or without."""
     n = draw(st.integers(0, 12))
     kinds = draw(st.lists(st.sampled_from([cells, plain, plain]), min_size=1, max_size=4))
@@ -65,7 +47,7 @@ def files(draw: Any) -> str:
     )
 
 
-def outcome(path: Path, **options: Any) -> Any:
+def outcome(path, **options):
     """All of a table that can be compared, or the sentence of the refusal."""
     try:
         table = read_table(path, "y", **options)
@@ -94,8 +76,7 @@ def outcome(path: Path, **options: Any) -> Any:
 @example(text="a,y\n" + "1,2\n" * 19 + "red,3\n" + "4,2\n3,3\n", name="t.csv", options={})
 @example(text='a,y\n"1\r\n2",u\n\n3,v\n1,u\n2,v\n1', name="t.csv", options={})
 @example(text="a,y\n1,2.5\n2,2.5\n", name="t.csv", options={"target_type": "regression"})
-def test_both_readers_give_the_same(tmp_path, monkeypatch, text, name, options) -> None:
-    """Numbers to the last bit, levels, notes, what is left out, lines in refusals."""
+def test_read_table_gives_the_same_by_both_readers(tmp_path, monkeypatch, text, name, options):
     path = tmp_path / name
     path.write_bytes(text.encode())
     packed = outcome(path, **options)
@@ -104,12 +85,11 @@ def test_both_readers_give_the_same(tmp_path, monkeypatch, text, name, options) 
         assert outcome(path, **options) == packed
 
 
-def spread(table: Table) -> list[Any]:
+def spread(table):
     return [table.X.tobytes(), table.y.tolist(), table.levels, table.notes]
 
 
-def test_the_compiled_reader_reads_what_the_csv_module_can(read: Reader, monkeypatch) -> None:
-    """Quotes with line ends and doubled quotes inside, blank lines: no need of the csv module."""
+def test_compiled_reader_reads_what_the_csv_module_can(read, monkeypatch):
     content = 'a,y\n"say ""no""\n",u\r\n\r\n"",v\nyes,u\nyes,v\n'
     expected = spread(read(content))
     monkeypatch.setattr(grid, "_row_by_row", None)
@@ -117,8 +97,7 @@ def test_the_compiled_reader_reads_what_the_csv_module_can(read: Reader, monkeyp
 
 
 @pytest.mark.parametrize("n_rows", [100, 30_000])
-def test_a_stray_word_is_named_with_its_line(read: Reader, n_rows: int) -> None:
-    """Also of a column of so many rows that threads read it, the last among plain numbers."""
+def test_compiled_reader_names_the_line_of_a_stray_word(read, n_rows):
     rows = [f"{i % 50 / 7},{i % 13},{i % 2}" for i in range(n_rows)]
     rows[-2] = f"lost,{rows[-2].partition(',')[2]}"
     note = read("a,b,y\n" + "\n".join(rows)).notes[1]
@@ -128,26 +107,21 @@ def test_a_stray_word_is_named_with_its_line(read: Reader, n_rows: int) -> None:
     )
 
 
-def test_of_several_refusals_that_of_the_first_column_is_raised(read: Reader) -> None:
-    """Threads end in any order; the sentence does not depend on it."""
+def test_compiled_reader_refuses_the_first_column_of_several(read):
     rows = "".join(f"{i},{i / 3},{i / 7},u\n{i},{i / 3},{i},v\n" for i in range(15_000))
     for _ in range(3):
         with pytest.raises(TrueRiskError, match="column 'b' has 1 infinite value"):
             read("a,b,c,y\n" + rows + "7,inf,1,u\n8,1,inf,v\n")
 
 
-def test_a_cell_of_more_than_the_csv_modules_limit_is_refused_by_it(read: Reader) -> None:
-    """The limit of `csv.field_size_limit`, whoever reads."""
+def test_read_table_refuses_a_cell_beyond_the_limit_of_the_csv_module(read):
     content = f"a,y\n{'é' * 70_000},u\nb,v\nc,u\nb,v\n"
     assert read(content).n_rows == 4  # 140,000 bytes, and fewer characters
     with pytest.raises(TrueRiskError, match=f"field limit \\({csv.field_size_limit()}\\)"):
         read(content.replace("é", "éé"))
 
 
-def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
-    read: Reader, monkeypatch
-) -> None:
-    """Once, with the reason; of a small file, and where the module is there, nothing."""
+def test_read_table_notes_that_a_large_file_is_slow_without_the_compiled_reader(read, monkeypatch):
     content = "a,y\n1,u\n2,v\n4,u\n3,v\n"
     quick = read(content)
     monkeypatch.setattr(grid, "read_sheet", lambda *_, **__: None)
@@ -162,32 +136,26 @@ def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
 
 
 @given(st.text(max_size=100))
-def test_a_quoted_text_is_short_and_visible(text: str) -> None:
-    """Whatever the characters, the quotation is printable and has at most 45 of them."""
+def test_quoted_text_is_short_and_visible(text):
     shown = quoted(text)
     assert shown.isprintable()
     assert len(shown) <= 45
 
 
-def test_plain_names_stand_as_they_are() -> None:
-    """Letters of any script and punctuation are not escaped."""
-    assert quoted("Größe <cm>, שם") == "'Größe <cm>, שם'"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Größe <cm>, שם", "'Größe <cm>, שם'"),
+        ("x" * 41, f"'{'x' * 40}...'"),
+        ("a\u202eb\n", "'a\\u202eb\\x0a'"),
+    ],
+)
+def test_quoted_shows_what_is_cut_or_escaped(text, shown):
+    assert quoted(text) == shown
 
 
-def test_what_is_cut_or_escaped_shows() -> None:
-    """Three dots stand for the rest; an invisible character has its number."""
-    assert quoted("x" * 41) == f"'{'x' * 40}...'"
-    assert quoted("a\u202eb\n") == "'a\\u202eb\\x0a'"
-
-
-def test_long_lists_are_counted() -> None:
-    """After the eighth name the number of the others is told."""
+def test_listed_counts_what_it_leaves_out():
     assert listed(["a", "b"]) == "'a', 'b'"
     assert listed(list(range(10))).endswith("'7' and 2 more")
-
-
-def test_nouns_follow_their_number() -> None:
-    """One row, two rows, 0 classes."""
-    assert counted(1, "row") == "1 row"
     assert counted(2000, "row") == "2,000 rows"
     assert counted(0, "class", "classes") == "0 classes"

@@ -1,7 +1,5 @@
 """A damaged file of any format is a table or one sentence: no other error, and no waiting."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -17,10 +15,11 @@ import polars as pl
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.datasets import Table, read_table
+from truerisk.extend import BadData
 from truerisk.readers import columnar, content
 from truerisk.readers.columnar import READERS
-from truerisk.readers.table import Table, read_table
 
 N = 40
 TIMES = 100  # of each format; a few minutes with thousands find no other kind of error
@@ -91,12 +90,9 @@ def damaged(good, draw):
     data = bytearray(good)
     how = draw.randrange(6)
     for _ in range(draw.choice([1, 1, 2, 3, 8, 30])):
-        near = min(len(data), 400)
-        at = (
-            draw.randrange(len(data))
-            if draw.random() < 0.6
-            else len(data) - 1 - draw.randrange(near)
-        )
+        at = draw.randrange(len(data))
+        if draw.random() > 0.6:
+            at = len(data) - 1 - draw.randrange(min(len(data), 400))
         if how == 0:
             data[at] ^= 1 << draw.randrange(8)
         elif how == 1:
@@ -128,8 +124,7 @@ def is_sentence(said):
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_a_damaged_text_is_a_table_or_a_sentence(kind, tmp_path):
-    """Whatever bytes are wrong, plain or packed."""
+def test_read_table_of_a_damaged_text_is_a_table_or_a_sentence(kind, tmp_path):
     path = tmp_path / f"t.{kind}"
     path.write_bytes(TEXTS[kind])
     assert isinstance(outcome(path), Table)
@@ -158,8 +153,10 @@ for number in range(int(first), len(list(pathlib.Path(folder).iterdir()))):
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_damaged_columns_are_columns_or_a_sentence(kind, tmp_path):
-    """Read by a process of their own, which may end over one file; the next goes on behind it."""
+def test_read_here_of_damaged_columns_is_columns_or_a_sentence(kind, tmp_path):
+    (tmp_path / "sound").write_bytes(COLUMNS[kind])
+    assert isinstance(outcome(tmp_path / "sound"), Table)
+    (tmp_path / "sound").unlink()
     for seed in range(TIMES):
         data = damaged(COLUMNS[kind], random.Random(seed))
         (tmp_path / str(seed)).write_bytes(data)
@@ -183,17 +180,8 @@ def test_damaged_columns_are_columns_or_a_sentence(kind, tmp_path):
             read_table(tmp_path / str(number), "y")
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_a_sound_file_of_columns_is_read(kind, tmp_path):
-    """By the same road."""
-    path = tmp_path / "t"
-    path.write_bytes(COLUMNS[kind])
-    assert isinstance(outcome(path), Table)
-
-
 @pytest.mark.parametrize("ends", ["os.abort()", "os.kill(os.getpid(), 9)", "os._exit(7)"])
-def test_a_file_that_ends_its_reader_is_refused(ends, tmp_path, monkeypatch):
-    """As Rust does where it cannot have the memory that a damaged file asks for."""
+def test_read_table_refuses_a_file_that_ends_its_reader(ends, tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     path.write_bytes(COLUMNS["parquet"])
     monkeypatch.setattr(columnar, "LOOK", f"import os; {ends}")
@@ -201,8 +189,7 @@ def test_a_file_that_ends_its_reader_is_refused(ends, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("why", ["no interpreter", "no process", "it does not begin"])
-def test_where_no_process_can_look_this_one_reads(why, tmp_path, monkeypatch):
-    """An embedded interpreter, a sandbox, a child that cannot import."""
+def test_read_table_reads_here_where_no_process_can_look(why, tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     path.write_bytes(COLUMNS["parquet"])
     if why == "it does not begin":
@@ -222,8 +209,7 @@ PanicException.__module__ = "pyo3_runtime"
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 @pytest.mark.parametrize("error", [PanicException("lost\nin Rust"), RuntimeError("lost")])
-def test_a_panic_is_a_sentence(kind, error, tmp_path, monkeypatch):
-    """In the reading of columns and in the reading of cells."""
+def test_read_table_turns_a_panic_into_a_sentence(kind, error, tmp_path, monkeypatch):
     path = tmp_path / f"t.{kind}"
     path.write_bytes(COLUMNS[kind])
 
@@ -237,8 +223,7 @@ def test_a_panic_is_a_sentence(kind, error, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(2)])
 @pytest.mark.parametrize("kind", ["parquet", "csv.gz"])
-def test_what_ends_the_program_ends_it(kind, error, tmp_path, monkeypatch):
-    """Ctrl-C while a file is read is no damage."""
+def test_read_table_does_not_catch_what_ends_the_program(kind, error, tmp_path, monkeypatch):
     path = tmp_path / f"t.{kind}"
     path.write_bytes({**TEXTS, **COLUMNS}[kind])
 
