@@ -1,6 +1,6 @@
 """What the columns of X hold, and sentences on what models cannot read of it."""
 
-from __future__ import annotations
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -17,44 +17,44 @@ from truerisk.data.columns import (
 )
 
 DAYS = pd.date_range("2020", periods=2)
+KINDS = {"a": [1.5, 2], "b": [True, False], "c": ["1", "2.5"], "d": ["u", None], "e": list(DAYS)}
+OF_PANDAS = pd.DataFrame({"a": pd.Categorical(["u", "v"]), "b": pd.array([1, pd.NA])})
+ONES = np.ones((2, 2))
+SPARSE = sparse.csr_array(ONES)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_a_frame_has_kinds_of_columns(frame) -> None:
-    """Numbers, truth values and numbers as text are numbers; text and dates are not."""
-    table = frame(
-        {"a": [1.5, 2], "b": [True, False], "c": ["1", "2.5"], "d": ["u", None], "e": list(DAYS)}
-    )
-    assert kinds_of_columns(table) == ("number", "number", "number", "text", "date")
-
-
-def test_categories_and_missing_numbers_of_pandas() -> None:
-    """Categories are text, and NA among numbers is a number that is missing."""
-    table = pd.DataFrame({"a": pd.Categorical(["u", "v"]), "b": pd.array([1, pd.NA])})
-    assert kinds_of_columns(table) == ("text", "number")
-    assert number_columns_have_holes(table)
-    assert not number_columns_have_holes(table[["a"]])
-
-
-def test_arrays_of_objects_have_kinds_and_others_hold_numbers() -> None:
-    """Only where cells are objects or text does a column need a look."""
-    assert kinds_of_columns(np.array([[1, "u"], [2, None]], dtype=object)) == ("number", "text")
-    assert kinds_of_columns(np.array([["1", "u"]])) == ("number", "text")
-    assert kinds_of_columns(np.ones((2, 2))) is None
-    assert kinds_of_columns(sparse.csr_array(np.ones((2, 2)))) is None
+@pytest.mark.parametrize(
+    ("table", "kinds"),
+    [
+        (pd.DataFrame(KINDS), ("number", "number", "number", "text", "date")),
+        (pl.DataFrame(KINDS), ("number", "number", "number", "text", "date")),
+        (OF_PANDAS, ("text", "number")),
+        (np.array([[1, "u"], [2, None]], dtype=object), ("number", "text")),
+        (np.array([["1", "u"]]), ("number", "text")),
+        (ONES, None),
+        (SPARSE, None),
+    ],
+    ids=count(),
+)
+def test_kinds_of_columns_are_numbers_text_and_dates(table, kinds):
+    """Truth values and numbers as text are numbers; other arrays need no look at their cells."""
+    assert kinds_of_columns(table) == kinds
 
 
 @pytest.mark.parametrize(
     ("table", "holes"),
     [
         (np.array([[1.0, np.nan]]), True),
-        (np.ones((2, 2)), False),
-        (sparse.csr_array(np.ones((2, 2))), False),
+        (ONES, False),
+        (SPARSE, False),
         (pl.DataFrame({"a": [1.0, None]}), True),
         (pd.DataFrame({"a": ["u", None]}), False),
+        (OF_PANDAS, True),
+        (OF_PANDAS[["a"]], False),
     ],
+    ids=count(),
 )
-def test_holes_are_those_of_numbers(table, holes) -> None:
+def test_number_columns_have_holes_where_numbers_are_missing(table, holes):
     """A missing text is a level of its own and no hole."""
     assert number_columns_have_holes(table) is holes
 
@@ -69,21 +69,20 @@ def test_holes_are_those_of_numbers(table, holes) -> None:
         (pd.DataFrame({"when": ["2024-05-01"]}), "X has dates in column 'when': turn them into"),
         (np.array([[1, "2024-05-01"]], dtype=object), "X has dates in column 1: turn them into"),
     ],
+    ids=count(),
 )
-def test_what_models_cannot_read_is_named(table, sentence) -> None:
-    """The column, an example, and what to do."""
+def test_unreadable_names_what_models_cannot_read(table, sentence):
     assert str(unreadable(table)).startswith(sentence)
 
 
-def test_numbers_can_be_read_and_text_where_it_is_encoded() -> None:
-    """There is nothing to say of numbers, nor of text that becomes indicators."""
-    assert unreadable(np.ones((2, 2))) is None
+def test_unreadable_is_none_for_numbers_and_text_that_is_encoded():
+    assert unreadable(ONES) is None
     assert unreadable(pd.DataFrame({"a": [1.0], "b": [pd.NA]})) is None
     assert unreadable(pd.DataFrame({"a": ["u"]}), text=True) is None
 
 
-def test_a_missing_cell_is_that_of_pandas():
-    """Pandas' own NA and NaT are missing; a thing whose class has their name is none."""
+def test_is_missing_knows_the_gaps_of_pandas():
+    """A thing whose class has their name is none."""
     assert all(map(is_missing, (None, float("nan"), pd.NA, pd.NaT)))
     assert not any(map(is_missing, (type("NAType", (), {})(), "NA", 0.0)))
 
@@ -98,23 +97,13 @@ def test_a_missing_cell_is_that_of_pandas():
     ],
     ids=["pandas", "polars", "numbers", "objects"],
 )
-def test_gaps_in_text_become_those_that_encoders_know(table):
-    """None, NA of pandas and nulls become NaN, in all columns at once."""
+def test_with_plain_gaps_makes_them_what_encoders_know(table):
     found = with_plain_gaps(table)
     assert found[0].tolist() == ["u", 1]
     assert [type(cell) is float and np.isnan(cell) for cell in found[1]] == [True, True]
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        pd.DataFrame({"a": ["u", np.nan]}, dtype=object),
-        pd.DataFrame({"a": ["u", "v"], "b": pd.array([1, pd.NA])}),
-        np.ones((2, 2)),
-        sparse.csr_array(np.ones((2, 2))),
-    ],
-    ids=["NaN", "none in the text", "numbers", "sparse"],
-)
-def test_gaps_that_are_read_already_stay(table):
-    """The very table comes back."""
-    assert with_plain_gaps(table) is table
+def test_with_plain_gaps_keeps_a_table_that_is_read_already():
+    gap = pd.DataFrame({"a": ["u", np.nan]}, dtype=object)
+    for table in (gap, OF_PANDAS.assign(a=["u", "v"]), ONES, SPARSE):
+        assert with_plain_gaps(table) is table

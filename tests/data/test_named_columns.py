@@ -1,10 +1,10 @@
 """Columns of X that are named as groups, times, places or weights, and are then no features."""
 
-from __future__ import annotations
-
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -14,10 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
 from truerisk.data.named_columns import take_named_columns, without_columns
+from truerisk.extend import BadData, Refusal
 
-pd = pytest.importorskip("pandas")
 WEEK, N = 7, 84
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
@@ -39,15 +38,13 @@ def table():
 
 
 def as_frame_of(library, X):
-    """The same table as another library holds it."""
-    if library == "polars":
-        return pytest.importorskip("polars").from_pandas(X)
-    return pytest.importorskip("pyarrow").Table.from_pandas(X) if library == "pyarrow" else X
+    if library == "pyarrow":
+        return pytest.importorskip("pyarrow").Table.from_pandas(X)
+    return pl.from_pandas(X) if library == "polars" else X
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_named_columns_are_taken_out(library):
-    """The values are found, and X keeps the other columns in their order."""
+def test_take_named_columns_finds_values_and_what_is_left(library):
     X = as_frame_of(library, table()[0])
     rows = {"groups": "patient", "block": ["east", "north"], "time": None, "sample_weight": None}
     left, found, names = take_named_columns(X, rows)
@@ -58,8 +55,7 @@ def test_named_columns_are_taken_out(library):
     assert np.shape(found["block"]) == (N, 2)
 
 
-def test_arrays_leave_the_table_as_it_is():
-    """What is given by values is no column, and X is the same object."""
+def test_take_named_columns_leaves_a_table_whose_values_are_given():
     X, _ = table()
     rows = {"groups": X["patient"], "time": None}
     left, found, names = take_named_columns(X, rows)
@@ -68,26 +64,19 @@ def test_arrays_leave_the_table_as_it_is():
     assert names == ()
 
 
-def test_last_column_is_not_taken_out():
-    """A model needs a feature."""
+def test_without_columns_keeps_a_feature():
     with pytest.raises(BadData, match="X has no other column, so that no feature is left"):
         without_columns(pd.DataFrame({"a": [1, 2]}), ("a",))
 
 
 @pytest.mark.parametrize("name", ["groups", "time", "block", "sample_weight"])
-def test_misspelt_column_is_refused_with_the_nearest(name):
-    """The argument, the name and the likely one."""
-    X, y = table()
+def test_take_named_columns_refuses_a_name_that_is_no_column(name):
+    """The argument, the name and the likely one; an array has no names."""
+    X, _ = table()
     with pytest.raises(BadData, match=f"{name}='patien': X has no such column.*'patient'"):
-        tr.estimate_risk(TREE, X, y, **{name: "patien"})
-
-
-@pytest.mark.parametrize("name", ["groups", "time", "block", "sample_weight"])
-def test_column_of_an_array_is_refused(name):
-    """An array has no names."""
-    X, y = table()
+        take_named_columns(X, {name: "patien"})
     with pytest.raises(BadData, match=f"{name}='a' names a column, and X is no frame"):
-        tr.estimate_risk(TREE, X.to_numpy(), y, **{name: "a"})
+        take_named_columns(X.to_numpy(), {name: "a"})
 
 
 ASKED = {
@@ -155,7 +144,6 @@ NO_TIMES_NOR_PLACES = ("permutation_test", "learning_curve")
     ],
 )
 def test_verb_takes_a_name_for_the_values_of_a_column(verb, name):
-    """The risk is that of the values, with the column taken out of X by hand."""
     X, y = table()
     named, columns = ASKED[name]
     values = X[columns] if len(columns) > 1 else X[columns[0]]
@@ -168,7 +156,6 @@ def test_verb_takes_a_name_for_the_values_of_a_column(verb, name):
 @pytest.mark.parametrize("verb", NO_TIMES_NOR_PLACES)
 @pytest.mark.parametrize("name", ["time", "block"])
 def test_verb_that_serves_no_times_nor_places_refuses_a_name_as_it_does_values(verb, name):
-    """The sentence is that of the values: the name was looked up before."""
     X, y = table()
     named, columns = ASKED[name]
     with pytest.raises(Refusal) as by_name:
@@ -180,7 +167,7 @@ def test_verb_that_serves_no_times_nor_places_refuses_a_name_as_it_does_values(v
 
 
 def test_search_predicts_with_and_without_the_named_column():
-    """A frame with the column of groups gives the answers of one without it."""
+    """scikit-learn's own check says which column the best estimator has not seen."""
     X, y = table()
     search = tr.HonestSearchCV(TREE, {"max_depth": [1, 2]}, outer=None)
     search.fit(X, y, groups="patient", sample_weight="weight")
@@ -191,18 +178,11 @@ def test_search_predicts_with_and_without_the_named_column():
         assert np.array_equal(ask(X), ask(left))
     assert search.score(X, y) == search.score(left, y)
     assert np.array_equal(search.best_estimator_.predict(left), search.predict(X))
-
-
-def test_best_estimator_refuses_the_named_column():
-    """scikit-learn's own check says which column the model has not seen."""
-    X, y = table()
-    search = tr.HonestSearchCV(TREE, outer=None).fit(X, y, groups="patient")
     with pytest.raises(ValueError, match=r"(?s)unseen at fit time.*patient"):
         search.best_estimator_.predict(X)
 
 
-def test_fitted_search_is_validated_by_the_same_names():
-    """The rows are those of the search, so that its answers serve."""
+def test_validate_takes_a_fitted_search_by_the_same_names():
     X, y = table()
     search = tr.HonestSearchCV(LogisticRegression(max_iter=1000), {"C": [0.1, 1.0]})
     search.fit(X, y, groups="patient")
@@ -212,52 +192,45 @@ def test_fitted_search_is_validated_by_the_same_names():
 
 
 @pytest.mark.parametrize("has_seen", [False, True])
-def test_finished_model_keeps_the_column_that_it_has_seen(has_seen):
-    """A model that was fitted with the column is asked with it."""
+def test_validate_keeps_the_column_that_a_finished_model_has_seen(has_seen):
     X, y = table()
     seen = X if has_seen else X.drop(columns="patient")
     model = FrozenEstimator(LogisticRegression(max_iter=1000).fit(seen, y))
     assert tr.validate(model, X, y, groups="patient").risk.value is not None
 
 
-def test_audited_search_keeps_the_column_that_it_has_seen():
-    """It is repeated with the columns that it was fitted on."""
+def test_audit_keeps_the_column_that_the_search_has_seen():
     X, y = table()
     search = GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=GroupKFold(3))
     search.fit(X, y, groups=X["patient"])
     assert tr.audit(search, X, y, groups="patient").honest.value is not None
 
 
-POSITIONS = {
-    "list": ColumnTransformer([("scale", StandardScaler(), [1, 6])]),
-    "slice": ColumnTransformer([("scale", StandardScaler(), slice(1, 7))]),
-    "negative": ColumnTransformer([("scale", StandardScaler(), [-1])]),
-    "mask": ColumnTransformer([("scale", StandardScaler(), [False, True, *[False] * 5])]),
-}
+def scaled(columns):
+    return make_pipeline(ColumnTransformer([("scale", StandardScaler(), columns)]), TREE)
 
 
-@pytest.mark.parametrize("columns", POSITIONS)
-def test_model_of_positions_is_refused(columns):
+@pytest.mark.parametrize(
+    "model",
+    [
+        scaled([1, 6]),
+        scaled(slice(1, 7)),
+        scaled([-1]),
+        scaled([False, True, *[False] * 5]),
+        HistGradientBoostingClassifier(categorical_features=[6], max_iter=2),
+    ],
+    ids=["list", "slice", "negative", "mask", "booster"],
+)
+def test_take_named_columns_refuses_a_model_of_positions(model):
     """Positions behind the column that is taken out would be those of other columns."""
     X, y = table()
-    model = make_pipeline(POSITIONS[columns], TREE)
-    with pytest.raises(Refusal, match="'patient' is taken out of X.*knows columns by position"):
-        tr.estimate_risk(model, X, y, groups="patient")
-
-
-def test_booster_of_positions_is_refused():
-    """So are categorical features by number."""
-    X, y = table()
-    model = HistGradientBoostingClassifier(categorical_features=[6], max_iter=2)
     for call in (tr.estimate_risk, lambda m, *rows, **more: tr.assess({"b": m}, *rows, **more)):
-        with pytest.raises(Refusal, match="knows columns by position"):
+        with pytest.raises(Refusal, match="'patient' is taken out of X.*knows columns by position"):
             call(model, X, y, groups="patient")
 
 
-def test_model_of_names_or_of_positions_before_is_taken():
-    """They stay right."""
+@pytest.mark.parametrize(("columns", "by"), [(["a", "b"], "groups"), ([0, 1], "time")])
+def test_take_named_columns_leaves_names_and_earlier_positions_right(columns, by):
     X, y = table()
-    by_name = make_column_transformer((StandardScaler(), ["a", "b"]))
-    before = make_column_transformer((StandardScaler(), [0, 1]))
-    assert tr.estimate_risk(make_pipeline(by_name, TREE), X, y, groups="patient").value is not None
-    assert tr.estimate_risk(make_pipeline(before, TREE), X, y, time="day").value is not None
+    named = {"groups": "patient", "time": "day"}[by]
+    assert tr.estimate_risk(scaled(columns), X, y, **{by: named}).value is not None
