@@ -1,27 +1,20 @@
-"""Models that answer no numbers, strange labels, or not at all are named, never averaged."""
-
-from __future__ import annotations
+"""Models and losses that answer no numbers, strange labels, or not at all are named."""
 
 import warnings
+from itertools import count
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from tests.faces.test_bad_input import METHODS, NESTED, N, X, Y, estimate
+from tests.faces.test_refusals import N, X, Y, estimate
 
 import truerisk as tr
-from truerisk.core.errors import (
-    BadData,
-    FitFailed,
-    FitFailedWarning,
-    Refusal,
-    TrueRiskError,
-    TrueRiskWarning,
-)
+from truerisk.core.errors import FitFailed, FitFailedWarning
+from truerisk.extend import Refusal, TrueRiskError, TrueRiskWarning
 
 
 class Answering(ClassifierMixin, BaseEstimator):
@@ -57,33 +50,72 @@ class Numbers(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.answer)
 
 
-@pytest.mark.parametrize("method", [*METHODS[:3], NESTED], ids=str)
+@pytest.mark.parametrize("method", ["3-fold", "loo", "holdout", tr.methods.Nested("3-fold")])
+@pytest.mark.parametrize("loss", ["log", "brier", "auc", "squared", "absolute"])
+def test_answers_that_are_no_finite_numbers_are_refused(loss, method):
+    """They are never averaged."""
+    model = Numbers() if loss in ("squared", "absolute") else Answering()
+    for answer in (np.nan, np.inf):
+        with pytest.raises(TrueRiskError, match="non-finite|not finite"):
+            estimate(model.set_params(answer=answer), cv=method, scoring=loss)
+
+
+class ComplexProbabilities(GaussianNB):
+    def predict_proba(self, X):
+        return super().predict_proba(X) + 0.1j
+
+
+class ComplexScores(LogisticRegression):
+    def decision_function(self, X):
+        return super().decision_function(X) + 0.1j
+
+
+class ComplexNumbers(Ridge):
+    def predict(self, X):
+        return super().predict(X) + 0.1j
+
+
 @pytest.mark.parametrize(
-    ("model", "loss"),
+    ("model", "y", "loss"),
     [
-        (Answering(), "log"),
-        (Answering(), "brier"),
-        (Answering(), "auc"),
-        (Numbers(), "squared"),
-        (Numbers(), "absolute"),
+        (ComplexProbabilities(), Y, "log"),
+        (ComplexScores(), Y, "auc"),
+        (ComplexNumbers(), Y.astype(float), "squared"),
     ],
-    ids=["log", "brier", "auc", "squared", "absolute"],
+    ids=count(),
 )
-@pytest.mark.parametrize("answer", [np.nan, np.inf])
-def test_scores_that_are_no_numbers(model, loss, answer, method) -> None:
-    """A model that answers NaN or infinity is refused, never averaged; a good one is not blamed."""
-    model.set_params(answer=answer)
-    with pytest.raises(TrueRiskError, match="non-finite|not finite"):
-        tr.estimate_risk(model, X, Y, cv=method, scoring=loss)
+def test_answers_that_are_complex_are_a_failed_fit(model, y, loss):
+    with pytest.raises(FitFailed, match="complex numbers, of which only the real parts"):
+        estimate(model, y=y, scoring=loss)
 
 
-def test_a_scorer_that_gives_nan() -> None:
-    """A scorer that is not defined on small test sets is named."""
+def late(a, b):
+    """Complex losses of wrong answers alone."""
+    return (a != b) * (1 + 1j) if (a != b).any() else (a != b) * 1.0
+
+
+@pytest.mark.parametrize(
+    ("loss", "error", "message"),
+    [
+        (lambda a, b: (a != b) * (1 + 1j), Refusal, "gave complex numbers, which have no order"),
+        (lambda a, b: (a != b).mean() * (1 + 1j), Refusal, "gave complex numbers, which have no"),
+        (lambda a, b: (a != b) + 0j, Refusal, "gave complex numbers, which have no order"),
+        (late, FitFailed, "loss late failed .* complex numbers"),
+    ],
+    ids=["rows", "one number", "without imaginary parts", "of wrong answers"],
+)
+def test_scoring_that_gives_complex_numbers_is_refused(loss, error, message):
+    with pytest.raises(error, match=message):
+        estimate(GaussianNB(), scoring=loss)
+
+
+def test_scoring_that_gives_nan_is_named():
+    """A scorer that is not defined on small test sets."""
     no_spread = get_scorer("d2_absolute_error_score")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(Refusal, match="loss .* is nan.*test set this small.*fewer folds"):
-            tr.estimate_risk(Ridge(), X, X[:, 0], cv="loo", scoring=no_spread)
+            estimate(Ridge(), y=X[:, 0], cv="loo", scoring=no_spread)
 
 
 class Moody(ClassifierMixin, BaseEstimator):
@@ -102,33 +134,23 @@ class Moody(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
-def test_a_model_that_raises_in_one_fold() -> None:
-    """Where and why; with error='warn' the rest is kept."""
-    method = tr.methods.KFold(folds=np.arange(N) % 3)
+def test_model_that_raises_in_one_fold_is_named_and_the_rest_kept():
+    """Where and why; with error='warn' the others have their risk, if there are any."""
+    method = tr.methods.KFold(folds=np.arange(N) % 5)
+    grid = {"moody": [True, False]}
     sentence = r"Moody \(moody=True\) failed in the test split \(repeat 0, fold 0\).*: no row 0"
     with pytest.raises(FitFailed, match=sentence):
-        tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, cv=method)
+        tr.risk_curve(Moody(), grid, X, Y, cv=method)
     engine = tr.engines.Generic(error="warn")
-    with pytest.warns(FitFailedWarning, match="1 of 6 fits failed"):
-        curve = tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, cv=method, engine=engine)
+    with pytest.warns(FitFailedWarning, match="1 of 10 fits failed"):
+        curve = tr.risk_curve(Moody(), grid, X, Y, cv=method, engine=engine)
     assert (curve[0].value, curve[1].value) == (None, 0.5)
-
-
-def test_when_every_candidate_fails() -> None:
-    """Nothing to choose from is said, not hidden."""
+    grid = {"n_neighbors": [50, 60]}
     with pytest.warns(FitFailedWarning), pytest.raises(Refusal, match="nothing to choose from"):
-        tr.risk_curve(
-            KNeighborsClassifier(),
-            {"n_neighbors": [50, 60]},
-            X,
-            Y,
-            cv="3-fold",
-            engine=tr.engines.Generic(error="warn"),
-        )
+        tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv="3-fold", engine=engine)
 
 
-def test_a_label_that_y_does_not_hold() -> None:
-    """A prediction outside y is an error under zero-one loss, which is said, and has no cost."""
+def test_label_that_y_does_not_hold_is_wrong_and_has_no_cost():
     stranger = Answering("stranger")
     said = "predicted labels that y does not hold \\('a', 'b'\\), the first 'stranger'.*as wrong"
     with pytest.warns(TrueRiskWarning, match=said):
@@ -139,17 +161,3 @@ def test_a_label_that_y_does_not_hold() -> None:
             pytest.raises(Refusal, match="predicted a label that y does not hold"),
         ):
             estimate(stranger, y=np.array(["a", "b"])[Y], scoring=loss)
-
-
-@pytest.mark.parametrize(
-    ("table", "sentence"),
-    [
-        (pd.DataFrame({"a": X[:, 0], "t": [f"t{c}" for c in Y]}), "text in column 't', such as 't"),
-        (pd.DataFrame({"a": pd.array([pd.NA, *X[1:, 0]], dtype="Float64")}), "NaN.*column 'a'"),
-    ],
-)
-def test_what_a_model_cannot_read_is_named(table, sentence) -> None:
-    """Where a model chokes on text or NA, the column is named, and what to do."""
-    with pytest.raises(BadData, match=sentence) as refused:
-        estimate(X=table, cv="2-fold")
-    assert "failed in the test split" in str(refused.value)

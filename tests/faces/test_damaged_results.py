@@ -1,7 +1,5 @@
 """Stored results of every kind, damaged at every place: a sentence, or a result that is shown."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -55,7 +53,6 @@ NAMED = {
 
 @pytest.mark.parametrize("what", NAMED)
 def test_from_json_refuses_named_damage(what):
-    """Each of these was read, and hung or raised a bare exception when it was shown."""
     kind, path, edit = NAMED[what]
     assert path in places(json.loads(stored(kind)[1])) or path[-2:] == ("loss_rows", 25)
     assert not damage_wrong(kind, ((path, edit),))
@@ -71,7 +68,6 @@ def edits_by_place(kind: str) -> list[tuple[tuple[str | int, ...], str]]:
 
 @pytest.mark.parametrize("kind", KINDS_OF_RESULTS)
 def test_from_json_is_a_sentence_or_a_result_that_is_shown(kind):
-    """Some edits are made: numbers infinite or huge, keys dropped or doubled, types changed."""
     every = edits_by_place(kind)
     rng = np.random.default_rng(len(kind))
     drawn = rng.choice(len(every), size=min(N_DRAWN, len(every)), replace=False)
@@ -82,7 +78,6 @@ def test_from_json_is_a_sentence_or_a_result_that_is_shown(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS_OF_RESULTS)
 def test_from_json_withstands_more_damage(kind):
-    """More edits are made than above; `make attack` draws from all of them without end."""
     every = edits_by_place(kind)
     drawn = np.random.default_rng(1).choice(len(every), size=min(N_SLOW, len(every)), replace=False)
     found = {every[i]: damage_wrong(kind, (every[i],)) for i in drawn.tolist()}

@@ -1,7 +1,5 @@
 """What means nothing changes nothing: order, names, engines, executors, compiled code."""
 
-from __future__ import annotations
-
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -17,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
 from truerisk.engines.trees.recipes import closeness
+from truerisk.extend import Refusal
 from truerisk.methods import (
     Blocks,
     Bootstrap,
@@ -169,8 +167,7 @@ def the_same(one, other, place="assessment"):
         assert one == other, place
 
 
-def test_the_other_methods_cannot_be_outer_ones():
-    """So these tests are of every word that can: `oob` stands for the samples that replace it."""
+def test_never_outer_methods_are_refused_as_outer_ones():
     for word in sorted(NEVER_OUTER | {"oob"}):
         with pytest.raises(Refusal, match="outer method"):
             tr.assess(CLASSIFIERS, X, Y, cv=["3-fold"], outer=word)
@@ -178,26 +175,20 @@ def test_the_other_methods_cannot_be_outer_ones():
 
 @pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize(("outer", "task", "loss"), PAIRS)
-def test_order_and_names_of_learners_change_nothing(task, loss, outer):
-    """With every outer method, and losses in turn; a refusal is the same, too.
-
-    Turned round and under other names they stand otherwise in their order and in the alphabet.
-    """
+def test_assess_does_not_depend_on_order_and_names_of_learners(task, loss, outer):
     found = assessed(task, loss, outer, reverse=True, names=NAMES)
     the_same(said(found, NAMES), said(base(task, loss, outer)))
 
 
 @pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize(("outer", "task", "loss"), PAIRS)
-def test_the_engine_changes_nothing(task, loss, outer):
-    """The generic one says what the fastest say."""
+def test_assess_does_not_depend_on_the_engine(task, loss, outer):
     the_same(said(assessed(task, loss, outer, engine="generic")), said(base(task, loss, outer)))
 
 
 @pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize(("outer", "task", "loss"), FEW_PAIRS[: len(LOSSES["classification"])])
-def test_names_of_classes_and_columns_change_nothing(task, loss, outer):
-    """Classes keep their order, since the greater one is the positive one."""
+def test_assess_does_not_depend_on_names_of_classes_and_columns(task, loss, outer):
     table = pd.DataFrame(X, columns=["width", "height"])
     found = assessed(task, loss, outer, y=np.where(Y.max() == Y, "yes", "no"), table=table)
     wanted = base(task, loss, outer)
@@ -211,8 +202,7 @@ def test_names_of_classes_and_columns_change_nothing(task, loss, outer):
 
 @pytest.mark.parametrize(("task", "loss"), [CASES[0], CASES[-2]])
 @pytest.mark.parametrize("outer", FEW)
-def test_the_executor_changes_nothing(task, loss, outer):
-    """Two threads, and the seeds of fits are those of one."""
+def test_assess_does_not_depend_on_the_executor(task, loss, outer):
     with ThreadPoolExecutor(2) as pool:
         found = assessed(task, loss, outer, n_jobs=pool, engine="generic")
     the_same(said(found), said(base(task, loss, outer)))
@@ -220,8 +210,7 @@ def test_the_executor_changes_nothing(task, loss, outer):
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.CompiledModuleWarning")
 @pytest.mark.parametrize(("outer", "task", "loss"), FEW_PAIRS)
-def test_the_compiled_module_changes_nothing(task, loss, outer, monkeypatch):
-    """As if it could not be imported: other engines answer, or other loops."""
+def test_assess_does_not_depend_on_the_compiled_module(task, loss, outer, monkeypatch):
     wanted = said(base(task, loss, outer))
     closeness.cache_clear()
     monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
@@ -230,8 +219,7 @@ def test_the_compiled_module_changes_nothing(task, loss, outer, monkeypatch):
     the_same(found, wanted)
 
 
-def test_equal_learners_are_told_apart_by_what_they_are():
-    """Twins of another name, tied in every split: one result, whoever comes first."""
+def test_assess_of_equal_learners_does_not_depend_on_their_order():
     twins = {"one": CLASSIFIERS["knn"], "two": CLASSIFIERS["knn"], "bayes": GaussianNB()}
     found = [
         tr.assess(dict(pairs), X, Y, cv=["3-fold"], outer="4-fold")

@@ -1,7 +1,5 @@
 """Old names of parameters and options are refused with the names that took their place."""
 
-from __future__ import annotations
-
 from inspect import signature
 
 import pytest
@@ -40,14 +38,12 @@ RENAMED = [
 
 
 @pytest.mark.parametrize(("name", "old", "new"), RENAMED)
-def test_an_old_name_is_refused_with_the_new_one(name, old, new) -> None:
-    """In every call that has the new one, and where parameters are set."""
+def test_old_name_is_refused_with_the_new_one(name, old, new):
     with pytest.raises(TypeError, match=f"^`{old}` is now `{new}`.$"):
         CALLS[name](**{old: None})
 
 
-def test_old_names_are_refused_by_the_faces_that_have_the_new_ones() -> None:
-    """A call without `cv` is not told to give it."""
+def test_old_names_are_refused_by_the_faces_that_have_the_new_ones():
     words = ("cv", "scoring", "n_jobs")
     faces = [{name for name, _, new in RENAMED if new == word} for word in words]
     assert [len(each) for each in faces] == [6, 7, len(CALLS)]
@@ -55,8 +51,7 @@ def test_old_names_are_refused_by_the_faces_that_have_the_new_ones() -> None:
         CALLS["audit"](method="loo")
 
 
-def test_parameters_of_a_search_are_those_of_its_signature() -> None:
-    """scikit-learn reads and clones them, within a pipeline too; an old name is refused there."""
+def test_old_name_is_refused_by_set_params_within_a_pipeline():
     search = tr.HonestSearchCV(GaussianNB(), n_jobs=2)
     assert clone(search).get_params(deep=False)["n_jobs"] == 2
     assert not NEW_NAMES.keys() & search.get_params(deep=False).keys()
@@ -70,15 +65,13 @@ def test_parameters_of_a_search_are_those_of_its_signature() -> None:
     + [(command, "--method", "--cv") for command in COMMANDS[:4]]
     + [(command, old, "--scoring") for command in COMMANDS[:4] for old in ("--loss", "--scores")],
 )
-def test_an_old_option_is_refused_with_the_new_one(command, old, new) -> None:
-    """In every command, with the exit code of a wrong call."""
+def test_old_option_is_refused_with_the_new_one(command, old, new):
     code, _, said = called([command, old, "2"])
     assert code == 2
     assert f"Error: {old} is now {new}." in said
 
 
-def test_old_option_of_a_command_without_the_new_one_is_unknown() -> None:
-    """An audit takes its splits from the search."""
+def test_old_option_of_a_command_without_the_new_one_is_unknown():
     code, _, said = called(["audit", "--method", "loo"])
     assert code == 2
     assert "--method" in said

@@ -1,11 +1,9 @@
 """The same splits and the same scoring give one number and one interval on every face."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -13,7 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.metrics import make_scorer, matthews_corrcoef
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    cross_val_score,
+)
+from sklearn.tree import DecisionTreeClassifier
 from tests.adversary.commands import called
 from tests.support.survival import Exponential, drawn_times
 
@@ -65,39 +71,37 @@ CASES = {
 """Ways to ask for a score, of which less is better where they are among `LOSSES`."""
 
 
-def words_of(scoring: Any, case: Case) -> dict[str, Any]:
+def words_of(scoring, case):
     return {"cv": case.cv, "scoring": scoring}
 
 
-def estimated(scoring: Any, case: Case) -> tr.RiskEstimate:
+def estimated(scoring, case):
     return tr.estimate_risk(case.model, case.X, case.y, **words_of(scoring, case))
 
 
-def searched(scoring: str, case: Case) -> tr.HonestSearchCV:
+def searched(scoring, case):
     search = tr.HonestSearchCV(case.model, case.grid, outer=case.cv, **words_of(scoring, case))
     return search.fit(case.X, case.y)
 
 
-def curve(scoring: str, case: Case) -> tr.RiskCurve:
+def curve(scoring, case):
     return tr.risk_curve(case.model, case.grid, case.X, case.y, **words_of(scoring, case))
 
 
-def assessed(scoring: str, case: Case) -> tr.Assessment:
+def assessed(scoring, case):
     models = {"mine": (case.model, case.grid)}
     return tr.assess(models, case.X, case.y, outer=case.cv, **words_of(scoring, case))
 
 
-def audited(scoring: str, case: Case) -> tr.Audit:
-    search = searched(scoring, case)
-    return tr.audit(search, case.X, case.y, level="nested", outer=case.cv)
+def audited(scoring, case):
+    return tr.audit(searched(scoring, case), case.X, case.y, level="nested", outer=case.cv)
 
 
-def validated(scoring: str, case: Case) -> tr.Validation:
-    search = searched(scoring, case)
-    return tr.validate(search, case.X, case.y, replicates=0, **case.validated)
+def validated(scoring, case):
+    return tr.validate(searched(scoring, case), case.X, case.y, replicates=0, **case.validated)
 
 
-def learned(scoring: str, case: Case) -> tr.LearningCurve:
+def learned(scoring, case):
     words = words_of(scoring, case)
     return tr.learning_curve(case.model, case.X, case.y, sizes=list(case.sizes), **words)
 
@@ -153,23 +157,23 @@ RECORDS = [name for name, face in FACES.items() if face.json is not None]
 
 
 @cache
-def result_of(face: str, scoring: str) -> Any:
+def result_of(face, scoring):
     return FACES[face].call(scoring, CASES[scoring])
 
 
-def numbers(estimate: tr.RiskEstimate) -> list[float]:
-    """The value and the ends of the interval."""
+def numbers(estimate):
+    """Return the value and the ends of the interval."""
     assert estimate.interval is not None
     return [estimate.value, estimate.interval.low, estimate.interval.high]
 
 
-def told(scoring: str) -> list[float]:
-    """Those of `estimate_risk`, with which all others are compared."""
+def told(scoring):
+    """Return those of `estimate_risk`, with which all others are compared."""
     return numbers(result_of("estimate_risk", scoring))
 
 
-def printed(values: Iterable[float]) -> list[str]:
-    return [formats.risk(value) for value in values]
+def numbers_in(text):
+    return re.findall(r"-?\d+\.\d+", text.replace("−", "-"))
 
 
 of_each_scoring = pytest.mark.parametrize("scoring", CASES)
@@ -177,93 +181,49 @@ of_each_scoring = pytest.mark.parametrize("scoring", CASES)
 
 @pytest.mark.parametrize("face", FACES)
 @of_each_scoring
-def test_a_face_has_the_number_of_all_others(face, scoring):
-    """Value, both ends, their order, the word of the interval, and which way is better."""
-    found = FACES[face].estimate(result_of(face, scoring))
+def test_face_has_the_number_of_all_others(face, scoring):
+    """Value, both ends, their order, the word of the interval, which way is better; metrics."""
+    result, about = result_of(face, scoring), FACES[face]
+    found = about.estimate(result)
     assert numbers(found) == pytest.approx(told(scoring))
     assert found.interval.low <= found.value <= found.interval.high
     assert found.interval.method == result_of("estimate_risk", scoring).interval.method
     assert found.scoring == scoring
     assert found.greater_is_better == (scoring not in LOSSES)
-
-
-@pytest.mark.parametrize("scoring", OF_SCIKIT_LEARN)
-def test_the_number_is_that_of_cross_val_score(scoring):
-    """For the names of scikit-learn, sign included."""
-    case = CASES[scoring]
-    scores = cross_val_score(case.model, case.X, case.y, cv=case.cv, scoring=scoring)
-    assert told(scoring)[0] == pytest.approx(scores.mean())
-
-
-@pytest.mark.parametrize("scoring", OF_SCIKIT_LEARN)
-def test_an_audit_of_another_search_tells_the_number(scoring):
-    """The outer splits are of the kind that GridSearchCV chose by, and so is the claim."""
-    case = CASES[scoring]
-    search = GridSearchCV(case.model, case.grid, **words_of(scoring, case)).fit(case.X, case.y)
-    found = tr.audit(search, case.X, case.y, level="nested", outer=case.cv)
-    assert numbers(found.honest) == pytest.approx(told(scoring))
-    assert found.claimed.value == pytest.approx(told(scoring)[0])
-    assert found.optimism == pytest.approx(0.0, abs=1e-9)
+    if about.has_metrics:
+        metrics = result.to_metrics()
+        names = (scoring, f"{scoring}.low", f"{scoring}.high")
+        assert [metrics[name] for name in names] == pytest.approx(told(scoring))
 
 
 @pytest.mark.parametrize("face", RECORDS)
 @of_each_scoring
-def test_the_text_tells_the_number(face, scoring):
+def test_record_tells_the_number_in_text_page_json_and_frame(face, scoring):
     """A curve of settings prints standard errors in the place of intervals."""
-    value, low, high = printed(told(scoring))
-    text = str(result_of(face, scoring))
+    result, about = result_of(face, scoring), FACES[face]
+    value, low, high = map(formats.risk, told(scoring))
+    text = str(result)
     assert value in numbers_in(text)
-    if FACES[face].prints_interval:
-        assert f"[{low}, {high}]" in text
-
-
-@pytest.mark.parametrize("face", RECORDS)
-@of_each_scoring
-def test_the_page_tells_the_number(face, scoring):
-    """The headline of a validation rounds the value to three digits."""
-    page = re.sub(r"<[^>]*>", " ", result_of(face, scoring).to_html().partition("<body")[2])
-    value, low, high = printed(told(scoring))
-    value = f"{told(scoring)[0]:.3f}" if face == "validate" else value
-    ends = {low, high} if FACES[face].prints_interval else set()
+    assert f"[{low}, {high}]" in text or not about.prints_interval
+    page = re.sub(r"<[^>]*>", " ", result.to_html().partition("<body")[2])
+    if face == "validate":  # its headline has three digits
+        value = f"{told(scoring)[0]:.3f}"
+    ends = {low, high} if about.prints_interval else set()
     assert {value} | ends <= {*numbers_in(html.unescape(page))}
-
-
-def numbers_in(text: str) -> list[str]:
-    return re.findall(r"-?\d+\.\d+", text.replace("−", "-"))
-
-
-@pytest.mark.parametrize("face", RECORDS)
-@of_each_scoring
-def test_the_json_holds_the_number(face, scoring):
-    """As it stands there, with nothing to convert."""
-    content = json.loads(result_of(face, scoring).to_json())
-    for key in FACES[face].json:
+    content = json.loads(result.to_json())
+    for key in about.json:
         content = content[key]
     ends = [content["interval"][end] for end in ("low", "high")]
     assert [content["value"], *ends] == pytest.approx(told(scoring))
     assert content["greater_is_better"] == (scoring not in LOSSES)
-
-
-@pytest.mark.parametrize("face", [name for name in RECORDS if FACES[name].frame])
-@of_each_scoring
-def test_the_frame_holds_the_number(face, scoring):
-    """In its last line, that of the most rows or of the one setting."""
-    line = result_of(face, scoring).to_frame().iloc[-1]
-    assert [line[name] for name in FACES[face].frame] == pytest.approx(told(scoring))
-
-
-@pytest.mark.parametrize("face", [name for name, face in FACES.items() if face.has_metrics])
-@of_each_scoring
-def test_the_metrics_are_the_number(face, scoring):
-    """For a tracker, under the name that was asked for."""
-    metrics = result_of(face, scoring).to_metrics()
-    names = (scoring, f"{scoring}.low", f"{scoring}.high")
-    assert [metrics[name] for name in names] == pytest.approx(told(scoring))
+    if about.frame:  # its last line is that of the most rows or of the one setting
+        line = result.to_frame().iloc[-1]
+        assert [line[name] for name in about.frame] == pytest.approx(told(scoring))
 
 
 @pytest.mark.parametrize("face", [name for name in RECORDS if FACES[name].has_bounds])
 @of_each_scoring
-def test_a_bound_is_held_against_the_number(face, scoring):
+def test_require_holds_a_bound_against_the_number(face, scoring):
     """Of a score the lower end keeps it, of a loss the upper end."""
     found, keyword = result_of(face, scoring), re.sub(r"\W", "_", scoring)
     _, low, high = told(scoring)
@@ -274,8 +234,7 @@ def test_a_bound_is_held_against_the_number(face, scoring):
 
 
 @pytest.mark.parametrize("scoring", [name for name in CASES if CASES[name] is not TIMES])
-def test_the_command_tells_the_number(tmp_path, scoring):
-    """In its text and in its JSON, of the learner of that word."""
+def test_command_tells_the_number(tmp_path, scoring):
     case, path = CASES[scoring], tmp_path / "t.csv"
     rows = [[*row, y] for row, y in zip(case.X.tolist(), case.y.tolist(), strict=True)]
     path.write_text("\n".join(["a,b,c,y", *(",".join(map(repr, row)) for row in rows)]) + "\n")
@@ -289,6 +248,71 @@ def test_the_command_tells_the_number(tmp_path, scoring):
     ends = [content["interval"][end] for end in ("low", "high")]
     assert [content["value"], *ends] == pytest.approx(expected)
     _, text, _ = called([*map(str, asked)])
-    value, low, high = printed(expected)
+    value, low, high = map(formats.risk, expected)
     assert value in numbers_in(text)
     assert f"[{low}, {high}]" in text
+
+
+# ---------------------------------------------------------------- as scikit-learn has it
+
+
+@pytest.mark.parametrize("scoring", OF_SCIKIT_LEARN)
+def test_audit_of_another_search_tells_the_number_of_cross_val_score(scoring):
+    """The outer splits are of the kind that GridSearchCV chose by, and so is the claim."""
+    case = CASES[scoring]
+    scores = cross_val_score(case.model, case.X, case.y, cv=case.cv, scoring=scoring)
+    assert told(scoring)[0] == pytest.approx(scores.mean())
+    search = GridSearchCV(case.model, case.grid, **words_of(scoring, case)).fit(case.X, case.y)
+    found = tr.audit(search, case.X, case.y, level="nested", outer=case.cv)
+    assert numbers(found.honest) == pytest.approx(told(scoring))
+    assert found.claimed.value == pytest.approx(told(scoring)[0])
+    assert found.optimism == pytest.approx(0.0, abs=1e-9)
+
+
+LABELS = np.where(EVENTS == 1, "ill", "healthy")
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
+SPLITS = [5, KFold(3, shuffle=True, random_state=1), ShuffleSplit(4, random_state=0)]
+SPLITS.append(list(KFold(4).split(X)))
+SCORES = ["accuracy", "roc_auc", "f1_macro", "neg_log_loss", make_scorer(matthews_corrcoef)]
+
+
+@pytest.mark.parametrize("cv", SPLITS, ids=lambda cv: type(cv).__name__)
+@pytest.mark.parametrize("scoring", SCORES, ids=str)
+def test_cv_and_scoring_are_those_of_cross_val_score(cv, scoring):
+    """The mean over folds, unshuffled, sign included."""
+    ours = tr.estimate_risk(TREE, X, LABELS, cv=cv, scoring=scoring)
+    theirs = cross_val_score(TREE, X, LABELS, cv=cv, scoring=scoring).mean()
+    assert ours.value == pytest.approx(theirs, abs=1e-12)
+
+
+def test_groups_reach_the_splitter():
+    words = {"cv": GroupKFold(5), "groups": np.arange(90) // 3, "scoring": "accuracy"}
+    theirs = cross_val_score(TREE, X, EVENTS, **words).mean()
+    assert tr.estimate_risk(TREE, X, EVENTS, **words).value == pytest.approx(theirs)
+
+
+def test_grid_is_rated_as_grid_search_rates_it():
+    """`risk_curve` and `assess` by the same means, and they choose the same setting."""
+    grid = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 8]}
+    words = {"cv": 4, "scoring": "roc_auc"}
+    theirs = GridSearchCV(TREE, grid, **words).fit(X, EVENTS)
+    curve = tr.risk_curve(TREE, grid, X, EVENTS, **words)
+    learner = tr.assess({"tree": (TREE, grid)}, X, EVENTS, **words).learners["tree"]
+    scores = theirs.cv_results_["mean_test_score"]
+    assert curve.values == pytest.approx(scores)
+    assert learner.curve.values == pytest.approx(scores)
+    assert curve.best_params == theirs.best_params_
+
+
+@pytest.mark.parametrize(
+    ("scoring", "names"),
+    [
+        (["roc_auc", "accuracy"], ("roc_auc", ["accuracy"])),
+        ({"roc_auc": "roc_auc", "accuracy": "accuracy"}, ("roc_auc", ["accuracy"])),
+        ({"roc_auc", "accuracy"}, ("accuracy", ["roc_auc"])),  # a set is put in order
+    ],
+    ids=["list", "dict", "set"],
+)
+def test_scoring_of_several_has_the_first_as_the_risk(scoring, names):
+    risk = tr.estimate_risk(TREE, X, EVENTS, cv=5, scoring=scoring)
+    assert (risk.scoring, list(risk.scores)) == names

@@ -1,7 +1,5 @@
 """Splits that go forward in time: risks without the intervals, tests or posteriors of others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -10,9 +8,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.plan.leaks import ORDERED
-from truerisk.results.results import RiskEstimate
 
 X, Y = tr.datasets.make_difficult(80, random_state=3)
 FEW = "rows of 64 different times were tested"
@@ -26,36 +23,30 @@ TAKING_TURNS = np.arange(80) // 4 * 2 + np.arange(80) % 2  # two groups by turns
 
 @pytest.mark.parametrize("method", [FORWARD, PAIRS, BACK], ids=["splitter", "list", "backward"])
 @pytest.mark.parametrize("groups", [None, TAKING_TURNS], ids=["rows", "groups"])
-def test_there_is_no_interval_and_a_note_says_why(method, groups):
-    """None that the method has by itself, and none that is asked for by name."""
+def test_ordered_splits_have_no_interval_and_a_note_says_why(method, groups):
     found = tr.estimate_risk(GaussianNB(), X, Y, cv=method, groups=groups)
     assert found.std_error is None
     assert found.interval is None
     assert (FEW if groups is None else "groups are met again later") in found.notes[-1]
     assert found.ordered
-    assert RiskEstimate.from_json(found.to_json()).ordered
+    assert tr.RiskEstimate.from_json(found.to_json()).ordered
     for word in ("wald", "corrected-t", "bbc", "beta", "beta-cv"):
         with pytest.raises(Refusal, match=r"interval|the splits are ordered"):
             tr.estimate_risk(GaussianNB(), X, Y, cv=method, interval=word)
 
 
-def test_every_candidate_of_a_curve_lacks_it():
-    """Also where the loss is another."""
+def test_risk_curve_and_search_of_ordered_splits_have_no_interval():
+    """Also where the loss is another, or the outer splits alone are ordered."""
     curve = tr.risk_curve(KNN, GRID, X, Y, cv=FORWARD, scoring="brier")
     assert np.isnan(curve.std_errors).all()
     assert all(FEW in one.notes[-1] for one in curve)
+    for outer in (FORWARD, BACK):
+        search = tr.HonestSearchCV(KNN, GRID, cv="3-fold", outer=outer).fit(X, Y)
+        assert search.risk_.interval is None
+        assert FEW in search.risk_.notes[-1]
 
 
-@pytest.mark.parametrize("outer", [FORWARD, BACK], ids=["forward", "backward"])
-def test_a_tuned_risk_lacks_it_too(outer):
-    """The default interval is not made of such outer splits."""
-    search = tr.HonestSearchCV(KNN, GRID, cv="3-fold", outer=outer).fit(X, Y)
-    assert search.risk_.interval is None
-    assert FEW in search.risk_.notes[-1]
-
-
-def test_an_assessment_draws_no_conclusion_from_noise():
-    """No differences, no interval of the area, of the shares of events or of the error."""
+def test_assess_of_ordered_splits_draws_no_conclusion_from_noise():
     models = {"knn": (KNN, GRID), "bayes": GaussianNB()}
     found = tr.assess(models, X, Y, cv=["3-fold"], outer=FORWARD)
     assert found.choice.interval is None
@@ -74,8 +65,7 @@ def test_an_assessment_draws_no_conclusion_from_noise():
     assert FEW in found.to_html()
 
 
-def test_an_audit_of_such_a_search_lacks_it():
-    """The bootstrap over rows corrects the value; its percentiles are those of independent rows."""
+def test_audit_of_ordered_splits_has_no_interval():
     search = GridSearchCV(KNN, GRID, cv=FORWARD).fit(X, Y)
     found = tr.audit(search, X, Y, level="bbc", replicates=50)
     assert found.honest.interval is None
@@ -83,14 +73,12 @@ def test_an_audit_of_such_a_search_lacks_it():
     assert tr.audit(GridSearchCV(KNN, GRID, cv=4).fit(X, Y), X, Y).honest.interval is not None
 
 
-def test_blocks_in_order_keep_their_interval():
-    """K folds of neighbouring rows test each other."""
+def test_interval_of_blocks_in_order_stays():
     folds = tr.methods.KFold(folds=np.arange(80) // 20)
     assert tr.estimate_risk(LogisticRegression(), X, Y, cv=folds).interval.method == "beta-cv"
 
 
-def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():
-    """Where the rows stand in the order of time; in another order only where times say it."""
+def test_hac_interval_is_that_of_long_series_in_the_order_of_time():
     rng = np.random.default_rng(0)
     X, y, order = rng.normal(size=(400, 2)), rng.normal(size=400), rng.permutation(400)
     found = tr.estimate_risk(Ridge(), X, y, cv=FORWARD)
@@ -104,8 +92,7 @@ def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():
     assert timed.interval.high == pytest.approx(found.interval.high)
 
 
-def test_who_gave_times_is_not_told_to_give_them():
-    """The refusal of an interval names what is known of the rows."""
+def test_time_that_is_given_is_not_asked_for():
     with pytest.raises(Refusal, match="time= is given") as refused:
         tr.estimate_risk(GaussianNB(), X, Y, cv=FORWARD, time=np.arange(80.0), interval="wald")
     assert "With time=" not in str(refused.value)

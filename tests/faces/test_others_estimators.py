@@ -1,7 +1,5 @@
 """Models around models, and models with habits: exactly what plain loops and clones find."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
@@ -17,7 +15,6 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -27,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 import truerisk as tr
-from truerisk.core.errors import BadData, FitFailed, Refusal
+from truerisk.extend import BadData, Refusal
 
 N = 60
 Y = np.arange(N) % 2
@@ -40,47 +37,32 @@ TUNED = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, cv=2)
 RIDGE = GridSearchCV(Ridge(), {"alpha": [0.1, 9.0]}, cv=2)
 SINE = {"func": np.arcsinh, "inverse_func": np.sinh}
 
+SCALED = make_pipeline(StandardScaler(), Ridge())
+TUNING = TransformedTargetRegressor(RIDGE, **SINE)
+TWO = [("a", TUNED), ("b", GaussianNB())]
+THRESHOLD = TunedThresholdClassifierCV(GaussianNB(), cv=2)
+SMOOTHING = {"estimator__var_smoothing": [1e-9, 0.5]}
+NUMBERED = [("a", RIDGE), ("b", LinearRegression())]
+PASSING = {"passthrough": [False, True]}
+TARGET, ITS_ALPHA = "transformedtargetregressor__regressor__cv", "regressor__ridge__alpha"
+CODES = OutputCodeClassifier(GaussianNB(), random_state=0)
 AROUND = {
     "calibrated": (CalibratedClassifierCV(SVC(), cv=2), Y, {"estimator__C": [0.1, 1]}),
-    "tuned threshold": (
-        TunedThresholdClassifierCV(GaussianNB(), cv=2),
-        Y,
-        {"estimator__var_smoothing": [1e-9, 0.5]},
-    ),
+    "tuned threshold": (THRESHOLD, Y, SMOOTHING),
     "fixed threshold": (FixedThresholdClassifier(GaussianNB()), Y, {"threshold": [0.2, 0.6]}),
     "target": (TransformedTargetRegressor(Ridge(), **SINE), NUMBERS, {"regressor__alpha": [1, 9]}),
     "target of a pipeline": (
-        TransformedTargetRegressor(make_pipeline(StandardScaler(), Ridge()), **SINE),
+        TransformedTargetRegressor(SCALED, **SINE),
         NUMBERS,
-        {"regressor__ridge__alpha": [1, 9]},
+        {ITS_ALPHA: [1, 9]},
     ),
-    "target in a pipeline": (
-        make_pipeline(StandardScaler(), TransformedTargetRegressor(RIDGE, **SINE)),
-        NUMBERS,
-        {"transformedtargetregressor__regressor__cv": [2, 3]},
-    ),
-    "vote": (
-        VotingClassifier([("a", TUNED), ("b", GaussianNB())], voting="soft"),
-        Y,
-        {"weights": [[1, 1], [1, 3]]},
-    ),
-    "stack": (
-        StackingClassifier([("a", TUNED), ("b", GaussianNB())], cv=2),
-        Y,
-        {"passthrough": [False, True]},
-    ),
-    "stack of numbers": (
-        StackingRegressor([("a", RIDGE), ("b", LinearRegression())], cv=2),
-        NUMBERS,
-        {"passthrough": [False, True]},
-    ),
+    "target in a pipeline": (make_pipeline(StandardScaler(), TUNING), NUMBERS, {TARGET: [2, 3]}),
+    "vote": (VotingClassifier(TWO, voting="soft"), Y, {"weights": [[1, 1], [1, 3]]}),
+    "stack": (StackingClassifier(TWO, cv=2), Y, PASSING),
+    "stack of numbers": (StackingRegressor(NUMBERED, cv=2), NUMBERS, PASSING),
     "one against rest": (OneVsRestClassifier(LogisticRegression()), THREE, {"estimator__C": [1]}),
     "one against one": (OneVsOneClassifier(SVC()), THREE, {"estimator__C": [0.1, 1]}),
-    "output codes": (
-        OutputCodeClassifier(GaussianNB(), random_state=0),
-        THREE,
-        {"code_size": [1, 2]},
-    ),
+    "output codes": (CODES, THREE, {"code_size": [1, 2]}),
 }
 
 
@@ -94,16 +76,14 @@ def by_loops(model, y, params):
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_models_around_models_are_what_loops_find(name):
-    """Whatever is inside is fitted, tuned and calibrated within the training rows."""
+def test_risk_curve_of_models_around_models_is_that_of_loops(name):
     model, y, grid = AROUND[name]
     for found in tr.risk_curve(model, grid, X, y, cv=SPLITS):
         assert found.value == pytest.approx(by_loops(model, y, found.params), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["calibrated", "target of a pipeline", "vote"])
-def test_they_are_searched_assessed_and_audited(name):
-    """By every verb, and as GridSearchCV has them."""
+def test_models_around_models_are_searched_assessed_and_audited(name):
     model, y, grid = AROUND[name]
     theirs = GridSearchCV(model, grid, cv=SPLITS).fit(X, y)
     scoring = "r2" if is_regressor(model) else "accuracy"
@@ -111,19 +91,6 @@ def test_they_are_searched_assessed_and_audited(name):
     assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
     assert tr.assess({"it": (model, grid)}, X, y).learners["it"].risk.value is not None
     assert tr.audit(theirs, X, y).honest is not None
-
-
-@pytest.mark.parametrize("model", [MultiOutputClassifier(GaussianNB()), ClassifierChain(SVC())])
-def test_several_labels_at_once_are_refused(model):
-    """A risk is that of one label."""
-    with pytest.raises(BadData, match="y has several columns: multi-label targets are not covered"):
-        tr.estimate_risk(model, X, np.c_[Y, Y])
-
-
-def test_a_model_of_several_labels_for_one():
-    """In the words of scikit-learn, with the split."""
-    with pytest.raises(FitFailed, match="MultiOutputClassifier .* failed in the test split .*two"):
-        tr.estimate_risk(MultiOutputClassifier(GaussianNB()), X, Y)
 
 
 class Habits(ClassifierMixin, BaseEstimator):
@@ -149,8 +116,7 @@ class Habits(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("executor", [None, 2])
-def test_habits_of_a_model_stay_within_its_fit(executor, capfd):
-    """Each fit starts from a clone of what was given, on rows as they were given."""
+def test_fit_starts_from_a_clone_on_rows_as_they_were_given(executor, capfd):
     before = X.copy(), Y.copy()
     grid = {"depth": [1, 5]}
     plain = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, cv=SPLITS)
@@ -193,8 +159,7 @@ class Initialising(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("given", [{}, {"module__n_neighbors": 3}])
-def test_parameters_of_any_name(given):
-    """Those that nobody gave are known when they are set."""
+def test_set_params_of_any_name_reaches_the_model(given):
     grid = {"module__n_neighbors": [1, 5], "module__weights": ["uniform", "distance"]}
     found = tr.risk_curve(Initialising(**given), grid, X, Y, cv=SPLITS)
     plain = {name.removeprefix("module__"): values for name, values in grid.items()}
@@ -226,10 +191,14 @@ class ParamSearch(BaseEstimator):
         return self.best_estimator_.predict(X)
 
 
+SIMPLE = tr.datasets.make_simple(60, random_state=0)
+TREE = DecisionTreeClassifier(random_state=0)
+
+
 def test_search_without_a_kind_is_of_the_kind_that_it_tunes():
     """What the refusal of an audit recommends works, for classes and for numbers."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    search = ParamSearch(DecisionTreeClassifier(random_state=0))
+    X, y = SIMPLE
+    search = ParamSearch(TREE)
     with pytest.raises(Refusal, match=r"use tr\.estimate_risk\(search, X, y\)"):
         tr.audit(search.fit(X, y), X, y)
     assert tr.estimate_risk(search, X, y).scoring == "zero-one"
@@ -240,11 +209,10 @@ def test_search_without_a_kind_is_of_the_kind_that_it_tunes():
 
 def test_search_without_a_score_has_no_selected_risk():
     """The sentence says which call gives the honest risk, which works."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    search = ParamSearch(DecisionTreeClassifier(random_state=0), keeps_score=False)
+    search = ParamSearch(TREE, keeps_score=False)
     with pytest.raises(Refusal, match=r"ParamSearch keeps no score of the setting that it chose"):
-        tr.HonestSearchCV(search).fit(X, y)
-    assert tr.estimate_risk(search, X, y).value is not None
+        tr.HonestSearchCV(search).fit(*SIMPLE)
+    assert tr.estimate_risk(search, *SIMPLE).value is not None
 
 
 class Tagless:
@@ -285,7 +253,5 @@ def has_default_tags():
     ids=["audit", "HonestSearchCV", "estimate_risk"],
 )
 def test_search_without_tags_is_refused(call):
-    """With what to derive it from."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
     with pytest.raises(BadData, match="Tagless has no tags of scikit-learn.*derive it from"):
-        call(Tagless(DecisionTreeClassifier(random_state=0)), X, y)
+        call(Tagless(TREE), *SIMPLE)

@@ -1,17 +1,14 @@
 """Plans for numbers that are denormal, huge or of other types: a plan, or one sentence."""
 
-from __future__ import annotations
-
 import warnings
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.errors import TrueRiskError
+from truerisk.extend import TrueRiskError
 
 ODD = (
     *(5e-324, 1e-310, 1e-160, 1e-100, 1e-17, 1e-12, 1e-8, 1 - 1e-12, 1 - 2**-53, 1.0000001),
@@ -19,7 +16,7 @@ ODD = (
     *(np.nan, np.inf, True, "x", 1j, [1], (1, 2), (1e-320, 1), (1e308, 1e308)),
     *(Fraction(1, 3), Decimal("0.1"), np.float32(0.1), np.array(0.2), np.array([0.2, 0.3]), {}),
 )
-PLANS: dict[str, tuple[Any, dict[str, Any]]] = {
+PLANS = {
     "sample": (tr.plan_sample, {"error": 0.2, "width": 0.1, "n": 500}),
     "shared sample": (tr.plan_sample, {"error": {30: 0.3, 90: 0.2}, "n": 120}),
     "development": (tr.plan_development, {"parameters": 4, "prevalence": 0.2, "auc": 0.8}),
@@ -49,7 +46,7 @@ MORE = {
 }
 
 
-def wrong_with_plan(plan: Any, given: dict[str, Any]) -> str:
+def wrong_with_plan(plan, given):
     """Return why there is neither a plan that can be shown and read, nor one sentence; else ""."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -66,8 +63,7 @@ def wrong_with_plan(plan: Any, given: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("kind", "name"), [(kind, name) for kind in PLANS for name in (*PLANS[kind][1], *MORE[kind])]
 )
-def test_plan_is_made_or_refused_for_odd_numbers(kind, name):
-    """Squares, quotients and quantiles of each argument in turn neither overflow nor vanish."""
+def test_plan_of_odd_numbers_is_made_or_refused(kind, name):
     plan, given = PLANS[kind]
     found = {repr(odd): wrong_with_plan(plan, {**given, name: odd}) for odd in ODD}
     assert not {odd: wrong for odd, wrong in found.items() if wrong}
@@ -77,13 +73,11 @@ def test_plan_is_made_or_refused_for_odd_numbers(kind, name):
     "error", [{10**30: 0.2}, {2**53 + 1: 0.2, 9: 0.3}, {5: 5e-324}, {1.5: 0.2}]
 )
 def test_plan_sample_refuses_odd_sizes_with_a_sentence(error):
-    """Sizes beyond 2^53, denormal errors and fractions of rows are refused by name."""
     with pytest.raises(TrueRiskError, match="error="):
         tr.plan_sample(error, n=100)
 
 
 def test_plan_sample_of_very_many_rows_sums_over_few_counts():
-    """The expectation of a smooth function is the same over every tenth count."""
     few = tr.plan_sample({30: 0.3, 90: 0.2}, n=10**6).best
     many = tr.plan_sample({30: 0.3, 90: 0.2}, n=10**8).best
     assert few.ub == pytest.approx(0.2, abs=1e-3)
@@ -91,6 +85,5 @@ def test_plan_sample_of_very_many_rows_sums_over_few_counts():
 
 
 def test_error_posterior_refuses_a_label_that_is_no_text():
-    """The label is shown in tables, and a number has no place there."""
     with pytest.raises(TrueRiskError, match="of=5: say in words"):
         tr.ErrorPosterior(3, 20, of=5)

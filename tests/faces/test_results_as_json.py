@@ -1,15 +1,12 @@
 """Every result that is a record comes back from its JSON, and wrong numbers in it are refused."""
 
-from __future__ import annotations
-
 import html
 import json
 import math
 import posixpath
 import re
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import matplotlib.pyplot as plt
 import pytest
@@ -19,32 +16,35 @@ from tests.golden.records import differences
 from tests.support.results import RESULTS, X, Y, classes_without_figure, searched
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData, Range, Record
 from truerisk.report.record_figures import figure_of
 from truerisk.results.earlier_versions import CONVERSIONS
-from truerisk.results.records import Column, Range, Record
+from truerisk.results.records import Column
 from truerisk.study.results import StudyResults
 
 
 @pytest.fixture(scope="module", params=RESULTS)
-def result(request) -> Any:
+def result(request):
     return RESULTS[request.param]()
 
 
-def test_it_comes_back_and_is_written_as_it_was(result) -> None:
-    """To the letter, in its own class."""
+def test_from_json_gives_what_was_written(result):
     again = type(result).from_json(result.to_json())
     assert type(again) is type(result)
     assert again.to_json() == result.to_json()
 
 
-def parts_with_schema(result: Any) -> list[Record]:
-    """Return the result and the results inside it, one of each class that names a schema."""
+def parts_by_class(result):
+    """Return the result and the results inside it, one of each class."""
+    return {type(record): record for record in records_in(result)}.values()
+
+
+def parts_with_schema(result):
+    """Return those of them that name a schema."""
     return [*{type(one): one for one in records_in(result) if one.schema}.values()]
 
 
-def test_version_1_is_read_as_version_2(result) -> None:
-    """The result and each result inside it; a value that is turned twice is itself."""
+def test_from_json_reads_version_1_as_version_2(result):
     for part in parts_with_schema(result):
         assert part.schema.endswith("/2")
         written = json.loads(part.to_json())
@@ -54,7 +54,7 @@ def test_version_1_is_read_as_version_2(result) -> None:
         assert differences(written, again) == []
 
 
-def as_version_1(content: Any) -> Any:
+def as_version_1(content):
     """The document with the numbers of version 1, which held a loss for each score."""
     if isinstance(content, list):
         return [as_version_1(each) for each in content]
@@ -68,7 +68,7 @@ def as_version_1(content: Any) -> Any:
     return _renamed(old)
 
 
-def _renamed(content: Any) -> Any:
+def _renamed(content):
     """With `is_score`, as version 1 called it, at any depth."""
     if isinstance(content, list):
         return [_renamed(each) for each in content]
@@ -78,8 +78,7 @@ def _renamed(content: Any) -> Any:
     return {names.get(name, name): _renamed(part) for name, part in content.items()}
 
 
-def test_later_version_is_refused(result) -> None:
-    """Wherever in the document it stands. The sentence says to upgrade."""
+def test_from_json_refuses_a_later_version(result):
     for part in parts_with_schema(result):
         content = json.loads(part.to_json())
         derived = {name for one in records_in(part) for name in one.derived}
@@ -88,7 +87,7 @@ def test_later_version_is_refused(result) -> None:
                 type(part).from_json(json.dumps(later))
 
 
-def with_later_version(content: Any, derived: set[str]) -> Iterator[Any]:
+def with_later_version(content, derived):
     """Yield the content, each time with the version 3 in the place of one version that is read."""
     if isinstance(content, dict):
         for key, value in content.items():
@@ -102,11 +101,10 @@ def with_later_version(content: Any, derived: set[str]) -> Iterator[Any]:
                 yield [*content[:place], one, *content[place + 1 :]]
 
 
-def test_it_shows_itself(result, tmp_path) -> None:
-    """It and its parts: in brief, in a notebook and on a page, where all of its tables are."""
+def test_record_and_its_parts_are_shown_in_brief_and_on_a_page(result, tmp_path):
     again = type(result).from_json(result.to_json())
     assert again._repr_html_() == result._repr_html_()
-    for part in {type(record): record for record in records_in(result)}.values():
+    for part in parts_by_class(result):
         assert len(repr(part).splitlines()) <= 12
         view, page = part._repr_html_(), part.to_html(tmp_path / "page.html")
         assert page == (tmp_path / "page.html").read_text("utf-8")
@@ -117,22 +115,13 @@ def test_it_shows_itself(result, tmp_path) -> None:
             assert html.escape(str(part)) in view
 
 
-NO_PICTURE = {
-    "Beside",
-    "Checklist",
-    "Measured",
-    "OperatingPoint",
-    "Stated",
-    "Status",
-    "TunedLearner",
-    "Updating",
-}
+NO_PICTURE = {"Beside", "Checklist", "Measured", "OperatingPoint", "Stated", "Status"}
+NO_PICTURE |= {"TunedLearner", "Updating"}
 
 
-def test_it_and_its_parts_are_drawn_or_say_why_not(result) -> None:
-    """On the axes that are given; those in `NO_PICTURE` or given without a figure may have none."""
+def test_plot_draws_a_record_and_its_parts_or_says_why_not(result):
     without = NO_PICTURE | classes_without_figure()
-    for part in {type(record): record for record in records_in(result)}.values():
+    for part in parts_by_class(result):
         axes = plt.figure().add_subplot()
         if type(part).__name__ in without and figure_of(part) is None:
             with pytest.raises(BadData, match=f"this {type(part).__name__} has no picture"):
@@ -143,8 +132,7 @@ def test_it_and_its_parts_are_drawn_or_say_why_not(result) -> None:
         plt.close("all")
 
 
-def test_the_frame_has_a_line_for_each_entry_or_measure() -> None:
-    """Of net benefit its thresholds, of a ROC curve its points, of a validation its measures."""
+def test_to_frame_has_a_line_for_each_entry_or_measure():
     model = RESULTS["validation"]()
     benefit, roc = model.net_benefit, model.discrimination.roc
     assert benefit.to_frame()["thresholds"].tolist() == benefit.thresholds.tolist()
@@ -156,19 +144,14 @@ def test_the_frame_has_a_line_for_each_entry_or_measure() -> None:
     assert [*model.discrimination.to_frame()["word"]] == [*model.discrimination]
 
 
-def test_it_is_a_frame(result) -> None:
-    """Of as many rows as it has lines, with the names of what it holds."""
-    for part in {type(record): record for record in records_in(result)}.values():
+def test_record_has_a_frame_and_metrics(result):
+    """Lines with the names of what it holds; finite floats by names in MLflow's letters."""
+    again = type(result).from_json(result.to_json())
+    assert again.to_metrics() == result.to_metrics()
+    for part in parts_by_class(result):
         frame = part.to_frame()
         assert len(frame) or isinstance(part, StudyResults)  # of a file: no replicates
         assert part.frame().equals(frame)
-
-
-def test_a_tracker_takes_its_numbers(result) -> None:
-    """Finite floats by names in MLflow's letters, the same of what a file holds."""
-    again = type(result).from_json(result.to_json())
-    assert again.to_metrics() == result.to_metrics()
-    for part in {type(record): record for record in records_in(result)}.values():
         for name, value in part.to_metrics().items():
             assert type(value) is float
             assert math.isfinite(value)
@@ -176,8 +159,7 @@ def test_a_tracker_takes_its_numbers(result) -> None:
             assert posixpath.normpath(name) == name
 
 
-def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> None:
-    """Of an assessment each learner, whatever it is called, of an audit both."""
+def test_to_metrics_is_the_number_to_report_its_interval_and_what_it_took():
     models = {"../k 1%": KNeighborsClassifier(3), "line": LogisticRegression()}
     assessed = tr.assess(models, X, Y, scoring=["auc", "f1"])
     metrics, scores = assessed.to_metrics(), assessed.report
@@ -205,8 +187,7 @@ def test_metrics_are_the_number_to_report_its_interval_and_what_it_took() -> Non
     assert metrics["zero-one.high"] == model.risk.interval.high
 
 
-def test_a_fitted_search_has_metrics() -> None:
-    """Those of its honest risk; the selected score and the optimism only where it has tuned."""
+def test_to_metrics_of_a_fitted_search():
     search = tr.HonestSearchCV(
         KNeighborsClassifier(), {"n_neighbors": [1, 9]}, scoring=["zero-one", "f1"]
     )
@@ -220,7 +201,7 @@ def test_a_fitted_search_has_metrics() -> None:
     assert alone.to_metrics() == alone.risk_.to_metrics()
 
 
-def ends(risk: tr.RiskEstimate) -> tuple[float, float]:
+def ends(risk):
     return risk.interval.low, risk.interval.high
 
 
@@ -242,7 +223,7 @@ IMPOSSIBLE = {
 }
 
 
-def damages(content: Any, derived: set[str]) -> Iterator[Any]:
+def damages(content, derived):
     """The content, each time with one impossible number in the place of what stood there.
 
     What is `derived` is written and never read.
@@ -259,7 +240,7 @@ def damages(content: Any, derived: set[str]) -> Iterator[Any]:
         yield from ([other, *content[1:]] for other in damages(content[0], derived))
 
 
-def below_range(result: Any, content: dict[str, Any]) -> Iterator[Any]:
+def below_range(result, content):
     """The content, each time with the first number of a field below the range of its type."""
     public = {name: getattr(tr, name) for name in tr.__all__}  # some types are imported late
     for name, hint in get_type_hints(type(result), None, public, include_extras=True).items():
@@ -274,8 +255,7 @@ def below_range(result: Any, content: dict[str, Any]) -> Iterator[Any]:
                     yield {**content, name: [low, *value[1:]]}
 
 
-def test_a_number_that_cannot_be_is_refused(result) -> None:
-    """Wherever it stands: a probability beyond 1, a negative error, level or time."""
+def test_from_json_refuses_a_number_that_cannot_be(result):
     content = json.loads(result.to_json())
     derived = {name for one in records_in(result) for name in one.derived}
     tried = [*damages(content, derived), *below_range(result, content)]
@@ -285,7 +265,7 @@ def test_a_number_that_cannot_be_is_refused(result) -> None:
             type(result).from_json(json.dumps(content))
 
 
-def records_in(value: Any) -> Iterator[Record]:
+def records_in(value):
     """The records that a result is made of."""
     if isinstance(value, Record):
         yield value
@@ -300,8 +280,7 @@ def records_in(value: Any) -> Iterator[Record]:
             yield from records_in(each)
 
 
-def test_no_record_is_left_out() -> None:
-    """A class of records that nothing here is made of would go untried."""
+def test_record_classes_are_all_tried_here():
     made = {type(one) for make in RESULTS.values() for one in records_in(make())}
     tried = {each for cls in made for each in cls.__mro__}
     ours = {cls for cls in Record.__subclasses__() if cls.__module__.startswith("truerisk.")}

@@ -1,7 +1,5 @@
 """What a notebook shows unasked of every result is short."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -50,8 +48,7 @@ def _results(folder):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_repr_is_short(tmp_path):
-    """At most 12 lines each, and no array's insides: 1,500 characters hold the longest table."""
+def test_repr_of_a_result_is_short(tmp_path):
     found = {
         name: repr(result)
         for name, result in _results(tmp_path)

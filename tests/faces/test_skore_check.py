@@ -1,7 +1,5 @@
 """The audit as a check of skore, by doubles of its report and protocol (as of skore 0.28)."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Protocol, runtime_checkable
@@ -56,36 +54,28 @@ def search(n_settings):
     return GridSearchCV(KNeighborsClassifier(), grid, cv=5)
 
 
-def test_it_follows_the_protocol():
-    """All attributes are there; only level scores is quick."""
+def test_audit_check_follows_the_protocol():
+    """Only level scores is quick."""
     assert isinstance(AuditCheck(), Check)
     assert AuditCheck().slow
     assert not AuditCheck(level="scores").slow
 
 
-def test_a_flattering_search_is_an_issue(report):
-    """The conclusion, and each finding with its code."""
+def test_audit_check_tells_the_conclusion_and_the_codes_of_findings(report):
+    """Of one setting, which was not chosen, there is nothing to correct."""
     told = AuditCheck().check_function(report(search(40)))
     assert told.startswith("best_score_ ")
     assert "[many-candidates]" in told
-
-
-def test_a_sound_search_passes(report):
-    """One setting was not chosen: there is nothing to correct."""
     assert AuditCheck(level="scores").check_function(report(search(1))) is None
 
 
-def test_another_model_is_passed_over(report, skore):
-    """A model without a search, or a report without training rows, is not applicable."""
+def test_audit_check_passes_over_what_is_no_search(report, skore, monkeypatch):
+    """A model without a search, or a report without training rows; without skore, too."""
     with pytest.raises(skore.CheckNotApplicable, match="nothing to audit"):
         AuditCheck().check_function(report(KNeighborsClassifier()))
     empty = SimpleNamespace(estimator_=None, X_train=None, y_train=None)
     with pytest.raises(skore.CheckNotApplicable, match="no training rows"):
         AuditCheck().check_function(empty)
-
-
-def test_without_skore_the_reason_is_kept(report, monkeypatch):
-    """The sentence is not lost where skore cannot be told."""
     monkeypatch.setitem(sys.modules, "skore", None)
     with pytest.raises(MissingExtra, match="nothing to audit"):
         AuditCheck().check_function(report(KNeighborsClassifier()))

@@ -1,6 +1,6 @@
 """Outcomes in time through the calls: as GridSearchCV, at a horizon, and refused elsewhere."""
 
-from __future__ import annotations
+from itertools import count
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ from tests.support.checklists import answers_of
 from tests.support.survival import Exponential, drawn_times
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal
-from truerisk.data.data import Data
+from truerisk.core.errors import FitFailed
+from truerisk.extend import BadArgument, BadData, Data, Refusal
 
 X, Y = drawn_times()
 GRID = {"alpha": [0.1, 10.0, 1000.0]}
@@ -35,29 +35,21 @@ def search():
     return tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scoring=scoring).fit(X, Y)
 
 
-def test_settings_have_the_mean_score_of_the_folds(search):
-    """The score is the mean of C over folds, as GridSearchCV takes the learner's own."""
-    means = [
-        np.mean(
-            [
-                concordance(Y[test], Exponential(alpha).fit(X[train], Y[train]).predict(X[test]))
-                for train, test in KFold(4).split(X)
-            ]
-        )
+def test_search_rates_settings_by_the_mean_score_of_the_folds(search):
+    scores = [
+        concordance(Y[test], Exponential(alpha).fit(X[train], Y[train]).predict(X[test]))
         for alpha in GRID["alpha"]
+        for train, test in KFold(4).split(X)
     ]
+    means = np.reshape(scores, (-1, 4)).mean(axis=1)
     assert search.cv_results_["mean_test_concordance"] == pytest.approx(means)
     assert search.best_params_["alpha"] == GRID["alpha"][int(np.argmax(means))]
     assert search.risk_.scoring == "concordance"
-
-
-def test_every_score_has_an_interval(search):
-    """By the one rule that scores have."""
     for name, one in search.risk_.scores.items():
         assert one.value in one.interval, name
 
 
-def test_the_tuned_model_tells_its_curves_and_scores(search):
+def test_search_tells_curves_and_scores_of_the_tuned_model(search):
     ranked = tr.HonestSearchCV(Exponential(), GRID, scoring="concordance").fit(X, Y)
     assert ranked.score(X, Y) == pytest.approx(concordance(Y, ranked.predict(X)))
     (first,) = search.predict_survival_function(X[:1])
@@ -67,8 +59,7 @@ def test_the_tuned_model_tells_its_curves_and_scores(search):
     assert brier.score(X, Y) < 0  # as scikit-learn counts
 
 
-def test_an_own_score_is_a_score():
-    """A scorer is given the pairs as they are."""
+def test_scoring_by_a_function_is_given_the_pairs():
 
     def spread(model, X, y):
         assert y.dtype == Y.dtype
@@ -78,8 +69,7 @@ def test_an_own_score_is_a_score():
     assert found.best_params_ == {"alpha": 0.1}
 
 
-def test_a_pipeline_is_asked_through_its_steps():
-    """Though it does not hand on the question about curves."""
+def test_pipeline_is_asked_for_curves_through_its_steps():
     scaled, columns = make_pipeline(StandardScaler(), Exponential(0.0)), X * [1.0, 20.0, 0.1]
     found = tr.estimate_risk(scaled, columns, Y, cv="5-fold", scoring="brier-at-2")
     plain = tr.estimate_risk(Exponential(0.0), X, Y, cv="5-fold", scoring="brier-at-2")
@@ -87,7 +77,6 @@ def test_a_pipeline_is_asked_through_its_steps():
 
 
 def test_folds_hold_events_alike():
-    """Of rare ones, too: a fold without any has no order to rate."""
     X, y = drawn_times(100)
     y["event"] = np.arange(100) % 10 == 0
     curve = tr.risk_curve(Exponential(), GRID, X, y, cv="10-fold")
@@ -114,8 +103,7 @@ class ByTwo(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def test_at_a_horizon_it_is_what_weighted_classes_are():
-    """A finished model: every number is that of a classifier of rows weighted so."""
+def test_validate_at_a_horizon_is_that_of_weighted_classes():
     model, (fresh, y) = Exponential().fit(X, Y), drawn_times(200, seed=5)
     found = tr.validate(model, fresh, y, prefit=True, horizon=2.0)
     at = Data.check(fresh, y, task="survival").at(2.0)
@@ -138,8 +126,7 @@ def test_at_a_horizon_it_is_what_weighted_classes_are():
     assert before == pytest.approx(log_loss(at.codes, p, sample_weight=w))
 
 
-def test_a_fitted_search_is_validated_at_any_horizon(search):
-    """Its folds and winners are those of its risk; curves that were not kept are asked again."""
+def test_validate_takes_a_fitted_search_at_any_horizon(search):
     for horizon in (2.0, 3.5):
         found = tr.validate(search, X, Y, horizon=horizon, replicates=2)
         assert found.risk.value == search.risk_.value
@@ -149,18 +136,14 @@ def test_a_fitted_search_is_validated_at_any_horizon(search):
     two = tr.validate(search, X, Y, horizon=2.0, replicates=0)
     assert "Probability of the event (by 2): a restricted cubic spline" in two.to_html()
     held = two.held_out
-    assert two.measure("auc").honest == pytest.approx(
-        np.mean(
-            [
-                roc_auc_score(held.truth[of], held.answers[of, 1], sample_weight=held.weights[of])
-                for of in (held.fold == fold for fold in np.unique(held.fold))
-            ]
-        )
-    )
+    areas = [
+        roc_auc_score(held.truth[of], held.answers[of, 1], sample_weight=held.weights[of])
+        for of in (held.fold == fold for fold in np.unique(held.fold))
+    ]
+    assert two.measure("auc").honest == pytest.approx(np.mean(areas))
 
 
-def test_answers_about_one_horizon_do_not_serve_for_another(search):
-    """The scores of the search are at 2: at 1 it is validated as if it were not fitted."""
+def test_validate_does_not_take_answers_about_another_horizon(search):
     fitted, fresh = (
         tr.validate(one, X, Y, horizon=1.0, replicates=0)
         for one in (search, tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4)))
@@ -188,8 +171,7 @@ class Lasting(Exponential):
         return self
 
 
-def test_a_predicted_time_is_larger_where_the_event_comes_later():
-    """Also at the end of a pipeline: C would be 1 less that, and tuning choose the worst."""
+def test_predict_of_times_is_larger_where_the_event_comes_later():
     risks = tr.estimate_risk(Exponential(), X, Y, cv="5-fold").value
     for model in (Lasting(), make_pipeline(StandardScaler(), Lasting())):
         assert tr.estimate_risk(model, X, Y, cv="5-fold").value == pytest.approx(risks, abs=0.01)
@@ -212,94 +194,31 @@ class Unweighed(Exponential):
         raise NotImplementedError
 
 
-def test_importances_may_not_be_implemented():
+def test_validate_does_without_importances():
     found = tr.validate(Unweighed(), X, Y, horizon=2.0, replicates=0)
     assert found.stability.features is not None
 
 
-def test_the_paragraph_counts_who_was_lost():
+def test_checklist_counts_rows_by_the_criteria_of_times_to_an_event():
+    """As if the rate, the follow-up and this R² had been planned; those who were lost are said."""
     found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
     lost = (~Y["event"] & (Y["time"] <= 2)).sum()
-    assert (
-        f"and {lost} were not followed so far, for whom others count"
-        in found.checklist.methods_text
-    )
-    assert "concordance 0." in found.checklist.methods_text
-
-
-def test_checklist_asks_for_rows_by_the_criteria_of_times_to_an_event():
-    """As if the rate, the follow-up and this R² had been planned."""
-    found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
+    text = found.checklist.methods_text
+    assert f"and {lost} were not followed so far, for whom others count" in text
+    assert "concordance 0." in text
+    words = {"parameters": X.shape[1], "nagelkerke": found.measure("r2").honest, "horizon": 2.0}
     rate, follow_up = Y["event"].sum() / Y["time"].sum(), Y["time"].mean()
-    wanted = tr.plan_development(
-        "time-to-event",
-        parameters=X.shape[1],
-        nagelkerke=found.measure("r2").honest,
-        rate=rate,
-        horizon=2.0,
-        follow_up=follow_up,
-    ).n
+    wanted = tr.plan_development("time-to-event", rate=rate, follow_up=follow_up, **words).n
     answer = answers_of(found.checklist)["4.1"]
     assert f": {wanted} rows are needed, and there are {len(X)}. " in answer
 
 
-def test_learners_are_assessed_and_the_best_validated():
+def test_assess_validates_the_best_learner():
     learners = {"a": (Exponential(), GRID), "b": make_pipeline(StandardScaler(), Exponential())}
     found = tr.assess(learners, X, Y, validate={"horizon": 2.0, "replicates": 0})
     assert found.no_validation is None
     assert found.validation.measure("brier").honest is not None
     assert found.scoring == "concordance"
-
-
-@pytest.mark.parametrize(
-    ("error", "message", "call"),
-    [
-        (Refusal, "name the time by which", lambda: tr.validate(Exponential(), X, Y)),
-        (
-            Refusal,
-            "no row was followed past the time 1000000",
-            lambda: tr.validate(Exponential(), X, Y, horizon=1e6),
-        ),
-        (
-            BadArgument,
-            r"horizon=\[2, 3\]: give a time of y",
-            lambda: tr.validate(Exponential(), X, Y, horizon=[2, 3]),
-        ),
-        (
-            Refusal,
-            "the event came in no row by the time 1e-06: the first is at",
-            lambda: tr.validate(Exponential(), X, Y, horizon=1e-6),
-        ),
-        (
-            BadArgument,
-            "horizon='5': give a time of y",
-            lambda: tr.validate(Exponential(), X, Y, horizon="5"),
-        ),
-        (
-            Refusal,
-            "horizon=5 is a time of an outcome in time, and y holds none",
-            lambda: tr.validate(LogisticRegression(), X, Y["event"], horizon=5),
-        ),
-        (
-            BadData,
-            "y holds pairs of an event and a time, which models of survival take",
-            lambda: tr.estimate_risk(LogisticRegression(), X, Y),
-        ),
-        (
-            Refusal,
-            "of an outcome in time the event is that it came by the horizon",
-            lambda: tr.validate(Exponential(), X, Y, horizon=2, positive="by 2"),
-        ),
-        (
-            BadData,
-            "y is no outcome in time",
-            lambda: tr.estimate_risk(Exponential(), X, Y["event"]),
-        ),
-    ],
-)
-def test_what_is_asked_wrongly_is_refused(error, message, call):
-    with pytest.raises(error, match=message):
-        call()
 
 
 class Wild(Exponential):
@@ -309,13 +228,28 @@ class Wild(Exponential):
         return [lambda t: 1.5 + 0 * np.asarray(t) for _ in X]
 
 
-def test_curves_are_chances():
-    with pytest.raises(FitFailed, match="a curve of survival gave 1.5, and chances lie"):
-        tr.estimate_risk(Wild(), X, Y, scoring="brier-at-2")
+LINE = LogisticRegression()
+REFUSED = [
+    (tr.validate, Exponential(), Y, {}, Refusal, "name the time by which"),
+    (tr.validate, Exponential(), Y, {"horizon": 1e6}, Refusal, "followed past the time 1000000"),
+    (tr.validate, Exponential(), Y, {"horizon": [2, 3]}, BadArgument, r"horizon=\[2, 3\]: give a"),
+    (tr.validate, Exponential(), Y, {"horizon": "5"}, BadArgument, "horizon='5': give a time of y"),
+    (tr.validate, Exponential(), Y, {"horizon": 1e-6}, Refusal, "in no row by .* 1e-06: the first"),
+    (tr.validate, LINE, Y["event"], {"horizon": 5}, Refusal, "horizon=5 is a time .*y holds none"),
+    (tr.validate, Exponential(), Y, {"horizon": 2, "positive": "by 2"}, Refusal, "came by the hor"),
+    (tr.estimate_risk, LINE, Y, {}, BadData, "pairs of an event and a time, which models of surv"),
+    (tr.estimate_risk, Exponential(), Y["event"], {}, BadData, "y is no outcome in time"),
+    (tr.estimate_risk, Wild(), Y, {"scoring": "brier-at-2"}, FitFailed, "1.5, and chances lie"),
+]
+
+
+@pytest.mark.parametrize(("verb", "model", "y", "words", "error", "message"), REFUSED, ids=count())
+def test_outcome_in_time_that_is_asked_wrongly_is_refused(verb, model, y, words, error, message):
+    with pytest.raises(error, match=message):
+        verb(model, X, y, **words)
 
 
 def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
-    """One column for each time that the scores ask about, as the fold's own model predicts it."""
     frame = search.risk_.answers_by_row()
     times = [float(name.removeprefix("probability_by_")) for name in frame if "_by_" in name]
     assert len(times) == 51  # 50 steps of the integrated score, and 2
@@ -331,11 +265,9 @@ def test_answers_by_row_of_curves_hold_the_probability_by_each_horizon(search):
 
 
 def test_answers_by_row_of_one_brier_score_do_not_raise_an_assertion():
-    """A loss of curves alone was a bare AssertionError."""
     found = tr.estimate_risk(Exponential(), X, Y, cv="5-fold", scoring="brier-at-2")
-    assert list(found.answers_by_row()) == [
-        *("row", "fold", "truth_0", "truth_1", "probability_by_2"),
-    ]
+    names = ["row", "fold", "truth_0", "truth_1", "probability_by_2"]
+    assert list(found.answers_by_row()) == names
 
 
 # Scores of a finished model
@@ -346,17 +278,13 @@ ELSEWHERE = drawn_times(n=90, seed=5)
 def followed_before(y, at):
     """Return the Kaplan and Meier chance of being followed up to just before each time."""
     lost = np.unique(y["time"][~y["event"]])
-    steps = [
-        1
-        - (y["time"][~y["event"]] == t).sum()
-        / ((y["time"] > t).sum() + (y["time"][~y["event"]] == t).sum())
-        for t in lost
-    ]
+    gone = np.array([(y["time"][~y["event"]] == t).sum() for t in lost])
+    later = np.array([(y["time"] > t).sum() for t in lost])
+    steps = 1 - gone / (later + gone)
     return np.array([np.prod([s for t, s in zip(lost, steps, strict=True) if t < a]) for a in at])
 
 
-def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
-    """Scores of a finished model need no fit; both are those of plain loops."""
+def test_validate_has_uno_and_integrated_brier_of_plain_loops():
     Z, z = ELSEWHERE
     model = Exponential().fit(X, Y)
     words = {"prefit": True, "horizon": 2, "scoring": ["uno", "integrated-brier"]}
@@ -382,7 +310,6 @@ def test_finished_model_has_uno_and_integrated_brier_of_an_own_loop():
 
 
 def test_validate_takes_scoring_of_a_model_and_refuses_it_of_a_search(search):
-    """A model that is fitted in folds is rated as asked; a search has its own words."""
     given = {"horizon": 2, "replicates": 0, "scoring": ["concordance", "uno"]}
     found = tr.validate(Exponential(), X, Y, **given)
     assert "uno" in found.risk.scores
@@ -392,15 +319,10 @@ def test_validate_takes_scoring_of_a_model_and_refuses_it_of_a_search(search):
 
 @pytest.mark.parametrize(
     "scoring",
-    [
-        ["concordance", "auc-at-2", "brier-at-2"],
-        {"c": "concordance", "area": "auc-at-2"},
-        "concordance",
-    ],
+    [["concordance", "auc-at-2", "brier-at-2"], {"c": "concordance"}, "concordance"],
     ids=str,
 )
-def test_validation_at_a_horizon_has_the_interval_of_the_score(search, scoring):
-    """One number has one interval, whether the search was asked for the score or not."""
+def test_validate_at_a_horizon_has_the_interval_of_the_score(search, scoring):
     asked = tr.HonestSearchCV(Exponential(), GRID, cv=KFold(4), scoring=scoring).fit(X, Y)
     found = tr.validate(asked, X, Y, horizon=2, replicates=0)
     for word in ("auc", "brier"):

@@ -1,9 +1,6 @@
 """The built pages, served to a browser; `make docs` builds them and `make site` asks for them."""
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,7 +23,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def site():
     """The folder of the built pages; none is a failure, never a skip."""
     if not (SITE / "index.html").exists():
         pytest.fail("the pages are not built: run `make docs`")
@@ -34,7 +31,7 @@ def site() -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
+def address(site):
     """Where a server of this machine shows the pages."""
     handler = partial(Quiet, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -44,7 +41,7 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def reader(browser: Any, address: str) -> Iterator[Any]:
+def reader(browser, address):
     """Opens a page in a window of a width, in a colour scheme; what it asks elsewhere is kept."""
     with contextlib.ExitStack() as opened:
 
