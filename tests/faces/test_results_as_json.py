@@ -159,6 +159,36 @@ def test_record_has_a_frame_and_metrics(result):
             assert posixpath.normpath(name) == name
 
 
+def is_short(text):
+    """At most 12 lines, and no array's insides: 1,500 characters hold the longest table."""
+    return len(text) <= 1500 and text.count("\n") < 12
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_repr_of_results_and_what_hangs_on_them_is_short(tmp_path):
+    """Public attributes of large results; of a search what its fit has left; tables of files."""
+    knn, line = KNeighborsClassifier(), LogisticRegression()
+    learners = {"knn": (knn, {"n_neighbors": [3, 5]}), "line": line}
+    search = tr.HonestSearchCV(*learners["knn"], scoring=["zero-one", "auc"], cv=5).fit(X, Y)
+    shown = {name: one for name, one in vars(search).items() if name.endswith("_")}
+    for large in (
+        tr.assess(learners, X, Y, scoring=["zero-one", "auc"], cv=["5-fold"]),
+        tr.validate(line, X, Y, subgroups=X[:, :1] > 0),
+        tr.audit(searched(), X, Y),
+    ):
+        names = {name for name in {*dir(type(large)), *vars(large)} if name[0] != "_"}
+        shown |= {name: getattr(large, name, None) for name in names - {"problem"}}
+        shown[type(large).__name__] = large
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{i * i},{i % 2}\n" for i in range(60)))
+    shown["table"] = tr.datasets.read_table(tmp_path / "a.csv", "y")
+    shown["data set"] = tr.datasets.load("digits")
+    shown |= {"curve": tr.risk_curve(knn, {"n_neighbors": [*range(1, 20)]}, X, Y)}
+    ours = {name: one for name, one in shown.items() if type(one).__module__.startswith("truerisk")}
+    texts = {name: repr(one) for name, one in ours.items() if not callable(one)}
+    assert len(texts) > 20
+    assert not {name for name, text in texts.items() if not is_short(text)}
+
+
 def test_to_metrics_is_the_number_to_report_its_interval_and_what_it_took():
     models = {"../k 1%": KNeighborsClassifier(3), "line": LogisticRegression()}
     assessed = tr.assess(models, X, Y, scoring=["auc", "f1"])
