@@ -97,13 +97,13 @@ def test_is_missing_knows_the_gaps_of_pandas():
     ],
     ids=["pandas", "polars", "numbers", "objects"],
 )
-def test_with_plain_gaps_makes_them_what_encoders_know(table):
+def test_plain_gaps_are_what_encoders_know(table):
     found = with_plain_gaps(table)
     assert found[0].tolist() == ["u", 1]
     assert [type(cell) is float and np.isnan(cell) for cell in found[1]] == [True, True]
 
 
-def test_with_plain_gaps_keeps_a_table_that_is_read_already():
+def test_plain_gaps_leave_a_table_that_is_read_already():
     gap = pd.DataFrame({"a": ["u", np.nan]}, dtype=object)
     for table in (gap, OF_PANDAS.assign(a=["u", "v"]), ONES, SPARSE):
         assert with_plain_gaps(table) is table
