@@ -43,7 +43,6 @@ SLOW = {
     "search/test_stored_search.py",
     "search/test_time_limit.py",
     "benchmarks/test_drop_in.py",
-    "cli/test_stores.py",
     "cli/test_study.py",
     "cli/test_workers.py",
     "engines/workers/test_crews.py",

@@ -1,21 +1,19 @@
 """The command line called inside this process, and files for it to read."""
 
-from __future__ import annotations
-
+import io
 import json
 import random
 import re
-from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from truerisk.cli.app import _options_of, run
 
 QUICK = ("--cv", "2-fold", "--outer", "3-fold")
+TRUERISK = ("-m", "truerisk")
 
 
 @dataclass(frozen=True)
@@ -27,17 +25,17 @@ class Said:
     err: str
 
     @property
-    def content(self) -> Any:
+    def content(self):
         """The one JSON document on stdout."""
         return json.loads(self.out)
 
     @property
-    def sentences(self) -> list[str]:
+    def sentences(self):
         """The lines on stderr besides notes."""
         return [line for line in self.err.splitlines() if not line.startswith("note: ")]
 
 
-def check_names_options(words: list[str], err: str) -> None:
+def check_names_options(words, err):
     """Raise an AssertionError if an error mentions an argument that the command has an option for.
 
     The words of the command may look so, the arguments of a call in Python too, and a dict has no
@@ -51,48 +49,58 @@ def check_names_options(words: list[str], err: str) -> None:
             assert given, f"{found} is {option} here: {errors}"
 
 
-@pytest.fixture
-def call(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Said]:
-    """Run a command line in this process, without progress however slow the machine is."""
-    monkeypatch.setattr("truerisk.core.progress_line.QUIET", inf)
-
-    def called(*words: object) -> Said:
-        capsys.readouterr()
+def called(*words, quiet=inf):
+    """Run a command line, without progress however slow the machine is."""
+    given = [str(word) for word in words]
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr("truerisk.core.progress_line.QUIET", quiet)
         with pytest.raises(SystemExit) as left:
-            run([str(word) for word in words])
-        said = capsys.readouterr()
-        assert isinstance(left.value.code, int)
-        check_names_options([str(word) for word in words], said.err)
-        return Said(left.value.code, said.out, said.err)
+            run(given)
+    assert isinstance(left.value.code, int)
+    check_names_options(given, err.getvalue())
+    return Said(left.value.code, out.getvalue(), err.getvalue())
 
+
+@pytest.fixture(scope="session")
+def call():
     return called
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
+def timeless(document):
+    """Return a document without its clock readings."""
+    if isinstance(document, dict):
+        return {name: timeless(v) for name, v in document.items() if "seconds" not in name}
+    return [timeless(v) for v in document] if isinstance(document, list) else document
+
+
+def write_csv(path, header, rows):
+    """Write rows of cells, and return the path."""
+    lines = [header, *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def with_columns(path, source, **columns):
+    """Write the table of `source` to `path` with further columns, each by a function of the row."""
+    header, *lines = source.read_text("utf-8").splitlines()
+    rows = [[line, *(cell(i) for cell in columns.values())] for i, line in enumerate(lines)]
+    return write_csv(path, ",".join([header, *columns]), rows)
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory):
     """30 rows, two numbers of which the first tells the two classes apart."""
     draw = random.Random(4)
     rows = [(f"{i % 2 * 3 + draw.random():.3f}", f"{draw.random():.3f}") for i in range(30)]
-    lines = [f"{a},{b},{'uv'[i % 2]}" for i, (a, b) in enumerate(rows)]
-    path = tmp_path / "table.csv"
-    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
-    return path
+    cells = [(*row, "uv"[i % 2]) for i, row in enumerate(rows)]
+    return write_csv(tmp_path_factory.mktemp("table") / "table.csv", "a,b,y", cells)
 
 
-@pytest.fixture
-def numbers(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def numbers(tmp_path_factory):
     """30 rows with a target that is a line in the first number, with a little noise."""
     draw = random.Random(5)
     rows = [(draw.random(), draw.random(), draw.gauss(0, 0.1)) for _ in range(30)]
-    lines = [f"{a:.3f},{b:.3f},{2 * a + e:.3f}" for a, b, e in rows]
-    path = tmp_path / "numbers.csv"
-    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
-    return path
-
-
-@pytest.fixture
-def quick() -> tuple[str, ...]:
-    """Options that keep the number of fits small."""
-    return QUICK
+    cells = [(f"{a:.3f}", f"{b:.3f}", f"{2 * a + e:.3f}") for a, b, e in rows]
+    return write_csv(tmp_path_factory.mktemp("numbers") / "numbers.csv", "a,b,y", cells)

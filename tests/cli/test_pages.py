@@ -1,11 +1,11 @@
-"""What is written to be passed on: files by their names, and nothing of who ran it where."""
-
-from __future__ import annotations
+"""Pages, figures and documents: drawn again from JSON alike, and silent on who ran it where."""
 
 import io
 import json
 import shutil
+import sys
 import warnings
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.cli.conftest import QUICK
 
 import truerisk as tr
 from truerisk.core.errors import FitFailedWarning
-from truerisk.engines.generic import Generic
 from truerisk.report.methods_text import described, repeat
 
 NAME = "zacharias_q"
@@ -33,77 +33,115 @@ SPEC = """
 replicates = 2
 sizes = [15]
 n_test = 20
-problems = [{file = "rows.csv", target = "y"}]
-learners = [{word = "knn", set = {n_neighbors = 3}}]
+problems = [{file = "rows.csv", target = "y"}, "simple", "difficult"]
+learners = [{word = "knn", set = {n_neighbors = 3}}, "lda"]
 methods = ["2-fold"]
 """
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, table):
+@pytest.fixture(scope="module")
+def folder(call, tmp_path_factory, table):
     """A deep folder that is the user's own: it is the home of someone whose name is in it."""
-    place = tmp_path / NAME / "ward 7" / "deep"
+    place = tmp_path_factory.mktemp("pages") / NAME / "ward 7" / "deep"
     place.mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path / NAME))
-    monkeypatch.setenv("USER", NAME)
-    monkeypatch.setenv("LOGNAME", NAME)
-    shutil.copy(table, place / "rows.csv")
-    (place / "search.py").write_text(SEARCH)
-    (place / "spec.toml").write_text(SPEC)
-    return place
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(place.parents[1]))
+        patch.setenv("USER", NAME)
+        patch.setenv("LOGNAME", NAME)
+        shutil.copy(table, place / "rows.csv")
+        (place / "search.py").write_text(SEARCH)
+        (place / "spec.toml").write_text(SPEC)
+        ran = call("study", "run", place / "spec.toml", "--store", place / "runs.db", "--json")
+        assert ran.code == 0, ran.err
+        says_nothing_of(place, ran.out)
+        yield place
 
 
 def says_nothing_of(folder, *texts):
-    """None of the texts has a part of the folder's path below the common ones."""
+    """Raise an AssertionError if a text has a part of the folder's path below the common ones."""
     for text in texts:
         assert text
         for part in (NAME, "ward 7", "ward\\u00207", str(folder), str(folder.parents[2])):
             assert part not in text, text[max(0, text.index(part) - 200) :][:400]
 
 
-@pytest.mark.parametrize("words", [["--report", "r.html"], ["--json"], ["--store", "fits.db"]])
-def test_an_assessment_says_nothing_of_folders(call, folder, monkeypatch, quick, words):
-    """Table, JSON and page; the name of the file stays, in the title and in the command."""
-    place = folder / "rows.csv"
-    words = [str(folder / word) if "." in word else word for word in words]
-    said = call("assess", place, "--target", "y", "--models", "lda,knn", *quick, *words)
-    assert said.code == 0, said.err
+ASSESS = f"assess rows.csv --target y --models lda,knn {' '.join(QUICK)}"
+COMMANDS = [
+    ASSESS,
+    "audit search.py:make rows.csv --target y --level scores --allow-import",
+    "audit search.py:make rows.csv --target y --level bbc --allow-import",
+    "validate rows.csv --target y --model knn --set n_neighbors=5 --replicates 0 --clip 0.01",
+    "study compare --of learner --store runs.db",
+]
+
+
+def placed(folder, line):
+    """Return the words of a line with paths of files in the folder."""
+    names = {name.name for name in folder.iterdir()}
+    return [folder / word if word.partition(":")[0] in names else word for word in line.split()]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_report_draws_the_page_of_a_command_again(call, folder, tmp_path, line):
+    """The page names the file and the command, without where results went or who ran it."""
+    page, again, results = (tmp_path / name for name in ("a.html", "b.html", "results.json"))
+    said = call(*placed(folder, line), "--report", page, "--json")
+    assert said.code in (0, 4), said.err
+    assert f"wrote {page}" in said.err
+    text = page.read_text("utf-8")
+    says_nothing_of(folder, said.out, text)
+    assert "--report" not in text
+    results.write_text(said.out)
+    assert call("report", results, "-o", again).code == 0
+    assert again.read_text("utf-8") == text
+    if "study" not in line:
+        command = f"truerisk {line.partition(' --allow')[0].partition(' --cv')[0]}"
+        assert said.content["command"].startswith(command)
+        assert command in text
+
+
+def test_report_goes_beside_the_results_or_to_stdout(call, folder, tmp_path, monkeypatch):
+    """`-` is stdin, and the page goes to stdout; stdout of `assess` is as without a page."""
+    asked = placed(folder, ASSESS)
+    said = call(*asked, "--report", tmp_path / "page.html")
+    assert "<title>rows.csv: " in (tmp_path / "page.html").read_text("utf-8")
+    assert said.out.splitlines()[0] == call(*asked).out.splitlines()[0]
     says_nothing_of(folder, said.out)
-    if words[0] == "--report":
-        page = (folder / "r.html").read_text()
-        says_nothing_of(folder, page)
-        assert "<title>rows.csv: " in page
-        assert "truerisk assess rows.csv --target y" in page
-    if words[0] == "--json":
-        assert said.content["source"] == "rows.csv"
-        assert said.content["command"].startswith("truerisk assess rows.csv --target y")
-        document = tr.Assessment.from_dict(said.content)
-        says_nothing_of(folder, described(document), repeat(document).call)
+    text = call(*asked, "--json").out
+    (tmp_path / "results.json").write_text(text)
+    assert call("report", tmp_path / "results.json").code == 0
+    page = (tmp_path / "results.html").read_text("utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert call("report", "-").out.strip() == page.strip()
+    document = tr.Assessment.from_json(text)
+    assert document.source == "rows.csv"
+    says_nothing_of(folder, described(document), repeat(document).call)
 
 
-@pytest.mark.parametrize("level", ["scores", "bbc"])
-def test_an_audit_says_nothing_of_folders(call, folder, level):
-    """Nor of the folder of the search's own code."""
-    page = folder / "a.html"
-    said = call(
-        *("audit", f"{folder / 'search.py'}:make", folder / "rows.csv", "--target", "y"),
-        *("--allow-import", "--level", level, "--json", "--report", page),
-    )
-    says_nothing_of(folder, said.out, page.read_text())
-    assert said.content["command"].startswith("truerisk audit search.py:make rows.csv --target y")
+def test_figures_go_into_a_folder(call, folder, tmp_path, monkeypatch):
+    """The same from the data and from the JSON; without matplotlib SVG alone, which is said."""
+    first, second, results = tmp_path / "first", tmp_path / "second", tmp_path / "results.json"
+    said = call(*placed(folder, ASSESS), "--json", "--figures", first)
+    assert f"wrote {len([*first.iterdir()])} files to {first}" in said.sentences
+    assert "--figures" not in said.content["command"]
+    results.write_text(said.out)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    said = call("report", results, "-o", "-", "--figures", second)
+    assert "note: PNG and PDF need matplotlib: pip install 'truerisk[plot]'" in said.err
+    names = {place: sorted(path.name for path in place.glob("*.svg")) for place in (first, second)}
+    assert len(names[second]) == len([*second.iterdir()]) == len([*first.iterdir()]) / 3 > 2
+    assert names[first] == names[second]
+    assert all((first / name).read_text() == (second / name).read_text() for name in names[first])
 
 
-def test_an_estimate_and_a_study_say_nothing_of_folders(call, folder):
-    """JSON of one risk, and a study's results in every text format."""
+def test_estimate_store_and_export_say_nothing_of_folders(call, folder, tmp_path):
     said = call("estimate", folder / "rows.csv", "--target", "y", "--model", "lda", "--json")
     says_nothing_of(folder, said.out)
-    store = folder / "runs.db"
-    ran = call("study", "run", folder / "spec.toml", "--store", store, "--json")
-    assert ran.code == 0, ran.err
-    says_nothing_of(folder, ran.out)
+    says_nothing_of(folder, call(*placed(folder, ASSESS), "--store", tmp_path / "fits.db").out)
     for form in ("csv", "jsonl"):
-        call("study", "export", "--store", store, "--format", form)
-        says_nothing_of(folder, (folder / f"runs.{form}").read_text())
+        place = tmp_path / f"runs.{form}"
+        call("study", "export", "--store", folder / "runs.db", "--format", form, "--out", place)
+        says_nothing_of(folder, place.read_text())
 
 
 class Lost(TransformerMixin, BaseEstimator):
@@ -126,11 +164,12 @@ def test_failures_and_settings_say_nothing_of_folders(folder):
     X, y = tr.datasets.make_simple(20, random_state=1)
     model = make_pipeline(Lost(), KNeighborsClassifier(1))
     cached = Pipeline([("a", StandardScaler()), ("b", StandardScaler())], memory=str(folder))
-    grid = {"lost": [Lost(), Lost(str(folder / "table.bin")), cached]}
-    kept = {"kept": (model, grid)}
-    asked = {"cv": ["2-fold"], "outer": "2-fold", "engine": Generic(error="warn")}
+    grid = {"lost": [Lost(), Lost(str(Path(folder) / "table.bin")), cached]}
+    engine = tr.engines.Generic(error="warn")
     with pytest.warns(FitFailedWarning):
-        found = tr.assess(kept, X, y, **asked)
+        found = tr.assess(
+            {"kept": (model, grid)}, X, y, cv=["2-fold"], outer="2-fold", engine=engine
+        )
     says_nothing_of(folder, json.dumps(found.to_dict()), found.to_html(), str(found))
     curve = found.curves["kept"]
     says_nothing_of(folder, curve.to_json(), str(curve))

@@ -1,18 +1,19 @@
 """A file or a bundled data set becomes X, y and the layout of the columns."""
 
-from __future__ import annotations
+from itertools import count
 
 import click
 import numpy as np
 import pytest
+from tests.cli.conftest import write_csv
 
-from truerisk.cli.app import run
 from truerisk.cli.output import in_options
 from truerisk.cli.source import label_written, read_source
 from truerisk.core.arguments import mention
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.core.mentions import Sentence
 from truerisk.datasets import load
+from truerisk.extend import BadData
 
 NOTHING = dict.fromkeys(
     ("file", "target", "groups", "target_type", "delimiter", "max_cells", "max_bytes", "dataset")
@@ -20,13 +21,13 @@ NOTHING = dict.fromkeys(
 
 
 def read(**given):
-    """The source of these options, all others left out."""
+    """Return the source of these options, all others left out."""
     return read_source(**{**NOTHING, **given})
 
 
 @pytest.mark.parametrize("name", ["iris", "diabetes"])
-def test_a_bundled_data_set(name):
-    """Its arrays are those of `load`; the note says what the data are and where from."""
+def test_read_source_of_a_bundled_data_set(name):
+    """The note says what the data are and where from."""
     source, bundle = read(dataset=name), load(name)
     np.testing.assert_array_equal(source.X, bundle.X)
     np.testing.assert_array_equal(source.y, bundle.y)
@@ -36,8 +37,7 @@ def test_a_bundled_data_set(name):
     assert bundle.source in source.notes[0]
 
 
-def test_a_file(tmp_path):
-    """Columns of text, of numbers, and missing cells are laid out for the learners."""
+def test_read_source_lays_out_the_columns_of_a_file(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,c,y\n1,red,u\n,blue,v\n4,red,u\n3,blue,v\n")
     source = read(file=str(path), target="y")
@@ -47,27 +47,7 @@ def test_a_file(tmp_path):
     assert any("imputed inside the folds" in note for note in source.notes)
 
 
-def test_options_reach_the_reader(table):
-    """Delimiter, kind of target and caps are those given."""
-    given = {"file": str(table), "target": "b"}
-    assert read(**given).task == "regression"
-    with pytest.raises(BadData, match="classes"):
-        read(**given, target_type="classification")
-    with pytest.raises(BadData, match="max_cells="):
-        read(**given, max_cells=10)
-    with pytest.raises(BadData, match="max_bytes="):
-        read(**given, max_bytes=10)
-    with pytest.raises(BadData, match="delimiter"):
-        read(**given, delimiter="|")
-
-
-def test_a_missing_column_is_a_fault_of_the_data(table):
-    """The file is to blame, so it is BadData with the closest column, not a usage mistake."""
-    with pytest.raises(BadData, match="no column 'aa'; did you mean 'a'"):
-        read(file=str(table), target="aa")
-
-
-def test_an_outcome_in_time_has_two_columns(tmp_path):
+def test_read_source_of_an_outcome_in_time_has_two_columns(tmp_path):
     """Pairs; what each option names is no feature, and is known by that option."""
     path = tmp_path / "t.csv"
     path.write_text("x,days,state\n1,4,dead\n2,3,alive\n5,9,dead\n")
@@ -77,6 +57,37 @@ def test_an_outcome_in_time_has_two_columns(tmp_path):
     assert source.named == {"days": "--time-to-event", "state": "--event"}
     with pytest.raises(click.UsageError, match="--positive names a class; the event"):
         label_written(source, "dead")
+
+
+BOTH = {"event": "b", "time_to_event": "a"}
+COLUMNS = "no column 'zz'. Its columns: 'a', 'b', 'y'"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "sentence"),
+    [
+        ({"target": "b", "target_type": "classification"}, BadData, "classes"),
+        ({"target": "b", "max_cells": 10}, BadData, "max_cells="),
+        ({"target": "b", "max_bytes": 10}, BadData, "max_bytes="),
+        ({"target": "b", "delimiter": "|"}, BadData, "delimiter"),
+        ({"target": "aa"}, BadData, "no column 'aa'; did you mean 'a'"),
+        ({"target": "zz"}, BadData, COLUMNS),
+        ({"target": "y", "block": "a,b", "groups": "zz"}, BadData, COLUMNS),
+        ({"target": "y", "block": "a,b", "time": "zz"}, BadData, COLUMNS),
+        ({"target": "y", "block": "a,b,zz"}, BadData, COLUMNS),
+        ({"event": "b"}, click.UsageError, "--event and --time-to-event go together"),
+        ({"time_to_event": "a"}, click.UsageError, "--event and --time-to-event go together"),
+        ({**BOTH, "target": "y"}, click.UsageError, "stand instead of --target and"),
+        ({**BOTH, "target_type": "regression"}, click.UsageError, "stand instead of --target and"),
+        ({**BOTH, "file": None, "dataset": "iris"}, click.UsageError, "target: leave --event out"),
+        ({"file": None, "dataset": "wien"}, UnknownName, "did you mean 'wine'"),
+    ],
+    ids=count(),
+)
+def test_read_source_refuses_options_that_do_not_fit(table, given, error, sentence):
+    """A missing column is a fault of the data, and told with all columns that there are."""
+    with pytest.raises(error, match=sentence):
+        read(**{"file": str(table), **given})
 
 
 @pytest.mark.parametrize(
@@ -97,7 +108,7 @@ def test_an_outcome_in_time_has_two_columns(tmp_path):
         (("which", 1), "which=1", "which=1"),
     ],
 )
-def test_in_options_writes_the_mentions_of_a_sentence_as_options(argument, in_python, in_words):
+def test_mentions_of_a_sentence_are_written_as_options(argument, in_python, in_words):
     """An argument that the command has no option for stays as Python writes it."""
     options = {name: f"--{name}" for name in ("event", "level", "resume")}
     said = Sentence(f"level=1 and event='b': give {mention(*argument)}.")
@@ -109,10 +120,8 @@ def test_in_options_writes_the_mentions_of_a_sentence_as_options(argument, in_py
 
 def test_notes_leave_alone_a_column_called_like_an_argument(tmp_path):
     """Only what the note says to do is written as an option."""
-    path = tmp_path / "a.csv"
-    days = [f"2024-01-{day:02}" for day in range(1, 29)]
-    rows = [f"{i % 5 + 0.5},{day},{'uv'[i % 2]}" for i, day in enumerate(days)]
-    path.write_text("\n".join(["x,time=3,groups=b", *rows]) + "\n")
+    rows = [(i % 5 + 0.5, f"2024-01-{i + 1:02}", "uv"[i % 2]) for i in range(28)]
+    path = write_csv(tmp_path / "a.csv", "x,time=3,groups=b", rows)
     notes = read(file=str(path), target="groups=b").notes
     assert notes == (
         "target 'groups=b' has 2 classes ('u' 14, 'v' 14): classification",
@@ -121,48 +130,3 @@ def test_notes_leave_alone_a_column_called_like_an_argument(tmp_path):
             "the times of the rows: --time time=3"
         ),
     )
-
-
-def test_run_leaves_alone_what_an_error_is_not_about(capsys, tmp_path):
-    """A column may be called like an option with its value."""
-    path = tmp_path / "a.csv"
-    path.write_text("x,rule=min\n1,inf\n2,3.5\n")
-    with pytest.raises(SystemExit):
-        run(["assess", str(path), "--target", "rule=min", "--models", "knn"])
-    assert "the target 'rule=min' holds 'inf' on line 2" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"event": "b"}, "--event and --time-to-event go together"),
-        ({"time_to_event": "a"}, "--event and --time-to-event go together"),
-        ({"event": "b", "time_to_event": "a", "target": "y"}, "stand instead of --target and"),
-        (
-            {"event": "b", "time_to_event": "a", "target_type": "regression"},
-            "stand instead of --target and",
-        ),
-    ],
-)
-def test_both_columns_or_the_target(table, given, sentence):
-    """One without the other, or besides a target, is no question."""
-    with pytest.raises(click.UsageError, match=sentence):
-        read(file=str(table), **given)
-    with pytest.raises(click.UsageError, match="has its own target: leave --event out"):
-        read(dataset="iris", event="b", time_to_event="a")
-
-
-def test_an_unknown_data_set_is_a_usage_mistake():
-    """A word that no registry knows."""
-    with pytest.raises(UnknownName, match="did you mean 'wine'"):
-        read(dataset="wien")
-
-
-@pytest.mark.parametrize("option", ["block", "groups", "time", "target"])
-def test_a_missing_column_is_told_with_all_that_there_are(table, option):
-    """Also those that other options name."""
-    named = {"file": str(table), "target": "y", "block": "a,b", option: "zz"}
-    if option == "block":
-        named["block"] = "a,b,zz"
-    with pytest.raises(BadData, match="no column 'zz'. Its columns: 'a', 'b', 'y'"):
-        read(**named)

@@ -1,16 +1,17 @@
-"""`truerisk study`: run, status, resume, export, retry, and their exit codes."""
-
-from __future__ import annotations
+"""What is kept on disk: `truerisk study`, and `assess --store`; whoever ends a run, it goes on."""
 
 import csv
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
+from contextlib import closing
 
 import pytest
-from tests.support.cut_off import begun
+from tests.cli.conftest import QUICK, timeless
+from tests.support.cut_off import begun, n_results
 
 SPEC = """
 replicates = 2
@@ -20,6 +21,7 @@ problems = ["simple"]
 learners = [{word = "knn", set = {n_neighbors = 3}}]
 methods = ["2-fold"]
 """
+TREES = ("--models", "tree,forest", "--target", "y")
 
 
 @pytest.fixture
@@ -30,8 +32,8 @@ def spec(tmp_path):
     return path
 
 
-def test_a_study_runs_and_is_looked_at(call, spec, tmp_path):
-    """Run, run again, status, resume, export: exit code 0."""
+def test_study_runs_and_is_looked_at(call, spec, tmp_path):
+    """Run, run again, status, resume, export and retry: exit code 0, as text and as JSON."""
     store = tmp_path / "runs.db"
     said = call("study", "run", spec, "--store", store)
     assert said.code == 0, said.err
@@ -41,18 +43,26 @@ def test_a_study_runs_and_is_looked_at(call, spec, tmp_path):
     assert again.content["cells"][0]["replicates"] == 2
     status = call("study", "status", "--store", store, "--json")
     assert (status.code, status.content["done"], status.content["n_runs"]) == (0, 2, 1)
+    assert status.content["schema"] == "truerisk.study-status/2"
+    idle = [status.content[name] for name in ("waiting", "held_by", "errors")]
+    assert idle == [0, None, []]
     assert "done         2 of 2" in call("study", "status", "--store", store).out
-    exported = call("study", "export", "--store", store)
-    assert exported.code == 0
+    exported = call("study", "export", "--store", store, "--json")
+    assert exported.content == {
+        "schema": "truerisk.study-export/2",
+        "file": str(tmp_path / "runs.csv"),
+        "format": "csv",
+        "rows": 2,
+    }
     with (tmp_path / "runs.csv").open(newline="") as file:
         assert [row["replicate"] for row in csv.DictReader(file)] == ["0", "1"]
     call("study", "export", "--store", store, "--format", "jsonl", "--out", tmp_path / "a.jsonl")
-    over = call("study", "export", "--store", store, "--out", store)
-    assert (over.code, "is the store: name another file." in over.err) == (2, True)
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 2
+    retried = json.loads(call("study", "retry", "--failed", "--store", store, "--json").out)
+    assert retried == {"schema": "truerisk.study-retry/2", "replicates": 0}
 
 
-def test_what_is_incomplete_exits_with_5(call, spec, tmp_path):
+def test_study_that_is_incomplete_exits_with_5(call, spec, tmp_path):
     """A failed replicate: the sentence says how to look and how to try again."""
     store = tmp_path / "runs.db"
     spec.write_text(SPEC.replace('"2-fold"', '"bee"'))
@@ -66,64 +76,31 @@ def test_what_is_incomplete_exits_with_5(call, spec, tmp_path):
     assert (retried.code, "2 replicates will be tried again" in retried.err) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (["run", "no.toml", "--store", "a.db"], 3, "no.toml: No such file"),
-        (["status", "--store", "a.db"], 3, "there is no such store"),
-        (["resume", "--store", "a.db"], 3, "there is no such store"),
-        (["retry", "--failed", "--store", "a.db"], 2, "there is no such store"),
-        (["retry", "--store", "a.db"], 2, "--failed"),
-        (["run", "spec.toml"], 2, "--store"),
-        (["run", "spec.toml", "--store", "none/a.db"], 2, "there is no folder 'none'"),
-        (["export", "--store", "a.db", "--format", "xml"], 2, "xml"),
-    ],
-)
-def test_mistakes_are_sentences(call, tmp_path, monkeypatch, words, code, sentence):
-    """Usage 2, bad files 3; no traceback, and no file is made."""
-    monkeypatch.chdir(tmp_path)
-    said = call("study", *words)
-    assert said.code == code
-    assert sentence in said.err
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_mistake_in_the_specification_names_its_line(call, spec, tmp_path):
-    """Exit code 3."""
-    spec.write_text(SPEC.replace("knn", "kn"))
-    said = call("study", "run", spec, "--store", tmp_path / "runs.db")
-    assert said.code == 3
-    assert "in line 6 of the specification: there is no learner 'kn'; did you mean" in said.err
-
-
-@pytest.mark.parametrize(
-    ("executor", "sentence"), [("four", "number of worker"), ("0", "number of worker")]
-)
-def test_an_unknown_executor_makes_no_store(call, spec, tmp_path, executor, sentence):
-    """Exit code 2, and no empty study is left to be resumed."""
-    said = call("study", "run", spec, "--store", tmp_path / "runs.db", "--n-jobs", executor)
-    assert (said.code, sentence in said.err) == (2, True)
-    assert not (tmp_path / "runs.db").exists()
-
-
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_study_is_kept(spec, tmp_path, sent, code):
+def test_study_that_is_interrupted_is_kept(spec, tmp_path, sent, code):
     """Ctrl-C, and what a batch system sends: its exit code, and how to go on."""
-    store = tmp_path / "runs.db"
     spec.write_text(SPEC.replace("replicates = 2", "replicates = 100_000"))
-    words = ["-m", "truerisk.cli", "study", "run", str(spec), "--store", str(store)]
+    store = tmp_path / "runs.db"
+    err = cut_off(store, 5, sent, code, "study", "run", spec)
+    assert f"results are kept in {store}. Go on with `truerisk study resume" in err
+
+
+def cut_off(store, n_wanted, sent, code, *words):
+    """Send a signal to a command when its store holds so many results; return its stderr."""
+    words = ["-m", "truerisk.cli", *map(str, words), "--store", str(store)]
     with begun(*words, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and done(store) < 5:
-            time.sleep(0.2)
+        while n_results(store) < n_wanted and time.monotonic() < deadline:
+            time.sleep(0.05)
         os.kill(process.pid, sent)
         _, err = process.communicate(timeout=30)
     assert process.returncode == code, err
-    assert f"results are kept in {store}. Go on with `truerisk study resume" in err
-    assert done(store) >= 5
+    assert "Traceback" not in err
+    assert n_results(store) >= n_wanted
+    return err
 
 
-def test_an_interruption_before_there_is_a_store(call, spec, tmp_path, monkeypatch):
+def test_study_that_is_interrupted_before_there_is_a_store(call, spec, tmp_path, monkeypatch):
     """Exit code 130, and nothing that is not there is looked for."""
 
     def stopped(*_):
@@ -135,42 +112,30 @@ def test_an_interruption_before_there_is_a_store(call, spec, tmp_path, monkeypat
     assert not (tmp_path / "runs.db").exists()
 
 
-def done(store):
-    """How many results a store holds, before it is one, too."""
-    from truerisk.core.errors import BadStore
-    from truerisk.study.status import status_of
-    from truerisk.study.store import Store
+def test_store_of_an_assessment_changes_nothing_but_a_note(call, table, tmp_path):
+    """The document is the same without it, while it is filled, and when it answers."""
+    store, words = tmp_path / "runs.db", ("assess", table, *TREES, *QUICK, "--json")
+    plain = call(*words)
+    first = call(*words, "--store", store)
+    again = call(*words, "--store", store, "--mixed-versions")
+    assert [said.code for said in (plain, first, again)] == [0, 0, 0]
+    assert timeless(plain.content) == timeless(first.content) == timeless(again.content)
+    fits = sum(learner["n_fits"] for learner in plain.content["learners"].values())
+    assert f"note: {store}: 0 fits found, {fits} added" in first.err
+    assert f"note: {store}: {fits} fits found, 0 added" in again.err
+    assert "runs.db" not in again.out
+    for asked in (["status"], ["export"], ["resume"], ["retry", "--failed"]):
+        said = call("study", *asked, "--store", store)
+        assert said.code == 3
+        assert "holds fits of an assessment, not a study: `truerisk assess`" in said.err
+    assert not list(tmp_path.glob("*.csv.*"))
 
-    try:
-        with Store.read(store) as opened:
-            return status_of(opened).done
-    except BadStore:
-        return 0
 
-
-def test_status_is_json(call, spec, tmp_path):
-    """One document with a schema."""
+def test_store_of_a_terminated_assessment_is_kept(table, tmp_path):
+    """SIGTERM, which a batch system sends, is as good as Ctrl-C: exit code 143, how to go on."""
     store = tmp_path / "runs.db"
-    call("study", "run", spec, "--store", store)
-    content = json.loads(call("study", "status", "--store", store, "--json").out)
-    assert content["schema"] == "truerisk.study-status/2"
-    assert (content["waiting"], content["held_by"], content["errors"]) == (0, None, [])
-
-
-def test_export_and_retry_say_json(call, spec, tmp_path):
-    """What was written where, and how many replicates come again: one document each."""
-    store = tmp_path / "runs.db"
-    call("study", "run", spec, "--store", store)
-    exported = json.loads(call("study", "export", "--store", store, "--json").out)
-    assert exported == {
-        "schema": "truerisk.study-export/2",
-        "file": str(tmp_path / "runs.csv"),
-        "format": "csv",
-        "rows": 2,
-    }
-    (tmp_path / "circle").symlink_to("circle")
-    said = call("study", "export", "--store", store, "--out", tmp_path / "circle")
-    assert said.code == 2
-    assert "be written" in said.err
-    retried = json.loads(call("study", "retry", "--failed", "--store", store, "--json").out)
-    assert retried == {"schema": "truerisk.study-retry/2", "replicates": 0}
+    words = ("assess", table, "--models", "forest", "--target", "y", "--cv", "holdout")
+    err = cut_off(store, 2, signal.SIGTERM, 143, *words, "--outer", "100x5-fold")
+    assert f"the fits are kept in {store}: run the same command to continue" in err
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM run WHERE ended IS NULL").fetchone() == (0,)
