@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import time
 from contextlib import nullcontext
 
 import pytest
-from tests.cli.conftest import QUICK, TRUERISK, check_names_options
+from tests.cli.conftest import TRUERISK, check_names_options
 from tests.support.cut_off import begun
 
 from truerisk import datasets, engines, methods
@@ -117,21 +116,6 @@ def test_process_of_a_closed_pipe_is_no_traceback():
         begun_process.wait(timeout=60)
     assert complaint == ""
     assert begun_process.returncode == 1
-
-
-def test_process_separates_result_and_remarks(table):
-    """Only JSON is on stdout, only notes are on stderr, and both are UTF-8 text without colours.
-
-    A busy machine takes more than two seconds, and then lines of progress are among the notes.
-    """
-    words = ("assess", str(table), "--target", "y", "--models", "lda", "--json", *QUICK)
-    done = process(*TRUERISK, *words)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith('{"schema": "truerisk.assessment/2"')
-    assert done.stdout.count("\n") == 1
-    remark = re.compile(r"note: |(.*: )?\d+ of \d+ \w+(, about .* left)?$")
-    assert [line for line in done.stderr.splitlines() if not remark.match(line)] == []
-    assert "\x1b" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

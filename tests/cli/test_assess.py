@@ -26,12 +26,6 @@ def assess(call, table):
     return called
 
 
-@pytest.fixture(scope="module")
-def usual(assess):
-    """The assessment of the small table, as JSON."""
-    return assess("--json").content
-
-
 def test_assess_prints_a_table_and_notes_on_stderr(assess):
     """Title, heads, one line per learner, what the columns mean, and a conclusion that ends."""
     said = assess()
@@ -110,10 +104,6 @@ def test_dry_run_prints_a_line_per_learner_and_writes_nothing(assess, tmp_path):
         assert f"note: a dry run writes nothing to {place}" in said.err
     assert f"a dry run does not look into {places[2]}" in said.err
     assert not [*tmp_path.iterdir()]
-
-
-def test_jobs_change_no_number(assess, usual):
-    assert timeless(assess("--json", "--jobs", "2").content) == timeless(usual)
 
 
 def test_seed_draws_the_folds(assess):
