@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.faces.test_refusals import GROUPS, KNN, VERBS, N, X, Y, estimate
 
 import truerisk as tr
-from truerisk.core.errors import DuplicateRowsWarning, FitFailed, GroupLeakWarning
+from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
 from truerisk.extend import BadData, TrueRiskWarning
 
 TREE = DecisionTreeClassifier(random_state=0)
@@ -43,22 +43,6 @@ CONSTANT = np.column_stack([X, np.ones(N), np.zeros(N)])
 def test_estimate_risk_takes_what_the_model_takes(model, table):
     """Missing cells, columns that never change, more columns than rows or equal ones."""
     assert np.isfinite(estimate(model, table).value)
-
-
-def qda(table):
-    """Return the risk, or the sentence on why there is none: releases of scikit-learn differ."""
-    try:
-        return estimate(QuadraticDiscriminantAnalysis(), table).value
-    except FitFailed as error:
-        return str(error)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_estimate_risk_names_why_a_covariance_is_singular():
-    for table in (np.random.default_rng(0).normal(size=(N, 60)), np.column_stack([X, X])):
-        found = qda(table)
-        named = "QuadraticDiscriminantAnalysis .* failed in .* covariance"
-        assert isinstance(found, float) or re.match(named, found)
 
 
 def test_estimate_risk_warns_of_a_class_too_rare_for_the_folds():
