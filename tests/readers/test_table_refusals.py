@@ -162,15 +162,14 @@ def test_read_table_refuses_a_file_of_the_outcome_alone(read):
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "said", "n_before"),
     [
-        (b"\xff", "0xff (invalid start byte)"),
-        (b"\xc3,", "0xc3 (invalid continuation byte)"),
-        (b"\xed\xa0\x80", "0xed (invalid continuation byte)"),
-        (b"\xc0\x80", "0xc0 (invalid start byte)"),
+        (b"\xff", "0xff (invalid start byte)", 400_000),
+        (b"\xc3,", "0xc3 (invalid continuation byte)", 1),
+        (b"\xed\xa0\x80", "0xed (invalid continuation byte)", 400_000),
+        (b"\xc0\x80", "0xc0 (invalid start byte)", 1),
     ],
 )
-@pytest.mark.parametrize("n_before", [1, 400_000])
 def test_read_table_names_the_line_of_a_byte_that_is_not_utf8(read, bad, said, n_before):
     """The place is that in the file, not in a part of it."""
     with pytest.raises(BadData) as refused:
