@@ -1,26 +1,26 @@
-"""Which support vector problems the engine serves, and what it leaves to SVC itself."""
-
-from __future__ import annotations
+"""The support vector engine answers as SVC does at every tolerance, to the last bit."""
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KernelCenterer, StandardScaler
+from sklearn.preprocessing import KernelCenterer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from tests.engines.closed_forms import both, data_of, drawn, family_of
+from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
+from truerisk.contracts import RunOptions
 from truerisk.core.errors import FitFailed
-from truerisk.core.family import Family
-from truerisk.engines.support_vectors.svm import SupportVectors
+from truerisk.engines import SupportVectors
+from truerisk.engines.support_vectors import stepping
+from truerisk.engines.support_vectors.svm_steps import steps_of_each
 from truerisk.engines.templates.task import Task
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
+from truerisk.extend import ALL, Family, PlanBuilder, Request, Streams
+from truerisk.methods import Bootstrap, KFold, LeaveOneOut, MonteCarlo, Nested, as_method
 from truerisk.testing import engine_checks
 
 ENGINE = SupportVectors()
-CS = [0.003, 0.1, 1.0, 30.0]
 LABEL, SCORE = Request("label"), Request("score")
 
 FAMILIES = {
@@ -40,144 +40,316 @@ FAMILIES = {
         for check in engine_checks(ENGINE, family, examples=4 if word == "linear" else 2)
     ],
 )
-def test_conforms(check):
-    """The published checks of any engine, decision values included."""
+def test_svm_conforms(check):
     check()
 
 
-def test_a_left_out_row_may_be_the_last_of_its_class():
-    """Where leaving a row out takes a class away, the fit is made on the classes that are left."""
-    X, y = drawn(25, 3, 3, seed=2, sizes=[12, 12, 1])
-    data, family = data_of(X, y), family_of(SVC(), {"C": CS, "gamma": [0.3]})
-    plan = tr.methods.LeaveOneOut().plan(data, Streams(0))
-    found, expected = both(ENGINE, family, data, plan, LABEL)
-    assert (found == expected).all()
+# ---------------- Answers to the last bit
 
 
-def test_rows_with_opposite_labels_and_constant_columns():
-    """Equal rows of both classes and columns that say nothing are no special case."""
+def hostile(rng, n, d, n_classes):
+    """Ties, copies, constants, columns of unequal sizes, far from 0, large, small, of any type."""
+    y = np.arange(n) % n_classes
+    if rng.random() < 0.2:
+        y[y == n_classes - 1], y[0] = 0, n_classes - 1  # a class of one row
+    X = rng.normal(size=(n, d)) + rng.choice([0.0, 0.5, 2.0]) * rng.normal(size=(n_classes, d))[y]
+    kind = rng.choice(["plain", "grid", "copies", "unequal", "far", "constant", "whole", "huge"])
+    if kind == "grid":
+        X = np.round(X)
+    elif kind == "copies":
+        X = X[rng.integers(0, n, n)]
+    elif kind == "unequal":
+        X = X * 10 ** rng.uniform(-1, 1, d)
+    elif kind == "far":
+        X = X + rng.choice([10.0, 1e3, 1e6])
+    elif kind == "constant":
+        X[:] = 2.5
+    elif kind == "whole":
+        X = np.round(3 * X).astype(rng.choice([np.int64, np.int8]))
+    elif kind == "huge":
+        X = X * rng.choice([1e15, 1e-12])
+    return np.asfortranarray(X) if rng.random() < 0.2 else X, y, kind in ("unequal", "far", "huge")
+
+
+def machine(rng, wide):
+    """SVC over C, gamma and kernel; what would take it minutes is left out."""
+    kernel = str(rng.choice(["rbf", "rbf", "linear", "poly"]))
+    largest = 3.5 if kernel == "rbf" else (-4.0 if wide else 0.0)
+    options = {"kernel": kernel, "shrinking": bool(rng.random() < 0.7)}
+    options["tol"] = float(rng.choice([1e-3, 1e-3, 0.01, 1e-5]))
+    options["class_weight"] = None if rng.random() < 0.75 else "balanced"
+    grid = {"C": [float(10**at) for at in rng.uniform(largest - 5, largest, 3)]}
+    if kernel == "rbf":
+        grid["gamma"] = ["scale", "auto", float(10 ** rng.uniform(-3, 1))]
+    if kernel == "poly":
+        options.update(
+            degree=int(rng.integers(1, 4)), coef0=float(rng.choice([0.0, 1.0, -1.0, 0.3]))
+        )
+    return options, grid
+
+
+def plan_of(rng, data, seed):
+    if rng.random() < 0.4:
+        builder = PlanBuilder(data.n_rows)
+        for _ in range(3):
+            sample = builder.block(rng.integers(0, data.n_rows, data.n_rows))
+            builder.ask((sample, ()), (ALL, (sample,)))
+        return builder.build()
+    method = str(rng.choice(["4-fold", "loo", "2x3-fold", "apparent"]))
+    return as_method(method).plan(data, Streams(seed))
+
+
+def is_answered(data, family, plan, request):
+    """Compare the answers; False where some train set has one class, which nobody fits."""
+    classes = (np.unique(data.codes[plan.train_rows(fit)[0]]) for fit in range(plan.n_fits))
+    if any(len(one) < 2 for one in classes):
+        return False
+    np.testing.assert_array_equal(*both(ENGINE, family, data, plan, request))
+    return True
+
+
+@pytest.mark.parametrize("part", range(3))
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+def test_svm_answers_hostile_tables_to_the_last_bit(part):
+    answered = 0
+    for seed in range(7 * part, 7 * part + 7):
+        rng = np.random.default_rng(seed)
+        n, n_classes = int(rng.choice([10, 20, 40, 60])), int(rng.choice([2, 2, 3, 5]))
+        X, y, wide = hostile(rng, n, int(rng.choice([1, 2, 3, 5, 10, 33, 64])), n_classes)
+        options, grid = machine(rng, wide)
+        model, weights = SVC(**options), {}
+        if rng.random() < 0.3:
+            scaler = StandardScaler() if rng.random() < 0.5 else MinMaxScaler()
+            model = make_pipeline(scaler, model)
+            grid = {f"svc__{name}": values for name, values in grid.items()}
+        elif rng.random() < 0.3:
+            weights = {"sample_weight": rng.uniform(0.2, 3.0, n)}
+        data = data_of(X, y, **weights)
+        plan = plan_of(rng, data, seed)
+        request = SCORE if n_classes == 2 and rng.random() < 0.4 else LABEL
+        answered += is_answered(data, family_of(model, grid), plan, request)
+    assert answered >= 3
+
+
+def plan_for(data, method):
+    """The plan of a method, or of one fit on some rows that is asked about others."""
+    if not isinstance(method, tuple):
+        return method.plan(data, Streams(0))
+    builder = PlanBuilder(data.n_rows)
+    train, test = (builder.block(np.array(rows)) for rows in method)
+    builder.ask((train, ()), (test, ()))
+    return builder.build()
+
+
+def opposite():
+    """Equal rows of both classes, and a column that says nothing."""
     X, y = drawn(30, 3, 2, seed=4)
     X = np.vstack([X, X[:10]])
     y = np.concatenate([y, np.where(y[:10] == "a", "b", "a")])
-    X = np.column_stack([X, np.full(len(X), 7.0)])
-    data, family = data_of(X, y), family_of(SVC(), {"C": CS, "kernel": ["linear", "rbf"]})
-    plan = tr.methods.KFold(4).plan(data, Streams(0))
-    found, expected = both(ENGINE, family, data, plan, LABEL)
-    assert (found == expected).all()
+    return np.column_stack([X, np.full(len(X), 7.0)]), y
 
 
-def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
-    """Inner products beyond single precision give no answer of ours, in folds and leave-one-out."""
-    X, y = drawn(12, 2, 2)
-    family = family_of(SVC(kernel="linear"), {"C": [1.0]})
-    for method in (tr.methods.KFold(3), tr.methods.LeaveOneOut()):
-        data = data_of(X * 1e25, y)
-        plan = method.plan(data, Streams(0))
-        monkeypatch.setattr(
-            "truerisk.engines.templates.task.Task.ask_the_learner", lambda task: None
+def equal_rows():
+    X, y = drawn(20, 2, 2)
+    return np.repeat(X, 2, axis=0), np.concatenate([y, y[::-1]])
+
+
+def one_far_row():
+    X, y = drawn(40, 2, 2)
+    X[0] = 1e55, -1e55
+    return X, y
+
+
+def far_from_0():
+    """A d² from inner products may be negative there, and a cell of the matrix more than 1."""
+    X, y = drawn(37, 40, 2)
+    return X + 1e8, y
+
+
+def gram_matrix(kind):
+    X, y = drawn(40, 3, 3, seed=2)
+    gram = X @ X.T / 10
+    if kind == "indefinite":
+        gram = gram - 2 * np.eye(40)
+    if kind == "rounded":  # not symmetric to the last bits
+        gram = gram * (1 + 1e-14 * np.random.default_rng(0).normal(size=gram.shape))
+    return gram, y
+
+
+POWERS = make_pipeline(StandardScaler(), SVC(kernel="poly", degree=6, gamma=1.0, coef0=1.0))
+EXACT_0 = np.array([[-1.0], [1.0], [0.0], [-2.0], [2.0]]), np.array(["a", "b", "a", "a", "b"])
+GIVEN = SVC(kernel="precomputed")
+CASES = {
+    "the last of its class is left out": (
+        drawn(25, 3, 3, seed=2, sizes=[12, 12, 1]),
+        (SVC(), {"C": [0.003, 0.1, 1.0, 30.0], "gamma": [0.3]}, LeaveOneOut(), LABEL, None),
+    ),
+    "opposite labels": (
+        opposite(),
+        (SVC(), {"C": [0.1, 30.0], "kernel": ["linear", "rbf"]}, KFold(4), LABEL, None),
+    ),
+    # followed to the last bit, no rounding is there to rank them
+    "equal rows are ranked": (equal_rows(), (SVC(), {"C": [0.1, 1.0]}, KFold(3), SCORE, 0)),
+    "far from 0": (
+        far_from_0(),
+        (SVC(), {"gamma": [0.01, 1.0, "scale"]}, MonteCarlo(4), SCORE, None),
+    ),
+    "an answer overflows": (
+        one_far_row(),
+        (POWERS, None, (range(10, 40), range(10)), LABEL, 1),
+    ),
+    # the first class has positive values only in libsvm
+    "a value is exactly 0": (
+        EXACT_0,
+        (SVC(kernel="linear"), {"C": [1.0, 50.0]}, ([0, 1, 3, 4], [2]), LABEL, 0),
+    ),
+    **{
+        f"a given matrix, {kind}": (
+            gram_matrix(kind),
+            (GIVEN, {"C": [0.01, 1.0]}, KFold(4), LABEL, 0),
         )
-        for request in (LABEL, SCORE):
-            left = []
-
-            def leaving(task, fit, candidates, left=left):
-                left.extend([fit] * len(list(candidates)))
-
-            with monkeypatch.context() as patch:
-                patch.setattr(Task, "leave_open", leaving)
-                ENGINE.run(family, data, plan, request, RunOptions())
-            assert sorted(set(left)) == list(range(plan.n_fits))
-
-
-SPLITS = {
-    "folds": tr.methods.KFold(3),
-    "loo": tr.methods.LeaveOneOut(),
-    "bootstrap": tr.methods.Bootstrap(kind="oob", replicates=6),
+        for kind in ("definite", "indefinite", "rounded")
+    },
 }
 
 
-@pytest.mark.parametrize("method", SPLITS)
+@pytest.mark.parametrize("name", CASES)
+def test_svm_answers_to_the_last_bit(name, monkeypatch):
+    (X, y), (model, grid, method, request, n_asked) = CASES[name]
+    data = data_of(X, y)
+    plan = plan_for(data, method)
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family_of(model, grid), data, plan, request)
+    np.testing.assert_array_equal(found, expected)
+    assert n_asked is None or seen["asked"] == n_asked
+
+
+@pytest.mark.parametrize("method", [KFold(3), LeaveOneOut(), Bootstrap("oob", 6)], ids=str)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_given_gram_matrix_is_cut_by_rows_and_columns(method, n_classes):
-    """The answers of SVC on the rows themselves, by this engine and by the generic one."""
+def test_svm_cuts_a_given_matrix_by_rows_and_columns(method, n_classes):
+    """A grid may hold both: 'linear' reads the same X as a table."""
     X, y = drawn(30, 3, n_classes)
-    grid = {"C": [0.1, 1.0, 10.0]}
-    plan = SPLITS[method].plan(data_of(X, y), Streams(0))
-    data = data_of(X @ X.T, y)
-    family = family_of(SVC(kernel="precomputed"), grid)
-    fast, slow = both(ENGINE, family, data, plan, LABEL)
-    direct = ENGINE.run(
-        family_of(SVC(kernel="linear"), grid), data_of(X, y), plan, LABEL, RunOptions()
+    data, table, grid = data_of(X @ X.T, y), data_of(X, y), {"C": [0.1, 1.0, 10.0]}
+    plan = method.plan(table, Streams(0))
+    fast, slow = both(ENGINE, family_of(GIVEN, grid), data, plan, LABEL)
+    of_rows = ENGINE.run(family_of(SVC(kernel="linear"), grid), table, plan, LABEL, RunOptions())
+    assert np.array_equal(fast, slow)
+    assert np.array_equal(fast, of_rows.values)
+    kernels = {"kernel": ["linear", "precomputed"]} | grid
+    fast, slow = both(ENGINE, family_of(SVC(), kernels), data, plan, LABEL)
+    assert np.array_equal(fast, slow)
+    assert not np.array_equal(fast[:3], fast[3:])
+
+
+def test_svm_in_nested_validation_has_the_risk_of_scikit_learn():
+    """Labels near 0 decide a fold or two."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:200], y[:200]
+    pipe = make_pipeline(StandardScaler(), SVC())
+    grid = {"svc__C": [1.0, 1000.0], "svc__gamma": [0.003, 0.3]}
+    inner = StratifiedKFold(3, shuffle=True, random_state=1)
+    outer = StratifiedKFold(4, shuffle=True, random_state=2)
+    scores = cross_val_score(GridSearchCV(pipe, grid, cv=inner), X, y, cv=outer)
+    curve = tr.risk_curve(pipe, grid, X, y, cv=Nested(outer, inner), engine="svm")
+    assert curve.procedure.value == pytest.approx(1 - scores.mean(), abs=1e-12)
+
+
+# ---------------- What is left to SVC
+
+
+@pytest.mark.parametrize("method", [KFold(3), LeaveOneOut()], ids=str)
+@pytest.mark.parametrize("request_", [LABEL, SCORE])
+def test_svm_leaves_a_matrix_beyond_single_precision_to_svc(method, request_, monkeypatch):
+    X, y = drawn(12, 2, 2)
+    data, left = data_of(X * 1e25, y), set()
+    plan = method.plan(data, Streams(0))
+
+    def leaving(task, fit, candidates):
+        left.update([fit] * len(list(candidates)))
+
+    monkeypatch.setattr(Task, "ask_the_learner", lambda task: None)
+    monkeypatch.setattr(Task, "leave_open", leaving)
+    family = family_of(SVC(kernel="linear"), {"C": [1.0]})
+    ENGINE.run(family, data, plan, request_, RunOptions())
+    assert left == set(range(plan.n_fits))
+
+
+def test_svm_fails_as_svc_does():
+    """Far from 0 there is no solution, and none of one class."""
+    X, y = drawn(37, 40, 2)
+    for engine in (ENGINE, "generic"):
+        with pytest.raises(FitFailed, match="not finite"):
+            tr.risk_curve(SVC(gamma=1.0), None, X + 1e9, y, cv="4-fold", engine=engine)
+        with pytest.raises(FitFailed, match="greater than one"):
+            tr.estimate_risk(SVC(), X, y, cv=[(np.arange(0, 36, 2), [1])], engine=engine)
+
+
+def test_svm_steps_that_overflow_end_without_a_number():
+    """Nothing compared with what is not a number would ever end."""
+    gram, one = np.full((4, 4), np.inf, dtype=np.float32), np.ones(4)
+    beta, intercept = steps_of_each(
+        gram,
+        np.diagonal(gram).astype(float),
+        np.arange(4),
+        np.array([0, 4]),
+        np.array([1.0, 1.0, -1.0, -1.0]),
+        (one, one),
+        np.array([1.0]),
+        tolerance=1e-3,
+        shrinking=True,
     )
-    assert np.array_equal(fast, slow)
-    assert np.array_equal(fast, direct.values)
+    assert np.isnan(beta).all()
+    assert np.isnan(intercept).all()
 
 
-def test_a_grid_may_hold_the_matrix_and_its_rows():
-    """kernel='precomputed' reads X as a Gram matrix where 'linear' reads it as a table."""
-    X, y = drawn(24, 3, 2)
-    data, grid = data_of(X @ X.T, y), {"kernel": ["linear", "precomputed"], "C": [0.01, 1.0]}
-    plan = tr.methods.KFold(3).plan(data, Streams(0))
-    fast, slow = both(ENGINE, family_of(SVC(), grid), data, plan, LABEL)
-    assert np.array_equal(fast, slow)
-    assert not np.array_equal(fast[0], fast[1])
+def test_svm_is_compared_with_svc_to_the_last_bit(monkeypatch):
+    stepping.takes_the_same_steps.cache_clear()
+    assert stepping.takes_the_same_steps()
+    solve = stepping.stepped
+
+    def off(*arguments):
+        told = solve(*arguments)
+        told.values[0, 0, 0] = np.nextafter(told.values[0, 0, 0], np.inf)
+        return told
+
+    data, family = data_of(*drawn(20, 2, 2)), family_of(SVC())
+    plan = KFold(2).plan(data, Streams(0))
+    with monkeypatch.context() as patch:
+        patch.setattr(stepping, "stepped", off)
+        stepping.takes_the_same_steps.cache_clear()
+        assert not stepping.takes_the_same_steps()
+        assert "takes other steps" in ENGINE.refuse(family, data, plan, LABEL)
+    stepping.takes_the_same_steps.cache_clear()
 
 
-def test_a_matrix_that_is_not_symmetric_or_is_piped_is_refused():
-    """SVC reads one half of it; steps before the machine may make it anything."""
-    X, y = drawn(20, 3, 2)
-    gram = X @ X.T
-    data, skew = data_of(gram, y), data_of(gram + np.triu(np.ones((20, 20)), 1), y)
-    plan = tr.methods.KFold(4).plan(data, Streams(0))
-    alone = family_of(SVC(kernel="precomputed"))
-    piped = family_of(make_pipeline(KernelCenterer(), SVC(kernel="precomputed")))
-    assert ENGINE.refuse(alone, data, plan, LABEL) is None
-    assert "not symmetric" in ENGINE.refuse(alone, skew, plan, LABEL)
-    assert "other steps" in ENGINE.refuse(piped, data, plan, LABEL)
+TWO, THREE = drawn(20, 2, 2), drawn(21, 2, 3)
+GRAM = TWO[0] @ TWO[0].T, TWO[1]
+SKEW = GRAM[0] + np.triu(np.ones((20, 20)), 1), TWO[1]
 
 
-def test_one_class_in_a_fit_fails_as_svc_does():
-    """A train set of one class is no problem with an answer: SVC's own error comes through."""
-    X, y = drawn(10, 2, 2)
-    data, family = data_of(X, y), family_of(SVC(), {"C": [1.0]})
-    builder = PlanBuilder(10)
-    train, test = builder.block(np.arange(0, 10, 2)), builder.block(np.array([1]))
-    builder.ask((train, ()), (test, ()))
-    builder.ask((ALL, (test,)), (test, ()))
-    with pytest.raises(FitFailed, match="greater than one"):
-        ENGINE.run(family, data, builder.build(), LABEL, RunOptions())
-
-
-REFUSED = {
-    "precomputed": (SVC(kernel="precomputed"), "X is not square"),
-    "sigmoid": (SVC(kernel="sigmoid"), "not linear, rbf, poly or precomputed"),
-    "callable": (SVC(kernel=np.dot), "not linear, rbf, poly or precomputed"),
-    "fractional degree": (SVC(kernel="poly", degree=1.5), "whole number"),
-    "no gamma": (SVC(gamma=0.0), "neither a positive number"),
-    "early stop": (SVC(max_iter=100), "at any step"),
-    "no tolerance": (SVC(tol=0.0), "no positive number"),
-    "ties": (SVC(break_ties=True), "ties of votes"),
-    "no C": (SVC(C=-1.0), "no positive number"),
-    "probability": (SVC(probability=True), "random folds"),
-    "LinearSVC": (LinearSVC(), "not SVC"),
-}
-
-
-@pytest.mark.parametrize("why", REFUSED)
-def test_refuses(why):
-    """What it does not follow to the last bit is refused with the reason."""
-    estimator, reason = REFUSED[why]
-    data = data_of(*drawn(20, 2, 2))
-    plan = tr.methods.KFold(2).plan(data, Streams(0))
-    assert reason in ENGINE.refuse(family_of(estimator), data, plan, LABEL)
-
-
-def test_refuses_what_it_has_no_answer_for():
-    """No probabilities, no single score of three classes, no weight of 0."""
-    family = family_of(SVC())
-    two, three = data_of(*drawn(20, 2, 2)), data_of(*drawn(21, 2, 3))
-    plan = tr.methods.KFold(2).plan(two, Streams(0))
-    assert "no probabilities" in ENGINE.refuse(family, two, plan, Request("probability"))
-    other = tr.methods.KFold(2).plan(three, Streams(0))
-    assert "more classes than two" in ENGINE.refuse(family, three, other, SCORE)
-    weighted = data_of(*drawn(20, 2, 2), sample_weight=np.r_[0.0, np.ones(19)])
-    assert "finite and positive" in ENGINE.refuse(family, weighted, plan, LABEL)
+@pytest.mark.parametrize(
+    ("model", "data", "request_", "reason"),
+    [
+        (SVC(kernel="precomputed"), TWO, LABEL, "X is not square"),
+        (SVC(kernel="sigmoid"), TWO, LABEL, "not linear, rbf, poly or precomputed"),
+        (SVC(kernel=np.dot), TWO, LABEL, "not linear, rbf, poly or precomputed"),
+        (SVC(kernel="poly", degree=1.5), TWO, LABEL, "whole number"),
+        (SVC(gamma=0.0), TWO, LABEL, "neither a positive number"),
+        (SVC(max_iter=100), TWO, LABEL, "at any step"),
+        (SVC(tol=0.0), TWO, LABEL, "no positive number"),
+        (SVC(break_ties=True), TWO, LABEL, "ties of votes"),
+        (SVC(C=-1.0), TWO, LABEL, "no positive number"),
+        (SVC(probability=True), TWO, LABEL, "random folds"),
+        (LinearSVC(), TWO, LABEL, "not SVC"),
+        (SVC(), TWO, Request("probability"), "no probabilities"),
+        (SVC(), THREE, SCORE, "more classes than two"),
+        (SVC(), (*TWO, np.r_[0.0, np.ones(19)]), LABEL, "finite and positive"),
+        (GIVEN, SKEW, LABEL, "not symmetric"),
+        (make_pipeline(KernelCenterer(), GIVEN), GRAM, LABEL, "other steps"),
+    ],
+)
+def test_svm_refuses_what_it_does_not_follow_to_the_last_bit(model, data, request_, reason):
+    X, y, *weights = data
+    data = data_of(X, y, **({"sample_weight": weights[0]} if weights else {}))
+    plan = KFold(2).plan(data, Streams(0))
+    assert reason in ENGINE.refuse(family_of(model), data, plan, request_)
