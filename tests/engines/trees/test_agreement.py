@@ -1,6 +1,4 @@
-"""Before the compiled builder is trusted it is compared with the scikit-learn installed."""
-
-from __future__ import annotations
+"""Settings that the compiled builder reads; it is compared with the scikit-learn installed."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,14 +6,85 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.engines.trees import recipes
 from truerisk.engines.trees.compiled import grow_trees
-from truerisk.engines.trees.recipes import closeness, same_tree
+from truerisk.engines.trees.recipes import closeness, recipe_of, same_tree, start_of
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NODES = ("children_left", "children_right", "feature", "threshold", "impurity")
+USUAL = DecisionTreeClassifier().get_params()
+
+
+@pytest.mark.parametrize(
+    ("features", "n_tried"),
+    [(None, 10), ("sqrt", 3), ("log2", 3), (4, 4), (12, 12), (0.35, 3), (0.01, 1), (1.0, 10)],
+)
+def test_recipe_tries_as_many_columns_as_scikit_learn(features, n_tried):
+    recipe = recipe_of({**USUAL, "max_features": features}, 10)
+    X, y = np.random.default_rng(0).normal(size=(20, 10)), np.arange(20) % 2
+    assert recipe.n_tried == n_tried
+    assert n_tried == DecisionTreeClassifier(max_features=features).fit(X, y).max_features_
+
+
+def test_recipe_limits_are_shares_of_rows_rounded_up_or_numbers():
+    shares = {"min_samples_split": 0.25, "min_samples_leaf": 0.1, "min_weight_fraction_leaf": 0.5}
+    limits = recipe_of({**USUAL, **shares}, 3).limits(33)
+    assert (limits.n_split, limits.n_leaf, limits.weight_leaf) == (9, 4, 16.5)
+    limits = recipe_of({**USUAL, "min_samples_split": 7, "max_depth": 3}, 3).limits(33)
+    assert (limits.n_split, limits.n_leaf, limits.depth) == (7, 1, 3)
+
+
+def test_recipe_starts_from_what_the_splitter_draws():
+    assert start_of(7) == np.random.RandomState(7).randint(0, 2**31 - 1)
+    assert recipe_of({**USUAL, "random_state": np.int64(3)}, 2).seed == 3
+    assert recipe_of(USUAL, 2).seed is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"splitter": "random"},
+        {"max_leaf_nodes": 4},
+        {"class_weight": {0: 1, 1: 2}},
+        {"monotonic_cst": np.array([1, 0])},
+        {"criterion": "twoing"},
+        {"criterion": None},
+        {"max_depth": 0},
+        {"max_depth": True},
+        {"max_depth": 2.0},
+        {"min_samples_split": 1},
+        {"min_samples_split": 1.5},
+        {"min_samples_leaf": 1.0},
+        {"min_samples_leaf": 0},
+        {"min_weight_fraction_leaf": 0.6},
+        {"min_impurity_decrease": -0.1},
+        {"min_impurity_decrease": np.nan},
+        {"min_impurity_decrease": "0"},
+        {"max_features": 0},
+        {"max_features": 1.5},
+        {"max_features": "auto"},
+        {"random_state": -1},
+        {"random_state": 2**32},
+        {"random_state": np.random.RandomState(0)},
+        {"unheard_of": 1},
+    ],
+    ids=lambda more: str(more).partition(" at 0x")[0],  # workers must agree on the names
+)
+def test_recipe_leaves_other_settings_to_scikit_learn(more):
+    """What another builder grows, what is out of range, and parameters of other releases."""
+    assert recipe_of(USUAL, 5) is not None
+    assert recipe_of({**USUAL, **more}, 5) is None
+
+
+def test_recipe_needs_every_parameter_of_its_own_kind_of_tree():
+    assert recipe_of({k: v for k, v in USUAL.items() if k != "monotonic_cst"}, 5) is None
+    usual = DecisionTreeRegressor().get_params()
+    assert recipe_of(usual, 5, numbers=True).criterion == "squared_error"
+    assert recipe_of({**usual, "criterion": "absolute_error"}, 5, numbers=True) is None
+    assert recipe_of(usual, 5) is None
+    assert recipe_of(USUAL, 5, numbers=True) is None
 
 
 @pytest.fixture(autouse=True)
@@ -27,72 +96,52 @@ def asked_anew():
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
-def test_it_agrees_here(criterion) -> None:
-    """The builder grows this scikit-learn's trees; a criterion that neither knows it does not."""
+def test_closeness_is_that_of_the_release(criterion):
     assert closeness(criterion) == (0.0 if OLD else 1e-7)
     assert closeness("twoing") is None
 
 
-def altered(monkeypatch, change):
-    """A builder whose inputs or nodes are changed."""
-
-    def other(*arguments, **more):
-        arguments, more = change(list(arguments), more) or (arguments, more)
-        return grow_trees(*arguments, **more)
-
-    monkeypatch.setattr(recipes, "grow_trees", other)
-
-
 def another_start(arguments, more):
     arguments[6] = arguments[6] + 1
-    return arguments, more
 
 
 def one_more_row(arguments, more):
     arguments[4] = arguments[4] + (np.arange(len(arguments[4])) == 3)
-    return arguments, more
 
 
 def other_impurity(arguments, more):
-    return arguments, {**more, "criterion": "entropy"}
+    more["criterion"] = "entropy"
 
 
-@pytest.mark.parametrize("change", [another_start, one_more_row, other_impurity])
-def test_another_builder_is_not_used(monkeypatch, change) -> None:
-    """Other random numbers, counts or impurities are noticed."""
-    altered(monkeypatch, change)
-    assert closeness("gini") is None
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(another_start, one_more_row, other_impurity),
+        *(*NODES, "counts", "weighted_n_node_samples", "leaves"),
+    ],
+)
+def test_closeness_is_none_for_another_builder(monkeypatch, change):
+    """It is noticed if inputs, one number of one node, or where rows fall are others."""
 
-
-@pytest.mark.parametrize("name", [*NODES, "counts", "weighted_n_node_samples"])
-def test_every_number_counts(monkeypatch, name) -> None:
-    """One number of one node that is another one is a disagreement."""
-
-    def changed(*arguments, **more):
+    def altered(*arguments, **more):
+        arguments = list(arguments)
+        if callable(change):
+            change(arguments, more)
         growth = grow_trees(*arguments, **more)
-        array = getattr(growth.nodes, name).copy()
-        array[-1] += 1
-        return replace(growth, nodes=replace(growth.nodes, **{name: array}))
+        if change == "leaves":
+            return replace(growth, leaves=growth.leaves[::-1])
+        if isinstance(change, str):
+            array = getattr(growth.nodes, change).copy()
+            array[-1] += 1
+            return replace(growth, nodes=replace(growth.nodes, **{change: array}))
+        return growth
 
-    monkeypatch.setattr(recipes, "grow_trees", changed)
-    assert closeness("gini") is None
-
-
-def test_other_leaves_are_a_disagreement(monkeypatch) -> None:
-    """Rows must fall where scikit-learn says."""
-
-    def changed(*arguments, **more):
-        growth = grow_trees(*arguments, **more)
-        return replace(growth, leaves=growth.leaves[::-1])
-
-    monkeypatch.setattr(recipes, "grow_trees", changed)
+    monkeypatch.setattr(recipes, "grow_trees", altered)
     assert closeness("gini") is None
 
 
 @pytest.mark.parametrize("error", [AttributeError, ValueError, RuntimeError])
-def test_a_release_that_fails_otherwise_is_another_one(monkeypatch, error) -> None:
-    """Whatever the comparison meets, it ends in a no."""
-
+def test_closeness_is_none_for_a_release_that_fails(monkeypatch, error):
     def broken(self, *_):
         raise error("no tree_ here")
 
@@ -100,18 +149,11 @@ def test_a_release_that_fails_otherwise_is_another_one(monkeypatch, error) -> No
     assert closeness("gini") is None
 
 
-def test_without_the_compiled_module_nothing_is_compared(monkeypatch) -> None:
-    """The answer is no, and no tree is fitted."""
-    monkeypatch.setattr(recipes, "available", lambda: False)
-    monkeypatch.setattr(DecisionTreeClassifier, "fit", None)
-    assert closeness("gini") is None
-
-
-def test_trees_of_other_shapes_are_not_the_same() -> None:
-    """A tree of one node and one of three."""
+def test_closeness_is_none_without_the_compiled_module_or_for_another_shape(monkeypatch):
     model = DecisionTreeClassifier().fit([[0], [1]], [0, 1])
-    stump = SimpleNamespace(
-        **{name: np.zeros(1) for name in (*NODES, "weighted_n_node_samples")},
-        counts=np.ones((1, 2)),
-    )
+    names = (*NODES, "weighted_n_node_samples")
+    stump = SimpleNamespace(**{name: np.zeros(1) for name in names}, counts=np.ones((1, 2)))
     assert not same_tree(stump, model.tree_)
+    monkeypatch.setattr(recipes, "available", lambda: False)
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", None)  # no tree is fitted for it
+    assert closeness("gini") is None

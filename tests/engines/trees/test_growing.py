@@ -1,44 +1,47 @@
 """Trees of whole plans by the compiled builder: scikit-learn's answers, without its fits."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
+from truerisk.contracts import RunOptions
 from truerisk.core.errors import FitFailed
-from truerisk.core.family import Family
 from truerisk.core.progress import listen
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
+from truerisk.engines import Generic, Trees
 from truerisk.engines.settings import groups_along
 from truerisk.engines.trees import growing
 from truerisk.engines.trees.growing import growing_of
 from truerisk.engines.trees.recipes import closeness
-from truerisk.engines.trees.tree import Trees
-from truerisk.methods.words import as_method
+from truerisk.extend import Family, Request, Streams
+from truerisk.methods import Bootstrap, Nested, Pairs, as_method
 
 RNG = np.random.default_rng(0)
 X = np.round(RNG.normal(size=(60, 4)), 1)
 CLASSES = (X[:, 0] * X[:, 1] + RNG.normal(size=60) > 0).astype(int) + (X[:, 2] > 0.2)
-DATA = Data.check(X, CLASSES, task="classification")
+DATA = checked(X, CLASSES)
 ALPHAS = [0.02, 0.0, 0.005]
+TREE = DecisionTreeClassifier()
 METHODS = {
     "3-fold": "3-fold",
     "loo": "loo",
-    ".632": tr.methods.Bootstrap(".632", 6),
-    "bootstrap": tr.methods.Bootstrap("bootstrap", 4),
-    "nested": tr.methods.Nested("3-fold", "3-fold"),
+    "pairs": Pairs("3-fold"),
+    ".632": Bootstrap(".632", 4),
+    "bootstrap": Bootstrap("bootstrap", 4),
+    "nested": Nested("3-fold", "3-fold"),
     "apparent": "apparent",
 }
 
@@ -48,6 +51,19 @@ def builder(family, data, method="3-fold", run=None, response="label"):
     plan, run = as_method(method).plan(data, Streams(1)), run or RunOptions(seed=4)
     groups = groups_along(family, ["ccp_alpha"])
     return growing_of(groups, family, data, plan, Request(response), run)
+
+
+def require_equal(family, data, method="3-fold", response="label", seed=4, run=None):
+    """Trees that the builder grows answer as scikit-learn's fits do, to the last bit."""
+    plan, request = as_method(method).plan(data, Streams(seed)), Request(response)
+    run = run or RunOptions(seed=seed)
+    assert builder(family, data, method, run, response) is not None
+    ours = Trees().run(family, data, plan, request, run)
+    theirs = Generic().run(family, data, plan, request, RunOptions(seed=seed, only=run.only))
+    assert ours.values.dtype == theirs.values.dtype
+    assert np.array_equal(ours.values, theirs.values)
+    assert (ours.n_fits, ours.fit_seconds.shape) == (theirs.n_fits, theirs.fit_seconds.shape)
+    return ours
 
 
 @st.composite
@@ -74,190 +90,253 @@ def tasks(draw):
         grid["max_depth"] = [None, 2]
     family = Family.of(DecisionTreeClassifier(**params), grid)
     labels = np.array(["u", "v", "w"])[y] if draw(st.booleans()) else y
-    return Data.check(rows, labels, task="classification"), family, draw(st.integers(0, 99))
+    return checked(rows, labels), family, draw(st.integers(0, 99))
 
 
 @pytest.mark.filterwarnings("ignore:.*hold no row of class")
 @settings(max_examples=8, deadline=None)
 @given(tasks(), st.sampled_from(sorted(METHODS)), st.sampled_from(["label", "probability"]))
-def test_answers_are_those_of_scikit_learns_fits(task, name, response) -> None:
-    """On every kind of plan, asked all candidates or one per fit, to the last bit."""
+def test_grown_trees_of_any_setting_and_plan_equal_fits(task, name, response):
     data, family, seed = task
-    method = as_method(METHODS[name])
-    plan, request = method.plan(data, Streams(seed)), Request(response)
     if data.n_classes == 2 and response == "probability" and seed % 2:
-        request = Request("score")
-    for run in (
-        RunOptions(seed=seed),
-        RunOptions(seed=seed, only=np.arange(plan.n_fits) % len(family)),
-    ):
-        built = builder(family, data, METHODS[name], run)
-        assert built is not None
-        ours = Trees().run(family, data, plan, request, run)
-        theirs = Generic().run(family, data, plan, request, run)
-        assert ours.values.dtype == theirs.values.dtype
-        assert np.array_equal(ours.values, theirs.values)
-        assert (ours.n_fits, ours.fit_seconds.shape) == (theirs.n_fits, theirs.fit_seconds.shape)
+        response = "score"
+    n_fits = as_method(METHODS[name]).plan(data, Streams(seed)).n_fits
+    for only in (None, np.arange(n_fits) % len(family)):
+        run = RunOptions(seed=seed, only=only)
+        ours = require_equal(family, data, METHODS[name], response, seed, run)
         assert (ours.fit_seconds > 0).all()
         assert (ours.answer_seconds > 0).all()
         assert ours.answered.all()
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
-def test_regression_trees_of_whole_numbers_are_scikit_learns(name) -> None:
-    """Values are the same to the last bit, with and without pruning."""
-    y = np.round(100 * X[:, 0] * X[:, 1]) - 7 * CLASSES
-    data = Data.check(X, y, task="regression")
-    grid = {"ccp_alpha": [0.0, 3.0, 50.0], "max_features": [None, 2]}
-    family = Family.of(DecisionTreeRegressor(), grid)
-    plan, request, run = (
-        as_method(METHODS[name]).plan(data, Streams(1)),
-        Request("value"),
-        RunOptions(seed=3),
+WHOLE = checked(X, np.round(100 * X[:, 0] * X[:, 1]) - 7 * CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("model", "prefix", "method"),
+    [(DecisionTreeRegressor(), "", METHODS[name]) for name in sorted(METHODS)]
+    + [
+        (
+            make_pipeline(StandardScaler(), DecisionTreeRegressor()),
+            "decisiontreeregressor__",
+            "3-fold",
+        )
+    ],
+    ids=[*sorted(METHODS), "behind a step"],
+)
+def test_grown_trees_of_whole_numbers_equal_fits(model, prefix, method):
+    grid = {f"{prefix}ccp_alpha": [0.0, 3.0, 50.0], f"{prefix}max_features": [None, 2]}
+    require_equal(Family.of(model, grid), WHOLE, method, "value")
+
+
+FRAME = pd.DataFrame(X, columns=list("abcd"))
+
+
+def sparse(kind, density):
+    """Negative cells, and zeros that are written down."""
+    values = np.random.default_rng(3)
+    return kind(
+        sp.random(60, 12, density, random_state=4, data_rvs=lambda n: values.integers(-2, 3, n))
     )
-    assert builder(family, data, METHODS[name], run, "value") is not None
-    ours, theirs = (engine.run(family, data, plan, request, run) for engine in (Trees(), Generic()))
-    assert np.array_equal(ours.values, theirs.values)
 
 
-@pytest.mark.parametrize(
-    "y", [X[:, 0], np.round(1e8 * X[:, 0]), np.column_stack([CLASSES, CLASSES]).astype(float)]
-)
-def test_other_numbers_are_scikit_learns(y) -> None:
-    """Sums of fractions, of large numbers and of several targets depend on the order of rows."""
-    data = Data.check(X, y, task="regression")
-    assert builder(Family.of(DecisionTreeRegressor()), data, response="value") is None
+TABLES = {
+    "single": X.astype(np.float32),
+    "whole": np.round(10 * X).astype(int),
+    "truth": X > 0,
+    "by columns": np.asfortranarray(X),
+    "frame": FRAME,
+    "frame of single": FRAME.astype(np.float32),
+    "frame of whole": FRAME.round().astype(int),
+    "csr": sparse(sp.csr_matrix, 0.5),
+    "csr, few cells": sparse(sp.csr_matrix, 0.05),
+    "csc": sparse(sp.csc_matrix, 0.5),
+}
 
 
-def forbidden(*_, **__):
-    raise AssertionError("scikit-learn fitted a tree.")
+@pytest.mark.parametrize("name", TABLES)
+def test_grown_trees_of_any_table_of_numbers_equal_fits(name):
+    family = Family.of(TREE, {"ccp_alpha": ALPHAS, "max_features": [None, 3]})
+    require_equal(family, checked(TABLES[name], CLASSES), response="probability")
 
 
-def test_no_model_is_fitted(monkeypatch) -> None:
-    """Hundreds of fits are made without one of scikit-learn's."""
-    assert builder(Family.of(DecisionTreeClassifier()), DATA) is not None  # compared before
-    monkeypatch.setattr(DecisionTreeClassifier, "fit", forbidden)
-    method = tr.methods.Bootstrap(".632", 200)
-    estimate = tr.estimate_risk(DecisionTreeClassifier(), X, CLASSES, cv=method)
-    assert (estimate.engine, estimate.n_fits) == ("tree", 201)
+# ---------------- Behind the steps of a pipeline
+
+LEVELS = RNG.integers(0, [3, 9], size=(60, 2)).astype(float)  # some level is rare: not in all folds
+STEPPED = checked(np.hstack([X[:, :3], LEVELS]), CLASSES)
+HALF = checked(np.hstack([X[:, :3], LEVELS])[:30], CLASSES[:30])
 
 
-@pytest.mark.parametrize(
-    "table",
-    [X, X.astype(np.float32), np.round(10 * X).astype(int), X > 0, np.asfortranarray(X)],
-    ids=["double", "single", "whole", "bool", "by columns"],
-)
-@pytest.mark.parametrize("frame", [False, True])
-def test_tables_of_numbers_are_served(table, frame) -> None:
-    """Arrays and frames of any numbers; of flags only arrays."""
-    given_table = pd.DataFrame(table, columns=list("abcd")) if frame else table
-    data = Data.check(given_table, CLASSES, task="classification")
-    family = Family.of(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS})
-    assert (builder(family, data) is None) == (frame and table.dtype == bool)
-    plan, request, run = (
-        as_method("3-fold").plan(data, Streams(1)),
+def encoded(**how):
+    encoder = OneHotEncoder(handle_unknown="ignore", **how)
+    return make_column_transformer((StandardScaler(), [0, 1, 2]), (encoder, [3, 4]))
+
+
+def before(*steps, seed=0):
+    named = [(f"s{i}", step) for i, step in enumerate(steps)]
+    return Pipeline([*named, ("tree", DecisionTreeClassifier(random_state=seed))])
+
+
+class Shifted(TransformerMixin, BaseEstimator):
+    """Shows the rows that it is fitted on otherwise than all others, as TargetEncoder does."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.mean_ = X.mean()
+        return self
+
+    def fit_transform(self, X, y):
+        return self.fit(X, y).transform(X) + np.arange(len(X))[:, None] % 2
+
+    def transform(self, X):
+        return X - self.mean_
+
+
+PIPES = {
+    "a scaler": (before(StandardScaler()), {}),
+    "a seed for each fit": (before(StandardScaler(), seed=None), {"tree__max_features": [2]}),
+    "chosen columns": (before(StandardScaler(), SelectKBest()), {"s1__k": [1, 3]}),
+    "components": (before(PCA(3, random_state=0)), {"s0__n_components": [1, 3]}),
+    "levels": (before(encoded(sparse_output=False)), {}),
+    "rare levels": (before(encoded(max_categories=3, sparse_output=False)), {}),
+    "sparse levels": (before(OneHotEncoder(handle_unknown="ignore")), {}),
+    "two faces of a row": (before(Shifted()), {}),
+    "row by row": (before(FunctionTransformer(np.abs)), {}),
+    "nothing": (before("passthrough"), {"s0": ["passthrough", StandardScaler()]}),
+    "no step": (before(seed=None), {}),
+}
+PAIRS = [  # every pipeline meets half of the methods, and every method half of the pipelines
+    (name, method)
+    for i, name in enumerate(PIPES)
+    for j, method in enumerate(METHODS)
+    if (i + j) % 2 == 0 and method != "bootstrap"
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*hold no row of class")
+@pytest.mark.parametrize(("name", "method"), PAIRS)
+def test_grown_trees_behind_steps_equal_whole_pipelines(name, method):
+    """Every train set has its own steps, copies and all, on any executor."""
+    pipe, more = PIPES[name]
+    family = Family.of(
+        pipe, {"tree__min_samples_leaf": [1, 4], "tree__ccp_alpha": [0, 0.02]} | more
+    )
+    data = HALF if method == "loo" else STEPPED
+    run = RunOptions(seed=4, executor=2 if name == "no step" else None)
+    require_equal(family, data, METHODS[method], "probability", run=run)
+
+
+def test_grown_trees_share_the_steps_of_a_train_set():
+    family = Family.of(before(Counted()), {"tree__max_depth": [1, 2, 3, 4, 5, 6, 7, 8]})
+    Counted.fits = 0
+    Trees().run(
+        family,
+        DATA,
+        as_method("3-fold").plan(DATA, Streams(1)),
         Request("label"),
-        RunOptions(seed=2),
+        RunOptions(seed=4),
     )
-    ours = Trees().run(family, data, plan, request, run)
-    assert np.array_equal(ours.values, Generic().run(family, data, plan, request, run).values)
+    assert Counted.fits == 3
+
+
+class Counted(Shifted):
+    """Nothing but a count of its fits."""
+
+    def fit_transform(self, X, y):
+        return self.fit(X, y).transform(X)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        FunctionTransformer(lambda X: np.where(X > 1, np.nan, X)),
+        FunctionTransformer(lambda X: 1e200 * X),
+    ],
+    ids=["missing", "beyond single precision"],
+)
+def test_grown_trees_leave_odd_cells_of_a_step_to_scikit_learn(step):
+    """It splits cells that are missing, and refuses cells that are too large."""
+    found = []
+    for engine in ("tree", "generic"):
+        try:
+            curve = tr.risk_curve(
+                before(step), {"tree__ccp_alpha": ALPHAS}, X, CLASSES, engine=engine
+            )
+            found.append(curve.evaluation.answers.values.tolist())
+        except FitFailed as error:
+            found.append(str(error))
+    assert found[0] == found[1]
+
+
+# ---------------- What is left to scikit-learn
 
 
 class Keeper:
     """Stands for any: it is not asked."""
 
 
-@pytest.mark.parametrize("seed", [None, 3])
-def test_the_one_step_of_a_pipeline_is_grown_too(seed) -> None:
-    """With its own names in the grid, on any executor, seeded as in the pipeline."""
-    grid = {"tree__min_samples_leaf": [1, 2], "tree__ccp_alpha": [0.0, 0.02]}
-    family = Family.of(Pipeline([("tree", DecisionTreeClassifier(random_state=seed))]), grid)
-    plan = as_method("4-fold").plan(DATA, Streams(1))
-    assert builder(family, DATA, run=RunOptions(seed=4, executor=2)) is not None
-    request = Request("probability")
-    ours = Trees().run(family, DATA, plan, request, RunOptions(seed=4, executor=2))
-    theirs = Generic().run(family, DATA, plan, request, RunOptions(seed=4))
-    assert np.array_equal(ours.values, theirs.values)
-    over = Family.of(Pipeline([("tree", DecisionTreeClassifier())]), {"verbose": [False, True]})
-    assert builder(over, DATA) is None
-
-
-HOLES = np.where(np.arange(240).reshape(60, 4) % 7 == 0, np.nan, X)
-TEXT = pd.DataFrame(X, columns=list("abcd")).assign(a="1.5")
-UNNAMED = pd.DataFrame(X, columns=["a", "b", "c", 3])
-WEIGHTED = {"fit_params": {"sample_weight": np.ones(60)}}
+TWO = checked(X, (CLASSES > 0).astype(int))
+VALUES = DecisionTreeRegressor()
 LEFT = {
-    "another learner": (ExtraTreeClassifier(), DATA, {}),
-    "two seeds to draw": (make_pipeline(PCA(2), DecisionTreeClassifier()), DATA, {}),
-    "a cache": (make_pipeline(StandardScaler(), DecisionTreeClassifier(), memory="x"), DATA, {}),
-    "a pipeline that speaks": (make_pipeline(DecisionTreeClassifier(), verbose=True), DATA, {}),
-    "best first": (DecisionTreeClassifier(max_leaf_nodes=5), DATA, {}),
-    "random thresholds": (DecisionTreeClassifier(splitter="random"), DATA, {}),
-    "class weights": (DecisionTreeClassifier(class_weight="balanced"), DATA, {}),
-    "monotone": (DecisionTreeClassifier(monotonic_cst=[0, 0, 0, 0]), DATA, {}),
-    "a generator": (DecisionTreeClassifier(random_state=np.random.RandomState(0)), DATA, {}),
-    "out of range": (DecisionTreeClassifier(max_depth=0), DATA, {}),
-    "a keeper": (DecisionTreeClassifier(), DATA, {"keeper": Keeper()}),
-    "missing cells": (
-        DecisionTreeClassifier(),
-        Data.check(HOLES, CLASSES, task="classification"),
-        {},
-    ),
-    "beyond single precision": (
-        DecisionTreeClassifier(),
-        Data.check(X * 1e300, CLASSES, task="classification"),
-        {},
-    ),
-    "text": (DecisionTreeClassifier(), Data.check(TEXT, CLASSES, task="classification"), {}),
-    "odd names": (
-        DecisionTreeClassifier(),
-        Data.check(UNNAMED, CLASSES, task="classification"),
-        {},
-    ),
-    "weights": (
-        DecisionTreeClassifier(),
-        Data.check(X, CLASSES, task="classification", **WEIGHTED),
-        {},
-    ),
-    "as many classes as rows": (
-        DecisionTreeClassifier(),
-        Data.check(X, np.arange(60) % 20, task="classification"),
-        {},
-    ),
+    "another learner": (ExtraTreeClassifier(), DATA),
+    "two seeds to draw": (make_pipeline(PCA(2), TREE), DATA),
+    "a cache": (make_pipeline(StandardScaler(), TREE, memory="x"), DATA),
+    "a pipeline that speaks": (make_pipeline(TREE, verbose=True), DATA),
+    "best first": (DecisionTreeClassifier(max_leaf_nodes=5), DATA),
+    "class weights": (DecisionTreeClassifier(class_weight="balanced"), DATA),
+    "a generator": (DecisionTreeClassifier(random_state=np.random.RandomState(0)), DATA),
+    "out of range": (DecisionTreeClassifier(max_depth=0), DATA),
+    "a keeper": (TREE, DATA, "3-fold", RunOptions(seed=4, keeper=Keeper())),
+    "missing cells": (TREE, checked(np.where(X > 1, np.nan, X), CLASSES)),
+    "beyond single precision": (TREE, checked(X * 1e300, CLASSES)),
+    "text": (TREE, checked(FRAME.assign(a="1.5"), CLASSES)),
+    "odd names": (TREE, checked(pd.DataFrame(X, columns=["a", "b", "c", 3]), CLASSES)),
+    "a frame of truth": (TREE, checked(FRAME > 0, CLASSES)),
+    "weights": (TREE, checked(X, CLASSES, fit_params={"sample_weight": np.ones(60)})),
+    "as many classes as rows": (TREE, checked(X, np.arange(60) % 20)),
+    "swapped labels": (TREE, TWO, "swapping"),
+    "more than answers": (TREE, TWO, "bee"),
+    "fractions": (VALUES, checked(X, X[:, 0])),
+    "large numbers": (VALUES, checked(X, np.round(1e8 * X[:, 0]))),
+    "two targets": (VALUES, checked(X, np.column_stack([CLASSES, CLASSES]).astype(float))),
 }
 
 
 @pytest.mark.parametrize("name", LEFT)
-def test_the_rest_is_scikit_learns(name) -> None:
-    """What the builder does not serve, or scikit-learn would complain of, is left to it."""
-    model, data, more = LEFT[name]
-    assert builder(Family.of(model), data, run=RunOptions(seed=4, **more)) is None
+def test_growing_leaves_the_rest_to_scikit_learn(name):
+    """What depends on the order of the rows, or what scikit-learn would complain of, too."""
+    model, data, *more = LEFT[name]
+    response = "value" if model is VALUES else "label"
+    assert builder(Family.of(model), data, *more, response=response) is None
 
 
-def test_flipped_labels_are_scikit_learns() -> None:
-    """Plans that replace labels, or ask for more than answers, are left to it."""
-    data = Data.check(X, CLASSES > 0, task="classification")
-    for method in ("swapping", "bee"):
-        assert builder(Family.of(DecisionTreeClassifier()), data, method) is None
+def test_growing_leaves_a_grid_over_the_pipeline_to_scikit_learn():
+    pipe = Pipeline([("tree", DecisionTreeClassifier())])
+    assert builder(Family.of(pipe, {"verbose": [False, True]}), DATA) is None
 
 
-def test_its_complaints_are_still_heard() -> None:
-    """Warnings (of many classes, say) are the generic ones; wrong parameters are named."""
+def test_growing_lets_complaints_of_scikit_learn_be_heard():
+    """Numbers that single precision holds are cast in silence; many classes are warned of."""
     heard = []
     for engine in ("tree", "generic"):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            many = np.arange(60) % 20
-            tr.estimate_risk(DecisionTreeClassifier(), X, many, cv="2-fold", engine=engine)
+            tr.estimate_risk(TREE, X * 1e30, np.arange(60) % 20, cv="2-fold", engine=engine)
         heard.append([str(warning.message) for warning in caught])
     assert heard[0] == heard[1]
     with pytest.raises(FitFailed, match="max_depth"):
         tr.estimate_risk(DecisionTreeClassifier(max_depth=0), X, CLASSES > 0, engine="tree")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert builder(Family.of(TREE), checked(X * 1e30, CLASSES)) is not None
 
 
-@pytest.mark.parametrize("reason", ["disagrees", "not compiled"])
-def test_without_the_builder_the_numbers_are_the_same(monkeypatch, reason) -> None:
-    """Where it disagrees with scikit-learn or is missing, scikit-learn makes the fits."""
+@pytest.mark.parametrize(
+    ("reason", "n_fits"), [("grown", 0), ("disagrees", 4), ("not compiled", 4)]
+)
+def test_growing_fits_no_model_and_without_it_numbers_are_the_same(monkeypatch, reason, n_fits):
     fits, fit = [], DecisionTreeClassifier.fit
 
     def counted(self, *arguments, **more):
@@ -265,35 +344,30 @@ def test_without_the_builder_the_numbers_are_the_same(monkeypatch, reason) -> No
         return fit(self, *arguments, **more)
 
     def curve():
-        grid = {"ccp_alpha": ALPHAS}
-        return tr.risk_curve(DecisionTreeClassifier(), grid, X, CLASSES, cv="4-fold")
+        return tr.risk_curve(TREE, {"ccp_alpha": ALPHAS}, X, CLASSES, cv="4-fold")
 
-    wanted = curve()
+    wanted = curve()  # after which the builder has been compared
     monkeypatch.setattr(DecisionTreeClassifier, "fit", counted)
     if reason == "disagrees":
         monkeypatch.setattr(growing, "closeness", lambda criterion: None)
-    else:
+    if reason == "not compiled":
         monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
         closeness.cache_clear()
     found = curve()
-    closeness.cache_clear()
-    assert len(fits) == 4
+    if reason == "not compiled":
+        closeness.cache_clear()
+    assert len(fits) == n_fits
     assert found.values.tolist() == wanted.values.tolist()
-    assert found[0].engine == "tree"
+    assert (found[0].engine, found[0].n_fits) == ("tree", 12)
 
 
-def test_progress_is_told_between_calls() -> None:
-    """The first call makes one fit; all fits of all candidates are told in the end."""
+@pytest.mark.parametrize("grown", [True, False])
+def test_trees_tell_progress_in_fits_of_all_candidates(monkeypatch, grown):
+    """The first call of the builder makes one fit."""
+    if not grown:
+        monkeypatch.setattr("truerisk.engines.trees.tree.growing_of", lambda *_: None)
     told = []
     with listen(lambda progress: told.append((progress.done, progress.total))):
-        tr.risk_curve(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS}, X, CLASSES, cv="5-fold")
+        tr.risk_curve(TREE, {"ccp_alpha": ALPHAS}, X, CLASSES, cv="5-fold")
     assert told[:2] == [(0, 15), (3, 15)]
     assert told[-1] == (15, 15)
-
-
-def test_no_warning_comes_of_growing() -> None:
-    """Numbers that single precision holds are cast in silence."""
-    data = Data.check(X * 1e30, CLASSES, task="classification")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert builder(Family.of(DecisionTreeClassifier()), data) is not None
