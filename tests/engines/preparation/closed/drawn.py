@@ -1,7 +1,5 @@
 """Tables, steps and train sets, drawn from a seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -34,7 +32,7 @@ N = 80
 class Draw:
     """One case: a table, a pipeline of steps, rows with their times, and asked rows."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.holes = self.chance(0.5)
         self.frame = self._frame()
@@ -43,13 +41,13 @@ class Draw:
         self.X = self._table()
         self.steps = self._steps()
 
-    def chance(self, p: float) -> bool:
+    def chance(self, p):
         return bool(self.rng.random() < p)
 
     def one(self, *values):
         return values[self.rng.integers(len(values))]
 
-    def _frame(self) -> dict:
+    def _frame(self):
         rng, columns = self.rng, {}
         for j in range(rng.integers(1, 5)):
             values = rng.normal(size=N) * 10.0 ** rng.integers(-3, 4) + rng.integers(-3, 4)
@@ -99,7 +97,7 @@ class Draw:
             array[:, j] = column
         return array
 
-    def _steps(self) -> Pipeline:
+    def _steps(self):
         if self.texts or self.chance(0.5):
             steps = [self._columns(), *self._on_numbers(int(self.rng.integers(0, 2)))]
         else:
@@ -111,7 +109,7 @@ class Draw:
         """A step without a closed form, which goes through its rows together."""
         return self.one(PCA(1), PCA(1, svd_solver="full"), PowerTransformer(), KNNImputer())
 
-    def _named(self, steps: list) -> Pipeline:
+    def _named(self, steps):
         return Pipeline([(f"s{j}", step) for j, step in enumerate(steps)])
 
     def _columns(self):
@@ -135,7 +133,7 @@ class Draw:
             sparse_threshold=self.one(0.3, 0.0, 1.0),
         )
 
-    def _which(self, names: list[str]):
+    def _which(self, names):
         listed = list(self.frame)
         if isinstance(self.X, np.ndarray) and self.X.shape[1] < len(listed):
             listed = self.texts
@@ -170,7 +168,7 @@ class Draw:
             **more,
         )
 
-    def _on_numbers(self, n: int) -> list:
+    def _on_numbers(self, n):
         some = [self._scaler() for _ in range(n)]
         if self.holes or self.chance(0.2):
             strategy = self.one("mean", "median", "most_frequent", "constant")
