@@ -47,7 +47,6 @@ SLOW = {
     "cli/test_workers.py",
     "engines/workers/test_crews.py",
     "engines/workers/test_dask_cluster.py",
-    "engines/running/test_executors.py",
     "engines/workers/test_processes.py",
     "engines/workers/test_parcels.py",
     "study/test_driving.py",
@@ -66,7 +65,6 @@ Long simulations, and checks in worker processes beyond one for each kind, bear 
 RELEASES = {
     "engines/workers/test_crews.py",
     "engines/workers/test_dask_cluster.py",
-    "engines/running/test_executors.py",
     "study/test_driving_on_dask.py",
 }
 """Those that wait and may find that another release of joblib or Dask works otherwise:

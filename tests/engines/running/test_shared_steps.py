@@ -3,27 +3,36 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectFromModel, SelectKBest
+from sklearn.feature_selection import (
+    SelectFdr,
+    SelectFpr,
+    SelectFromModel,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.random_projection import GaussianRandomProjection
+from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
+from truerisk.engines.running.read_off import reading_of
 from truerisk.engines.running.shared_steps import SharedSteps
-from truerisk.methods.words import as_method
+from truerisk.extend import Family
+from truerisk.methods import Bootstrap
 
 
 class Counted(TransformerMixin, BaseEstimator):
@@ -62,11 +71,15 @@ def curve(model, grid, X, y, **options):
     return found, sorted(str(w.message) for w in caught)
 
 
-def unshared(monkeypatch):
+def require_unshared(monkeypatch, shared, *given, **options):
+    """Whole pipelines have the same values, to the last bit, and the same warnings."""
     monkeypatch.setattr(SharedSteps, "of", classmethod(lambda *_: None))
+    found, said = curve(*given, **options)
+    np.testing.assert_array_equal(shared[0].values, found.values)
+    assert shared[1] == said
 
 
-def test_a_step_is_fitted_once_per_train_set_and_setting_of_the_steps_so_far(data):
+def test_shared_steps_are_fitted_once_per_train_set_and_setting_so_far(data):
     """Two settings of the first step, three of the second, two of the learner: 2 and 6 fits."""
 
     class Second(Counted):
@@ -81,22 +94,39 @@ def test_a_step_is_fitted_once_per_train_set_and_setting_of_the_steps_so_far(dat
     curve(pipe, grid, *data)
     assert (Counted.fits, Second.fits) == (4 * 2, 4 * 6)
     assert Counted.transforms == 2 * Counted.fits  # the train set, and the rows asked about
-
-
-def test_engines_that_fit_one_model_for_many_share_steps_too(data):
-    """Forests of two depths and three sizes behind a step: one fit of it per train set."""
+    Counted.fits = 0  # a forest of three sizes is one fit, and of two depths are two
     pipe = make_pipeline(Counted(), RandomForestClassifier(random_state=0))
-    grid = {
-        "randomforestclassifier__max_depth": [1, 2],
-        "randomforestclassifier__n_estimators": [1, 3],
-    }
+    sizes = {"max_depth": [1, 2], "n_estimators": [1, 3]}
+    grid = {f"randomforestclassifier__{name}": values for name, values in sizes.items()}
     curve(pipe, grid, *data, engine="ensemble")
     assert Counted.fits == 4
 
 
-MIXED = make_column_transformer(
-    (make_pipeline(SimpleImputer(), StandardScaler()), [0]), (OneHotEncoder(), [1])
-)
+def framed():
+    """Steps by names of columns, and an output that is a frame."""
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["number"]),
+        (OneHotEncoder(sparse_output=False), ["text"]),
+    )
+    return make_pipeline(columns, LogisticRegression()).set_output(transform="pandas")
+
+
+def frame(X):
+    table = pd.DataFrame({"number": X[:, 0], "text": np.where(X[:, 1] > 0, "up", "down")})
+    table.loc[::7, "number"] = np.nan
+    return table
+
+
+class Warns(Counted):
+    """A step that warns when it is fitted."""
+
+    def fit(self, X, y=None):
+        warnings.warn("of few rows", stacklevel=2)
+        return super().fit(X, y)
+
+
+CS = {"logisticregression__C": [0.1, 1.0]}
+SMOOTH = {"gaussiannb__var_smoothing": [1e-9, 0.1, 0.5]}
 CASES = {
     "scaler, components": (
         make_pipeline(StandardScaler(), PCA(), GaussianNB()),
@@ -120,111 +150,41 @@ CASES = {
     ),
     "a search among the steps": (
         make_pipeline(SelectFromModel(LassoCV(cv=2, alphas=[0.01, 0.1])), GaussianNB()),
-        {"gaussiannb__var_smoothing": [1e-9, 0.1, 0.5]},
+        SMOOTH,
     ),
-    "bins": (
-        make_pipeline(KBinsDiscretizer(3, strategy="uniform"), LogisticRegression()),
-        {"logisticregression__C": [0.1, 1.0]},
-    ),
+    "bins": (make_pipeline(KBinsDiscretizer(3, strategy="uniform"), LogisticRegression()), CS),
     "in place": (
         make_pipeline(StandardScaler(copy=False), LogisticRegression()),
-        {"logisticregression__C": [0.1, 1.0], "standardscaler__with_mean": [True, False]},
+        CS | {"standardscaler__with_mean": [True, False]},
     ),
+    "frames": (framed(), CS),
+    "a step that warns": (make_pipeline(Warns(), GaussianNB()), SMOOTH),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("options", [{}, {"cv": "oob"}, {"scoring": "log"}], ids=str)
-def test_answers_and_warnings_are_those_of_pipelines_of_their_own(data, monkeypatch, name, options):
-    """Plain, in samples with copies, by probabilities: to the last bit, with the same warnings."""
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"cv": Bootstrap("oob", replicates=4)}, {"scoring": "log"}],
+    ids=["folds", "copies", "probabilities"],
+)
+def test_shared_steps_change_no_answer_and_no_warning(data, monkeypatch, name, options):
+    Warns.fits = 0
     X, y = data
-    if "cv" in options:
-        options = {"cv": tr.methods.Bootstrap("oob", replicates=4)}
-    shared, said = curve(*CASES[name], X, y, **options)
-    unshared(monkeypatch)
-    alone, said_alone = curve(*CASES[name], X, y, **options)
-    np.testing.assert_array_equal(shared.values, alone.values)
-    assert said == said_alone
+    given = *CASES[name], frame(X) if name == "frames" else X, y
+    shared = curve(*given, **options)
+    if (name, options) == ("a step that warns", {}):  # four train sets and three candidates
+        assert any("[12 times in 12 fits]" in text for text in shared[1])
+        assert Warns.fits == 4
+    require_unshared(monkeypatch, shared, *given, **options)
 
 
-def test_frames_keep_their_columns(data, monkeypatch):
-    """A ColumnTransformer by names, and an output that is a frame."""
-    pd = pytest.importorskip("pandas")
-    X, y = data
-    frame = pd.DataFrame({"number": X[:, 0], "text": np.where(X[:, 1] > 0, "up", "down")})
-    frame.loc[::7, "number"] = np.nan
-    pipe = make_pipeline(
-        make_column_transformer(
-            (make_pipeline(SimpleImputer(), StandardScaler()), ["number"]),
-            (OneHotEncoder(sparse_output=False), ["text"]),
-        ),
-        LogisticRegression(),
-    ).set_output(transform="pandas")
-    grid = {"logisticregression__C": [0.1, 1.0, 10.0]}
-    shared, said = curve(pipe, grid, frame, y)
-    unshared(monkeypatch)
-    alone, said_alone = curve(pipe, grid, frame, y)
-    np.testing.assert_array_equal(shared.values, alone.values)
-    assert said == said_alone
-
-
-def test_a_learner_that_writes_into_its_rows_disturbs_nobody(monkeypatch):
+def test_shared_steps_are_not_disturbed_by_a_learner_that_writes_into_its_rows(monkeypatch):
     """`copy_X=False` centres X in place: the next candidate gets the table as it was."""
     X, y = np.random.default_rng(0).normal(size=(40, 2)) + 5, np.arange(40.0)
     pipe = Pipeline([("s", MinMaxScaler()), ("m", Ridge(copy_X=False))])
-    grid = {"m__alpha": [0.1, 1.0, 10.0]}
-    shared, _ = curve(pipe, grid, X, y)
-    unshared(monkeypatch)
-    np.testing.assert_array_equal(shared.values, curve(pipe, grid, X, y)[0].values)
-
-
-class Marked(np.ndarray):
-    """Rows that count how often they are copied."""
-
-    copies = 0
-
-    def copy(self, *given):
-        type(self).copies += self.shape[1] == 2
-        return super().copy(*given)
-
-
-def test_rows_are_not_copied_for_every_candidate(data):
-    """Rows are cut anew for each; a fitted step alone is given a copy of those asked about."""
-    Marked.copies = 0
-    X, y = data[0].view(Marked), data[1]
-    family = Family.of(
-        make_pipeline(Narrow(), GaussianNB()), {"gaussiannb__var_smoothing": [0.1] * 5}
-    )
-    table = Data(X=X, y=y, task="classification", classes=np.unique(y), codes=y)
-    plan = as_method("4-fold").plan(table, Streams(0))
-    Generic().run(family, table, plan, Request("label"), RunOptions(seed=0))
-    assert Marked.copies == 4
-
-
-class Narrow(Counted):
-    """One column of two."""
-
-    def transform(self, X):
-        return np.asarray(X)[:, :1]
-
-
-class Warns(Counted):
-    """A step that warns when it is fitted."""
-
-    def fit(self, X, y=None):
-        warnings.warn("of few rows", stacklevel=2)
-        return super().fit(X, y)
-
-
-def test_a_warning_of_a_step_counts_for_every_candidate(data, monkeypatch):
-    """Twelve fits would have said so: four train sets and three candidates."""
-    pipe = make_pipeline(Warns(), GaussianNB())
-    grid = {"gaussiannb__var_smoothing": [1e-9, 0.1, 0.5]}
-    _, said = curve(pipe, grid, *data)
-    assert any("[12 times in 12 fits]" in text for text in said)
-    assert Warns.fits == 4
-    unshared(monkeypatch)
-    assert curve(pipe, grid, *data)[1] == said
+    given = pipe, {"m__alpha": [0.1, 1.0, 10.0]}, X, y
+    require_unshared(monkeypatch, curve(*given), *given)
 
 
 class Fails(Counted):
@@ -247,95 +207,23 @@ class Fails(Counted):
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_failing_step_is_named_as_before(data, monkeypatch, late):
-    """With its split, its parameters and its own words, whether it fits or transforms."""
-    pipe = Pipeline([("bad", Fails(late=late)), ("m", GaussianNB())])
-    grid = {"m__var_smoothing": [1e-9, 0.1]}
+def test_shared_steps_that_fail_are_named_as_in_a_whole_pipeline(data, monkeypatch, late):
+    given = Pipeline([("bad", Fails(late=late)), ("m", GaussianNB())]), {"m__var_smoothing": [0.1]}
     with pytest.raises(FitFailed, match="step 'bad'") as shared:
-        curve(pipe, grid, *data)
-    unshared(monkeypatch)
+        curve(*given, *data)
+    monkeypatch.setattr(SharedSteps, "of", classmethod(lambda *_: None))
     with pytest.raises(FitFailed) as alone:
-        curve(pipe, grid, *data)
+        curve(*given, *data)
     assert str(shared.value) == str(alone.value)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
-def test_a_level_that_no_training_row_had_is_said_with_what_to_do(data, model):
-    """By every engine alike, with the split."""
+def test_level_that_no_training_row_had_is_said_with_what_to_do(data, model):
     X, y = data
     levels = np.column_stack([X[:, 0], np.arange(len(y)) == 7])
     encoded = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
     with pytest.raises(FitFailed, match=r"fold \d.*unknown categories.*handle_unknown='ignore'"):
         tr.estimate_risk(make_pipeline(encoded, model), levels, y, cv="4-fold")
-
-
-def test_a_scorer_is_given_the_whole_model_and_the_rows_as_they_are(data):
-    """It may look at both."""
-    X, y = data
-    seen = []
-
-    def scorer(model, rows, labels):
-        seen.append((type(model).__name__, float(rows.max())))
-        return model.score(rows, labels)
-
-    pipe = make_pipeline(Counted(shift=1000.0), GaussianNB())
-    curve(pipe, {"gaussiannb__var_smoothing": [1e-9, 0.1]}, X, y, scoring=scorer)
-    assert {kind for kind, _ in seen} == {"Pipeline", "TrueClass"}  # the latter tries the scorer
-    assert max(most for _, most in seen) < 100
-
-
-class Own(Pipeline):
-    """A pipeline that may do otherwise."""
-
-
-class Seen(GaussianNB):
-    """A learner of the user's."""
-
-    def fit(self, X, y, sample_weight=None):
-        return super().fit(X, y, sample_weight)
-
-
-def test_a_pipeline_of_the_users_is_not_shared(data):
-    """It may do otherwise; what else could tell is in test_apart.py."""
-    pipe = Own([("c", Counted()), ("m", GaussianNB())])
-    grid = {"m__var_smoothing": [1e-9, 0.1]}
-    assert SharedSteps.of(Family.of(pipe, grid), _table(*data), 2) is None
-    curve(pipe, grid, *data)
-    assert Counted.fits == 4 * 2
-
-
-def _table(X, y, **more):
-    return Data.check(X, y, task="classification", **more)
-
-
-def test_a_fit_parameter_of_a_step_is_not_shared(data):
-    """One of the learner is, since the steps do not see it."""
-    pipe = make_pipeline(StandardScaler(), GaussianNB())
-    family = Family.of(pipe, {"gaussiannb__var_smoothing": [1e-9, 0.1]})
-    weights = np.ones(len(data[1]))
-    for name, shared in (
-        ("standardscaler__sample_weight", False),
-        ("gaussiannb__sample_weight", True),
-    ):
-        table = _table(*data, fit_params={name: weights})
-        assert (SharedSteps.of(family, table, 2) is not None) == shared
-
-
-def test_weights_of_the_learner_reach_it(monkeypatch, data):
-    """The learner behind shared steps is fitted with the weights of its rows."""
-    X, y = data
-    pipe = make_pipeline(StandardScaler(), Seen())
-    grid = {"seen__var_smoothing": [1e-9, 0.5]}
-    weights = np.random.default_rng(1).uniform(0.1, 5, len(y))
-
-    def risk(**params):
-        search = tr.HonestSearchCV(pipe, grid, cv="4-fold", scoring="log", random_state=0)
-        return search.fit(X, y, **params).risk_.value
-
-    shared = risk(seen__sample_weight=weights)
-    assert shared != risk()
-    unshared(monkeypatch)
-    assert shared == risk(seen__sample_weight=weights)
 
 
 class Watching(ClassifierMixin, BaseEstimator):
@@ -354,14 +242,79 @@ class Watching(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
-def test_the_learner_sees_rows_as_the_steps_give_them(data):
-    """When it is fitted and when it is asked."""
+def test_shared_steps_come_before_the_learner_and_not_before_a_scorer(data):
+    """A scorer is given the whole model and the rows as they are: it may look at both."""
+    seen = []
+
+    def scorer(model, rows, labels):
+        seen.append((type(model).__name__, float(rows.max())))
+        return model.score(rows, labels)
+
     pipe = make_pipeline(Counted(shift=1000.0), Watching())
     curve(pipe, {"watching__C": [1.0, 2.0]}, *data)
+    curve(pipe, {"watching__C": [1.0, 2.0]}, *data, scoring=scorer)
+    assert {kind for kind, _ in seen} == {"Pipeline", "TrueClass"}  # the latter tries the scorer
+    assert max(most for _, most in seen) < 100
 
 
-def test_settings_of_a_step_are_read_off_one_fit(monkeypatch):
-    """Four numbers of components, of columns: one fit of each step per train set, as if of four."""
+class Own(Pipeline):
+    """A pipeline that may do otherwise; what else could tell is in test_apart.py."""
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "param", "is_shared"),
+    [
+        (Own, None, False),
+        (Pipeline, "s__sample_weight", False),
+        (Pipeline, "m__sample_weight", True),  # which the steps do not see
+    ],
+)
+def test_shared_steps_are_of_plain_pipelines_whose_steps_see_no_weights(
+    data, pipeline, param, is_shared
+):
+    family = Family.of(
+        pipeline([("s", StandardScaler()), ("m", GaussianNB())]), {"m__var_smoothing": [1e-9, 0.1]}
+    )
+    table = checked(*data, fit_params={param: np.ones(len(data[1]))} if param else {})
+    assert (SharedSteps.of(family, table, 2) is not None) == is_shared
+
+
+class Seen(GaussianNB):
+    """A learner of the user's."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, sample_weight)
+
+
+def test_shared_steps_let_weights_reach_the_learner(monkeypatch, data):
+    X, y = data
+    weights = np.random.default_rng(1).uniform(0.1, 5, len(y))
+    pipe = make_pipeline(StandardScaler(), Seen())
+
+    def risk(**params):
+        grid = {"seen__var_smoothing": [1e-9, 0.5]}
+        search = tr.HonestSearchCV(pipe, grid, cv="4-fold", scoring="log", random_state=0)
+        return search.fit(X, y, **params).risk_.value
+
+    shared = risk(seen__sample_weight=weights)
+    assert shared != risk()
+    monkeypatch.setattr(SharedSteps, "of", classmethod(lambda *_: None))
+    assert shared == risk(seen__sample_weight=weights)
+
+
+# ---------------- Settings that are read off one fit of a step
+
+
+def _counted(own, fits):
+    def counted(self, *given):
+        fits.append(type(self))
+        return own(self, *given)
+
+    return counted
+
+
+def test_read_off_needs_one_fit_of_a_step_per_train_set(monkeypatch):
+    """Four numbers of components, of columns: as if there were four fits."""
     X, y = tr.datasets.make_simple(60, random_state=1)
     X = np.hstack([X, X**2, X[:, :1] * X[:, 1:2], np.sin(X)])
     pipe = make_pipeline(SelectKBest(), StandardScaler(), PCA(), LogisticRegression())
@@ -373,19 +326,79 @@ def test_settings_of_a_step_are_read_off_one_fit(monkeypatch):
     fits = []
     for step, name in ((SelectKBest, "fit"), (PCA, "fit_transform")):
         monkeypatch.setattr(step, name, _counted(getattr(step, name), fits))
-    shared, said = curve(pipe, grid, X, y)
+    shared = curve(pipe, grid, X, y)
     assert fits.count(SelectKBest) == 4 * 2  # for 4 and 6 columns together, and for 99
     assert fits.count(PCA) == 4 * 3 * 2  # for each of three tables, and for .9 of the variance
-    unshared(monkeypatch)
-    alone, said_alone = curve(pipe, grid, X, y)
-    np.testing.assert_array_equal(shared.values, alone.values)
-    assert said == said_alone
-    assert any("99" in one for one in said)
+    assert any("99" in one for one in shared[1])
+    require_unshared(monkeypatch, shared, pipe, grid, X, y)
 
 
-def _counted(own, fits):
-    def counted(self, *given):
-        fits.append(type(self))
-        return own(self, *given)
+STEPS = [
+    (PCA(), [1, 2, 4, 5, 50, 0.5, None, "mle", np.int64(3)]),
+    (PCA(svd_solver="full", whiten=True), [1, 3, 5]),
+    (PCA(svd_solver="covariance_eigh"), [1, 3, 5]),
+    (PCA(svd_solver="randomized", random_state=0), [1, 3, 5]),
+    (SelectKBest(), [0, 1, 3, 5, 9, "all"]),
+    (SelectPercentile(), [0, 10, 50.0, 100]),
+    (SelectFpr(), [0.0, 0.3, 1.0]),
+    (SelectFdr(), [0.01, 0.9]),
+    (SelectFwe(), [0.01, 0.9]),
+    (SelectFromModel(LogisticRegression()), ["mean", "0.5*median", 0.2, None]),
+    (SelectFromModel(RandomForestClassifier(3, random_state=0), max_features=2), [0.1, "mean"]),
+]
 
-    return counted
+
+@pytest.mark.filterwarnings("ignore")  # of a step that keeps no column
+@given(
+    seed=st.integers(0, 2**31),
+    case=st.sampled_from(STEPS),
+    shape=st.sampled_from([(60, 5), (30, 5), (12, 40), (600, 61)]),
+    single=st.booleans(),
+    fortran=st.booleans(),
+)
+def test_read_off_is_what_a_fit_of_its_own_gives(seed, case, shape, single, fortran):
+    step, values = case
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=shape) * rng.exponential(size=shape[1])
+    X = np.asarray(X, dtype=np.float32 if single else np.float64, order="F" if fortran else "C")
+    y, other = rng.permutation(np.arange(shape[0]) % 2), rng.normal(size=(7, shape[1]))
+    reading = reading_of(step)
+    at = reading.fitted_at(step, values, X)
+    if at is None:
+        assert "PCA" in repr(step)
+        return
+    widest = clone(step).set_params(**{reading.parameter: at})
+    table = widest.fit_transform(X.copy(order="K"), y)
+    for value in values:
+        read = reading.read(widest, value, table)
+        if read is None:
+            continue
+        own = clone(step).set_params(**{reading.parameter: value})
+        expected = own.fit_transform(X.copy(order="K"), y)
+        found, given_out = read
+        given_out = found.transform(X.copy(order="K")) if given_out is None else given_out
+        np.testing.assert_array_equal(given_out, expected)
+        np.testing.assert_array_equal(found.transform(other), own.transform(other))
+        assert repr(found.get_params()) == repr(own.get_params())
+        if "PCA" in repr(step):
+            np.testing.assert_allclose(found.noise_variance_, own.noise_variance_, rtol=1e-4)
+            np.testing.assert_array_equal(found.singular_values_, own.singular_values_)
+
+
+class OwnPCA(PCA):
+    """May do otherwise."""
+
+
+def test_read_off_leaves_what_depends_on_the_setting_to_fits():
+    """The randomised solver; a number of columns that is warned of; values of another kind."""
+    X = np.random.default_rng(0).normal(size=(600, 61))
+    assert reading_of(StandardScaler()) is None
+    assert reading_of(OwnPCA()) is None
+    assert reading_of(PCA()).fitted_at(PCA(), [2, 3], X) is None  # drawn for so many rows
+    assert reading_of(PCA()).fitted_at(PCA(svd_solver="arpack"), [2, 3], X) is None
+    best = SelectKBest(k=2).fit(X, np.arange(600) % 2)
+    reading = reading_of(best)
+    assert [reading.read(best, k, None) for k in (62, True, "all")] == [None] * 3
+    assert reading.fitted_at(best, [99, 100], X) is None
+    percentile = SelectPercentile().fit(X, np.arange(600) % 2)
+    assert reading_of(percentile).read(percentile, 101, None) is None

@@ -1,7 +1,5 @@
 """Fits that are left with a keeper are not made again, and nobody can tell from the answers."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 
@@ -15,24 +13,22 @@ from sklearn.metrics import get_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
+from truerisk.contracts import RunOptions
 from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
-from truerisk.core.family import Family
 from truerisk.core.progress import listen
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
+from truerisk.engines import Ensembles, Generic, Trees
 from truerisk.engines.running.fitting import Piece
 from truerisk.engines.running.kept_fits import content_of, pieces_of
-from truerisk.engines.trees.ensemble import Ensembles
-from truerisk.engines.trees.tree import Trees
+from truerisk.extend import Family, Request, Streams
 from truerisk.methods import KFold
 from truerisk.plan.extras.model_facts import ModelFacts, freedom_of
 from truerisk.study.values import pack, unpack
 
 X, Y = tr.datasets.make_difficult(30, random_state=3)
-DATA = Data.check(X, Y, task="classification")
+DATA = checked(X, Y)
 PLAN = KFold(4).plan(DATA, Streams(0))
 LABELS = Request("label")
 
@@ -85,6 +81,17 @@ class Moody(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > self.depth / 3).astype(int)]
 
 
+class Lines(RegressorMixin, BaseEstimator):
+    """Two numbers for every row."""
+
+    def fit(self, X, y):
+        self.mean_ = y.mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return self.mean_ + X[:, :2]
+
+
 CASES = {
     "generic, random": (Generic(), MLPClassifier(max_iter=3), {"alpha": [0.1, 1, 2]}, LABELS),
     "probabilities": (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]}, Request("probability")),
@@ -119,7 +126,7 @@ def answered(case, keeper=None, **options):
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("only", [None, np.array([1, 0, 1, 1])], ids=["all", "only"])
-def test_answers_are_the_same_to_the_last_bit(case, only):
+def test_stored_fits_change_no_bit_of_the_answers(case, only):
     """With an empty keeper, with half of the fits, with all of them, and without one."""
     plain = answered(case, only=only)
     keeper = Dictionary()
@@ -135,7 +142,22 @@ def test_answers_are_the_same_to_the_last_bit(case, only):
     assert (found.fit_seconds > 0).all()  # what the fits once took
 
 
-def test_nothing_is_fitted_again():
+def test_stored_fits_of_several_targets_and_their_warnings_come_back():
+    """Warnings are said again, of their kind and with their count; answers have an axis more."""
+    two, keeper = checked(X, X[:, :2]), Dictionary()
+    given = Family.of(Lines()), two, KFold(3).plan(two, Streams(0)), Request("value")
+    first, second = (Generic().run(*given, RunOptions(keeper=keeper)) for _ in range(2))
+    assert keeper.n_found == 3
+    assert same(first, second)
+    keeper, family = Dictionary(), Family.of(MLPClassifier(max_iter=3))
+    for _ in range(2):
+        with pytest.warns(ConvergenceWarning, match=r"4 times in 4 fits") as caught:
+            Generic().run(family, DATA, PLAN, LABELS, RunOptions(keeper=keeper))
+        assert len(caught) == 1
+    assert keeper.n_found == 4
+
+
+def test_stored_fits_are_not_made_again():
     """Neither a candidate of a fit that was cut off in the middle."""
     keeper, case = Dictionary(), (Generic(), Moody(), {"depth": [1, 3, 4]}, LABELS)
 
@@ -156,50 +178,42 @@ def test_nothing_is_fitted_again():
     ]  # fmt: skip
 
 
-def test_a_fit_that_failed_is_tried_again(monkeypatch):
-    """What failed is not kept, what was made before it is; mended, all is as if nothing was."""
+def test_stored_fits_are_those_that_did_not_fail(monkeypatch):
+    """What was made before a failure is kept; mended, all is as if nothing was."""
     monkeypatch.setattr(Moody, "fails", True)
     keeper, grid = Dictionary(), {"depth": [1, 2]}
     with pytest.raises(FitFailed):
         answered((Generic(), Moody(), grid, LABELS), keeper)
     assert keeper.n_added == 1
-    warn = Generic(error="warn"), Moody(), grid, LABELS
-    family = Family.of(Moody(), grid)
+    warn, run = Generic(error="warn"), RunOptions(seed=5, keeper=keeper)
     with pytest.warns(FitFailedWarning, match="4 of 8 fits failed"):
-        given = Generic(error="warn").run(
-            family, DATA, PLAN, LABELS, RunOptions(seed=5, keeper=keeper)
-        )
+        given = warn.run(Family.of(Moody(), grid), DATA, PLAN, LABELS, run)
     assert len(given.failures) == 4
     assert keeper.n_added == 4
     monkeypatch.setattr(Moody, "fails", False)
-    assert same(answered(warn, keeper), answered(warn))
+    case = warn, Moody(), grid, LABELS
+    assert same(answered(case, keeper), answered(case))
 
 
-def test_warnings_are_said_again():
-    """Of their kind and with their count, as when the fits were made."""
-    keeper, family = Dictionary(), Family.of(MLPClassifier(max_iter=3))
-    for _ in range(2):
-        with pytest.warns(ConvergenceWarning, match=r"4 times in 4 fits") as caught:
-            Generic().run(family, DATA, PLAN, LABELS, RunOptions(keeper=keeper))
-        assert len(caught) == 1
-    assert keeper.n_found == 4
+def test_stored_fits_hold_no_linear_rules():
+    """A plan that asks for coefficients is answered without the keeper."""
+    facts = ModelFacts(rules=np.arange(PLAN.n_questions, dtype=np.int32))
+    plan, keeper = replace(PLAN, extra=facts), Dictionary()
+    family = Family.of(LogisticRegression())
+    given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
+    assert len(given.extra.rules) == 4
+    assert keeper.n_added == 0
 
 
-def test_a_kind_of_warning_that_is_not_loaded_is_a_user_warning():
-    """A file does not have anything imported."""
-    content = content_of([Piece(0, 0, [np.zeros(2)], 0.1, 0.2, warned=((UserWarning, "slow"),))])
-    content["pieces"][0]["warned"] = [["antigravity:Up", "slow"]]
-    assert pieces_of(content, 0, (0,))[0].warned == ((UserWarning, "slow"),)
-
-
-def test_a_piece_comes_back():
-    """Counts, degrees of freedom and seconds, too."""
+def test_pieces_come_back():
+    """Counts, degrees of freedom and seconds, too; a file does not have any warning imported."""
     piece = Piece(
         3, 1, [np.array([0.1, -0.0]), np.float64(0.3)], 0.1, 0.2,
         extra={"freedom": 2.5, "counts": (np.array([[1.0, 2.0]]),)},
         warned=((ConvergenceWarning, "slow"),),
     )  # fmt: skip
-    packed = pack(content_of([piece, replace(piece, candidate=2, extra={})]))
+    content = content_of([piece, replace(piece, candidate=2, extra={})])
+    packed = pack(content)
     first, second = pieces_of(unpack(packed.text, packed.npy), 3, (1, 2))
     assert [np.asarray(a).tobytes() for a in first.answers] == [a.tobytes() for a in piece.answers]
     np.testing.assert_array_equal(first.extra["counts"][0], piece.extra["counts"][0])
@@ -208,6 +222,8 @@ def test_a_piece_comes_back():
     assert [getattr(first, name) for name in names] == [getattr(piece, name) for name in names]
     assert second.candidate == 2
     assert "freedom" not in second.extra
+    content["pieces"][0]["warned"] = [["antigravity:Up", "slow"]]
+    assert pieces_of(content, 3, (1, 2))[0].warned == ((UserWarning, "slow"),)
 
 
 def _cut(content):
@@ -227,7 +243,7 @@ def _lost(content):
 
 
 @pytest.mark.parametrize("change", [_cut, _fractions, _other, _lost])
-def test_what_was_changed_in_the_file_is_refused(change):
+def test_stored_fits_that_were_changed_are_refused(change):
     """One answer for all rows, fractions for labels, two settings for one, a missing array."""
     keeper, case = Dictionary(), (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]}, LABELS)
     answered(case, keeper)
@@ -237,37 +253,3 @@ def test_what_was_changed_in_the_file_is_refused(change):
     keeper.packed[key] = pack(content)
     with pytest.raises(BadStore, match="a stored fit"):
         answered(case, keeper)
-
-
-def test_linear_rules_are_made_again():
-    """A plan that asks for coefficients is answered without the keeper."""
-    family = Family.of(LogisticRegression())
-    plan = replace(PLAN, extra=ModelFacts(rules=np.arange(PLAN.n_questions, dtype=np.int32)))
-    keeper = Dictionary()
-    given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
-    assert len(given.extra.rules) == 4
-    assert keeper.n_added == 0
-
-
-class Lines(RegressorMixin, BaseEstimator):
-    """Two numbers for every row."""
-
-    def fit(self, X, y):
-        self.mean_ = y.mean(axis=0)
-        return self
-
-    def predict(self, X):
-        return self.mean_ + X[:, :2]
-
-
-def test_several_targets_come_back():
-    """Answers with an axis more."""
-    data = Data.check(X, X[:, :2], task="regression")
-    plan = KFold(3).plan(data, Streams(0))
-    keeper, run = Dictionary(), Request("value")
-    first, second = (
-        Generic().run(Family.of(Lines()), data, plan, run, RunOptions(keeper=keeper))
-        for _ in range(2)
-    )
-    assert keeper.n_found == 3
-    assert same(first, second)
