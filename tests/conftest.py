@@ -48,7 +48,6 @@ SLOW = {
     "engines/workers/test_crews.py",
     "engines/workers/test_dask_cluster.py",
     "engines/workers/test_processes.py",
-    "engines/workers/test_parcels.py",
     "study/test_driving.py",
     "study/test_driving_on_dask.py",
     "study/test_keeping.py",

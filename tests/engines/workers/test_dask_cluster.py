@@ -1,7 +1,5 @@
 """Fits on a Dask cluster of real processes: the same numbers, and one that dies is made up for."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from functools import partial
@@ -33,7 +31,7 @@ def risk(executor, **options):
     return tr.estimate_risk(Mortal("never"), X, Y, cv="10-fold", n_jobs=executor, **options)
 
 
-def test_the_numbers_are_those_of_one_process(cluster) -> None:
+def test_cluster_finds_the_numbers_of_one_process(cluster):
     """By the address of the scheduler, and by a Client, which stays open."""
     here = risk(None)
     assert risk(cluster.address).losses.tolist() == here.losses.tolist()
@@ -42,16 +40,6 @@ def test_the_numbers_are_those_of_one_process(cluster) -> None:
     with Client(cluster.address.replace("dask", "tcp"), set_as_default=False) as client:
         assert risk(client).value == here.value
         assert client.status == "running"
-
-
-def test_every_verb_takes_it(cluster) -> None:
-    """A search and an assessment, whose inner fits run there, too."""
-    grid = {"dies": [0, 1]}
-    options = {"n_jobs": cluster.address, "random_state": 1}
-    search = tr.HonestSearchCV(Mortal("never"), grid, cv="3-fold", **options)
-    alone = tr.HonestSearchCV(Mortal("never"), grid, cv="3-fold", random_state=1)
-    rows = slice(0, 300)
-    assert search.fit(X[rows], Y[rows]).risk_.value == alone.fit(X[rows], Y[rows]).risk_.value
 
 
 class Sent:
@@ -64,7 +52,7 @@ class Sent:
         return float, (1.5,)
 
 
-def test_what_all_batches_share_travels_once(cluster) -> None:
+def test_cluster_is_sent_once_what_all_batches_share(cluster):
     """As often for 24 batches as for two; each of them finds it."""
     times = []
     for n_batches in (2, 24):
@@ -75,7 +63,7 @@ def test_what_all_batches_share_travels_once(cluster) -> None:
     assert times[0] == times[1]
 
 
-def test_a_result_that_went_with_its_holder_is_told(cluster, monkeypatch) -> None:
+def test_cluster_tells_of_a_result_that_went_with_its_holder(cluster, monkeypatch):
     """It was done, and its worker died before it was read: its batch ends, as a death does."""
     from distributed.client import Client, FutureCancelledError
 
@@ -90,7 +78,7 @@ def test_a_result_that_went_with_its_holder_is_told(cluster, monkeypatch) -> Non
     crew.close()
 
 
-def test_what_is_sent_anew_is_not_let_go_with_what_it_replaces(cluster, monkeypatch) -> None:
+def test_cluster_keeps_what_is_sent_anew_when_it_lets_go_of_the_former(cluster, monkeypatch):
     """The scheduler hears late that the former is let go; batches find the latter all the same."""
     from distributed.client import Client
 
@@ -114,7 +102,7 @@ def test_what_is_sent_anew_is_not_let_go_with_what_it_replaces(cluster, monkeypa
 
 
 @pytest.mark.parametrize("verb", ["assess", "search", "risk"])
-def test_a_call_sends_its_table_once(cluster, monkeypatch, verb) -> None:
+def test_cluster_is_sent_a_table_once_per_call(cluster, monkeypatch, verb):
     """However many learners and passes ask about it; the next call sends its own."""
     from distributed import Client
 
@@ -151,7 +139,7 @@ def _plus(shared, batch):
     return shared + batch
 
 
-def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
+def test_cluster_makes_up_for_a_killed_worker(monkeypatch):
     """One of two workers is killed during a run; a run that loses the other one ends soon."""
     monkeypatch.setattr("truerisk.engines.workers.listed.PATIENCE", 1.0)
     here = risk(None)
@@ -166,7 +154,7 @@ def test_a_killed_worker_costs_its_batches_only(monkeypatch) -> None:
             list(run_batches(running.address, _nap, (), [0.2] * 30))
 
 
-def test_a_run_sends_its_data_anew_where_sending_does_not_end(cluster, monkeypatch) -> None:
+def test_cluster_is_sent_data_anew_where_sending_does_not_end(cluster, monkeypatch):
     """Nothing is broadcast: where a worker dies meanwhile, no later broadcast ends either."""
     from distributed import Client
 
@@ -183,7 +171,7 @@ def test_a_run_sends_its_data_anew_where_sending_does_not_end(cluster, monkeypat
     assert not any(options.get("broadcast") for options in sent)
 
 
-def test_the_fits_that_end_every_worker_are_named() -> None:
+def test_cluster_names_the_fits_that_end_every_worker():
     """Workers that nannies start again are not ended for ever."""
     numbered = np.column_stack([np.arange(4.0), np.arange(4) % 3])
     with (
@@ -205,7 +193,7 @@ def _nap(seconds):
     time.sleep(seconds)
 
 
-def test_an_address_without_a_scheduler_is_a_sentence(monkeypatch) -> None:
+def test_cluster_address_without_a_scheduler_is_refused(monkeypatch):
     """After a limited wait; and a word that is no address."""
     monkeypatch.setattr(dask_cluster, "RECONNECT", 0.5)
     with pytest.raises(FitFailed, match="no Dask scheduler answers at tcp://127"):
@@ -214,7 +202,7 @@ def test_an_address_without_a_scheduler_is_a_sentence(monkeypatch) -> None:
         risk("dask://nowhere")
 
 
-def test_a_worker_of_other_versions_refuses(cluster, monkeypatch) -> None:
+def test_cluster_worker_of_other_versions_refuses(cluster, monkeypatch):
     """A number could depend on who computed it."""
     monkeypatch.setattr(crews, "versions", lambda: {**versions(), "numpy": "0.1"})
     with pytest.raises(

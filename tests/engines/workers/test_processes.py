@@ -1,7 +1,5 @@
 """Ctrl-C at any step leaves no lock taken, no worker alive and nobody waiting."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -19,23 +17,44 @@ from truerisk.engines.workers.processes import done_of, uninterrupted
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
-def ctrl_c() -> None:
+def ctrl_c():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_a_block_ends_before_ctrl_c_is_heard() -> None:
-    """Also within another such block, and where the block fails."""
-    steps: list[str] = []
+def test_uninterrupted_block_ends_before_ctrl_c_is_heard():
+    """Also within another such block, and where the block fails; other threads hold no signals."""
+    steps = []
     with pytest.raises(KeyboardInterrupt):
         _two_blocks(steps)
     assert steps == ["inner", "outer"]
     with pytest.raises(KeyboardInterrupt) as raised:
-        _a_block_that_fails()
+        _block_that_fails()
     assert isinstance(raised.value.__context__, ValueError)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(_two_blocks_in_peace).result()
 
 
-def _two_blocks(steps: list[str]) -> None:
+def test_uninterrupted_block_has_every_signal_heard_with_its_frame():
+    """Also where the handler of the first one raises, as that of Ctrl-C does."""
+    lines = []
+    before = signal.signal(signal.SIGTERM, lambda _, frame: lines.append(frame.f_lineno))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _both_signals()
+    finally:
+        heard = signal.signal(signal.SIGTERM, before)
+    assert len(lines) == 1
+    assert callable(heard)
+
+
+def _both_signals():
+    with uninterrupted():
+        ctrl_c()
+        signal.raise_signal(signal.SIGTERM)
+
+
+def _two_blocks(steps):
     with uninterrupted():
         with uninterrupted():
             ctrl_c()
@@ -43,26 +62,20 @@ def _two_blocks(steps: list[str]) -> None:
         steps.append("outer")
 
 
-def _a_block_that_fails() -> None:
+def _two_blocks_in_peace():
+    with uninterrupted(), uninterrupted():
+        pass
+
+
+def _block_that_fails():
     with uninterrupted():
         ctrl_c()
         raise ValueError("of the block")
 
 
-def test_another_thread_has_no_signals_to_hold() -> None:
-    """There the block is only a block."""
-
-    def inside() -> str:
-        with uninterrupted():
-            return "done"
-
-    with ThreadPoolExecutor(1) as threads:
-        assert threads.submit(inside).result() == "done"
-
-
-def test_waiting_hears_ctrl_c_and_lets_go_of_the_future() -> None:
+def test_done_of_hears_ctrl_c_and_lets_go_of_the_future():
     """Whoever sets its result afterwards is not kept waiting for its lock."""
-    future: Future = Future()
+    future = Future()
     threading.Timer(0.3, ctrl_c).start()
     with pytest.raises(KeyboardInterrupt):
         done_of([future])
@@ -72,11 +85,11 @@ def test_waiting_hears_ctrl_c_and_lets_go_of_the_future() -> None:
     assert not setter.is_alive()
 
 
-def test_waiting_is_for_the_first_for_all_or_for_seconds() -> None:
+def test_done_of_waits_for_the_first_for_all_or_for_seconds():
     """None of no futures; what is done where the seconds are over."""
-    done: Future = Future()
+    done = Future()
     done.set_result(1)
-    open_: Future = Future()
+    open_ = Future()
     assert done_of([]) == set()
     assert done_of([done, open_]) == {done}
     assert done_of([open_], 0.15) == set()
@@ -113,12 +126,12 @@ if step < 0:
 """
 
 
-def at_step(step: int) -> subprocess.CompletedProcess:
+def at_step(step):
     words = [sys.executable, "-c", AT_STEP, str(step)]
     return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
 
-def without_gone(stderr: str) -> str:
+def without_gone(stderr):
     """What was printed, but for semaphores that were gone when loky's tracker came to remove them.
 
     loky 3.4 removes a semaphore and tells its tracker so in two steps. A thread that the end of the
@@ -133,7 +146,7 @@ def without_gone(stderr: str) -> str:
     return "".join(x for x in lines if "resource_tracker: " not in x and x != "  warnings.warn(")
 
 
-def test_a_semaphore_that_is_still_there_is_a_leak() -> None:
+def test_semaphore_that_is_still_there_is_a_leak():
     """One that is gone is none, unless there was another one beside it."""
     at = "tracker.py:314: UserWarning: resource_tracker: "
     one, two = (f"{at}There appear to be {n} leaked semlock objects\n" for n in (1, 2))
@@ -145,7 +158,7 @@ def test_a_semaphore_that_is_still_there_is_a_leak() -> None:
 
 
 @posix
-def test_a_pool_may_be_interrupted_at_any_of_its_steps() -> None:
+def test_pool_may_be_interrupted_at_any_of_its_steps():
     """At several of the hundreds of lines that begin it: the program ends, and says nothing."""
     steps = int(at_step(-1).stdout)
     assert steps > 100
@@ -156,7 +169,7 @@ def test_a_pool_may_be_interrupted_at_any_of_its_steps() -> None:
 
 
 @posix
-def test_a_reader_that_stops_ends_what_still_runs() -> None:
+def test_run_batches_ends_what_still_runs_where_its_reader_stops():
     """Batches of a minute are not waited for: workers are there for the next run."""
     started = time.monotonic()
     coming = run_batches(2, time.sleep, (), [0.5, *[60.0] * 5])
@@ -167,37 +180,18 @@ def test_a_reader_that_stops_ends_what_still_runs() -> None:
 
 
 @posix
-def test_workers_ignore_ctrl_c_but_do_not_block_it() -> None:
+def test_workers_ignore_ctrl_c_but_do_not_block_it():
     """Whatever a fit begins in turn may be interrupted."""
     assert dict(run_batches(2, _dealing_with_ctrl_c, (), [0])) == {0: (True, False)}
 
 
-def _process(_: int) -> int:
+def _process(_):
     return os.getpid()
 
 
-def _dealing_with_ctrl_c(_: int) -> tuple[bool, bool]:
+def _dealing_with_ctrl_c(_):
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.SIGINT in blocked
-
-
-def test_every_signal_is_heard_with_its_frame() -> None:
-    """Also where the handler of the first one raises, as that of Ctrl-C does."""
-    lines = []
-    before = signal.signal(signal.SIGTERM, lambda _, frame: lines.append(frame.f_lineno))
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            _both_signals()
-    finally:
-        heard = signal.signal(signal.SIGTERM, before)
-    assert len(lines) == 1
-    assert callable(heard)
-
-
-def _both_signals() -> None:
-    with uninterrupted():
-        ctrl_c()
-        signal.raise_signal(signal.SIGTERM)
 
 
 def test_deafness_outlasts_what_a_pool_begins_first():
@@ -233,7 +227,7 @@ else:
 
 @posix
 @pytest.mark.parametrize("how", ["told", "asked"])
-def test_worker_ends_with_its_parent(tmp_path, how) -> None:
+def test_worker_ends_with_its_parent(tmp_path, how):
     """A killed parent takes its workers along: at once on Linux, within a second elsewhere."""
     if how == "told" and not hasattr(os, "pidfd_open"):
         pytest.skip("only Linux tells")
