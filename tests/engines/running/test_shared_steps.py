@@ -28,11 +28,13 @@ from sklearn.random_projection import GaussianRandomProjection
 from tests.support.data import checked
 
 import truerisk as tr
+from truerisk.contracts import RunOptions
 from truerisk.core.errors import FitFailed
+from truerisk.engines import Generic
 from truerisk.engines.running.read_off import reading_of
 from truerisk.engines.running.shared_steps import SharedSteps
-from truerisk.extend import Family
-from truerisk.methods import Bootstrap
+from truerisk.extend import Data, Family, Request, Streams
+from truerisk.methods import Bootstrap, as_method
 
 
 class Counted(TransformerMixin, BaseEstimator):
@@ -185,6 +187,35 @@ def test_shared_steps_are_not_disturbed_by_a_learner_that_writes_into_its_rows(m
     pipe = Pipeline([("s", MinMaxScaler()), ("m", Ridge(copy_X=False))])
     given = pipe, {"m__alpha": [0.1, 1.0, 10.0]}, X, y
     require_unshared(monkeypatch, curve(*given), *given)
+
+
+class Marked(np.ndarray):
+    """Rows that count how often they are copied."""
+
+    copies = 0
+
+    def copy(self, *given):
+        type(self).copies += self.shape[1] == 2
+        return super().copy(*given)
+
+
+class Narrow(Counted):
+    """One column of two."""
+
+    def transform(self, X):
+        return np.asarray(X)[:, :1]
+
+
+def test_shared_steps_are_given_copies_of_the_rows_asked_about(data):
+    """A step may write into them; rows are cut anew for candidates, and not copied."""
+    Marked.copies = 0
+    X, y = data[0].view(Marked), data[1]
+    grid = {"gaussiannb__var_smoothing": [0.1] * 5}
+    family = Family.of(make_pipeline(Narrow(), GaussianNB()), grid)
+    table = Data(X=X, y=y, task="classification", classes=np.unique(y), codes=y)
+    plan = as_method("4-fold").plan(table, Streams(0))
+    Generic().run(family, table, plan, Request("label"), RunOptions(seed=0))
+    assert Marked.copies == 4
 
 
 class Fails(Counted):
