@@ -104,7 +104,7 @@ __all__ = [
     "validate",
 ]
 
-if TYPE_CHECKING:  # the same names, for type checkers
+if TYPE_CHECKING:  # Type checkers see the same names as are imported on demand.
     from truerisk import datasets as datasets
     from truerisk import engines as engines
     from truerisk import experiments as experiments
@@ -160,7 +160,7 @@ if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name ex
         found = import_module(module)
         if name in _WHERE:
             found = getattr(found, name)
-        globals()[name] = found  # so that it is looked up once
+        globals()[name] = found  # The next access finds the name without this function.
         return found
 
 

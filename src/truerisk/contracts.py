@@ -226,7 +226,8 @@ class Method(ABC):
     respects_space: ClassVar[bool] = False  # True if it leaves out rows near the tested ones
     rates_all: ClassVar[bool] = True  # True if each candidate gets a risk; else a note says why not
     perfect_is_0: ClassVar[bool] = True  # True if a rule that is never wrong has risk 0
-    gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers provide for an interval
+    # kinds of evidence that its answers provide for an interval
+    gives: ClassVar[frozenset[Basis]] = frozenset()
     has_given_splits: ClassVar[bool] = False  # True if a user's splits may test training rows
     spares_fits: ClassVar[bool] = False  # True if some candidates are not fitted in every split
     tunes_inside: ClassVar[bool] = False  # True if it tests the choice of a candidate (Procedure)

@@ -236,7 +236,7 @@ def _assess_each(
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
-    missing: tuple[str, ...] | None = None  # what an interruption left out
+    missing: tuple[str, ...] | None = None  # the learners that an interruption left out
     keeper = None if stored is None else stored.keeper
     total = sum(map(schedule.fits, problems.values()))
     for curve in curves.values():

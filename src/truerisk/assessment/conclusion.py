@@ -144,7 +144,7 @@ def _others(tested: Assessment) -> str:
 
 def _behind(tested: Assessment, name: str) -> float:
     value = tested.risks[name].value
-    assert value is not None  # a learner that may be the best has a risk
+    assert value is not None  # Any learner that may be the best has a risk.
     return value - _best(tested)
 
 

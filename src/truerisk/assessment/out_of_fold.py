@@ -61,7 +61,7 @@ def out_of_fold(
         answers = problem.asking_winners(keeper).answers(plan, problem.richest, only)
     except NoEngine as refusal:  # no other engine answers in the place of the one that was named
         return str(refusal)
-    except (FitFailed, Refusal):  # the fitted model gives no such answers
+    except (FitFailed, Refusal):  # The fitted model cannot give such answers.
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER

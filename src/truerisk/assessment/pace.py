@@ -37,7 +37,7 @@ FAIR = 0.02
 LONG = 2.0  # Seconds. A timing of this length is not repeated to exclude imports.
 LONGEST = 10.0  # Seconds. A fit of this length is not repeated for the next pass.
 FEWEST = 3  # number of single fits (cheap, medium and expensive) for an engine with one per setting
-FACTOR = 4  # by which the number of timed fits grows
+FACTOR = 4  # factor by which the number of timed fits grows
 
 Timing = Callable[[int], float]
 """Function that returns the seconds that this number of fits takes."""
@@ -143,7 +143,7 @@ def line_of(
     n, seconds = 1, timing(1)
     enough = ENOUGH if first else FAIR  # The `share` includes the overhead of a call.
     if seconds < (LONG if first and share is not None else enough):
-        seconds = timing(1)  # a second timing leaves imports and caches out
+        seconds = timing(1)  # The second timing excludes imports and first use of caches.
     if share is not None and seconds >= enough:
         return share * seconds, (1 - share) * seconds
     while n < most:

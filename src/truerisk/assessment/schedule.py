@@ -61,7 +61,8 @@ class Schedule:
                     "'10-fold', or race them in HonestSearchCV."
                 )
         nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
-        plain = replace(problem, interval=None)  # the method that an interval needs is here by now
+        # The methods already make the fits that the interval needs.
+        plain = replace(problem, interval=None)
         *plans, nested_plan = (draw_plan(plain, method)[2] for method in (*chosen, nested))
         return cls(chosen, tuple(plans), nested, nested_plan)
 

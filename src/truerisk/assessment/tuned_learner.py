@@ -204,7 +204,7 @@ def honest_learner(
     tested = compute(asked, schedule.nested, plan=plan, keeper=keeper, known=known)
     count.finish(tested.n_made)
     curve, risk, folds = curve_of(tuned[0]), procedure_of(tested), outer_folds(problem, tested)
-    assert risk is not None  # the method tests a procedure, so it has a risk
+    assert risk is not None  # The method tests a procedure, so there is a risk.
     inside = tunes_inside(problem.family)  # such a learner needs one more fit, on all rows
     claim: RiskEstimate | str = sentences.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
     if inside:

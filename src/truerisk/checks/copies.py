@@ -29,7 +29,7 @@ ROWS_AT_ONCE = 64  # The distances of this number of rows fit in the processor's
 TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap, and with a wide gap
 CLEAR = 0.15  # If this share of rows has a wide gap, outcomes are not needed as evidence.
 DROP = 0.25  # smallest difference between the agreement of outcomes before a gap and behind it
-ERRORS = 4.0  # the same in standard errors
+ERRORS = 4.0  # the same difference, in standard errors
 FEWEST_GAPS = 8
 ROUNDED = 0.5  # A column was rounded if the share of distinct values is below this number.
 # smallest number of rows with equal categories among which neighbours are searched

@@ -206,5 +206,6 @@ def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
 def _words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param, click.Argument):
         return [PurePath(value).name]
-    text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)  # a bound
+    # Two values are a name and its bound.
+    text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)
     return [param.opts[0]] if value is True else [param.opts[0], text]

@@ -57,7 +57,8 @@ class WholeWriter(io.RawIOBase):
                 return int(n_written)
             if n_written == 0:
                 raise OSError(errno.EIO, "the system takes no more bytes")
-            select.select([], [self.raw.fileno()], [])  # a pipe that does not block
+            # This is a pipe in non-blocking mode; wait until it can be written.
+            select.select([], [self.raw.fileno()], [])
 
     def writable(self) -> bool:
         """Return True: this is a stream to write to."""
@@ -123,7 +124,7 @@ def _whole(
     stream: TextIO, *, keeps_going: bool = False, is_missing_an_error: bool = False
 ) -> tuple[TextIO, WholeWriter | None]:
     """Return a text stream that writes whole, with its writer; None if the stream stays."""
-    if stream is None:  # it was closed by whoever began the process
+    if stream is None:  # The parent process closed it.
         if not is_missing_an_error:
             return stream, None
         writer = WholeWriter(None)

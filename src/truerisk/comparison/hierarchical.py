@@ -28,7 +28,7 @@ from truerisk.results.records import Share
 
 FEWEST_SETS, FEWEST_SPLITS = 3, 3
 N_MEANS, N_DEGREES = 97, 12
-STEP = 0.06  # of log τ
+STEP = 0.06  # step of log τ in the grid
 STRIDE = 3  # steps of log τ in one of log σ₀
 # Precisions of a δ, from a small τ to a large one.
 LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * STEP)

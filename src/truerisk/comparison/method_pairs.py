@@ -137,7 +137,7 @@ def _left_out(n: int, tail: float) -> int:
 
 
 DRAWS = 50_000
-PRIOR = 0.5  # the strength s of the prior
+PRIOR = 0.5  # strength s of the prior
 AT_ONCE = 200_000  # number of weights that fit into the cache
 
 

@@ -304,7 +304,7 @@ class Sharp(PairedTest):
     works_on: ClassVar[PairedOn] = "halves"
 
     def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        assert pairs.halves is not None  # else `pair` has refused
+        assert pairs.halves is not None  # `pair` has already checked this.
         model = Halves.of(pairs.halves)
         result = Comparison(
             self.word,

@@ -160,7 +160,7 @@ def problem_to_permute(
         _refuse(search)
     problem = problem_of_any(search, X, y, groups, params, time=time)
     method = problem.testing if ours else problem.select_by
-    assert method is not None  # a search without one is refused
+    assert method is not None  # A search without a method was refused before.
     if isinstance(method, Pairs) and len(problem.family) == 1:
         method = method.outer_method  # nothing is chosen: pairs would tell nothing more
     problem, method = checked_method(replace(problem, interval=None), method)

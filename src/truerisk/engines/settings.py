@@ -228,7 +228,7 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
 def steps_key(family: Family, candidate: int) -> str:
     """Return a key that is equal for candidates whose preprocessing has equal settings."""
     given = family.candidates[candidate]
-    own = {"steps", family.prefix.removesuffix("__")}  # the learner itself
+    own = {"steps", family.prefix.removesuffix("__")}  # parameters that replace the learner itself
     before = {n: v for n, v in given.items() if not n.startswith(family.prefix) and n not in own}
     return key_of(before)
 

@@ -201,7 +201,7 @@ PAPER_3 = {
 # These are from 200 training sets of this generator, computed independently.
 SURROGATE_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
 KNOWN_3 = 200
-CLAIMS_3: tuple[Less, ...] = (  # what the text says of the table
+CLAIMS_3: tuple[Less, ...] = (  # statements of the document about the table
     ("", "BEEi", "CV-5", 0, 1, 2),
     ("", "CV-5", "BEEi", 3),
     ("", "BEEp", "CV-5", 3),
@@ -263,7 +263,7 @@ PAPER_4 = {
     "SVM BEEi": (".180 ± .015", ".151 ± .008", ".133 ± .004", ".125 ± .005"),
     "SVM BEEp": (".215 ± .022", ".171 ± .016", ".136 ± .007", ".106 ± .006"),
 }
-CLAIMS_4: tuple[Less, ...] = (  # what the text says of the table
+CLAIMS_4: tuple[Less, ...] = (  # statements of the document about the table
     ("LR", "BEEp", "CV-5", 1, 2, 3),
     ("SVM", "BEEp", "CV-5", 3),
     ("SVM", "BEEi", "CV-5", 0, 1),

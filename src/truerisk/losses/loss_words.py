@@ -179,7 +179,7 @@ class Scoring:
         if not isinstance(self.score, str) or _is_ours(self.score):
             return self.score
         scorers = scorer_losses()
-        if data.task == "other":  # a density has no right or wrong answers
+        if data.task == "other":  # A density estimator has neither labels nor numbers to predict.
             return scorers.own_score_named(self.score) or self.score
         return scorers.same_as_scorer(self.score, data.n_classes, positive) or self.score
 

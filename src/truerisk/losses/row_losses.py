@@ -19,7 +19,8 @@ from truerisk.losses.loss import Loss, RowLoss
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding
 
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # what a mean of some rows of y may be off by
+# largest relative rounding error of a mean over a few rows of y
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 registry = Registry(
     "loss",

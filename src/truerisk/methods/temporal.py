@@ -33,7 +33,8 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
     try:
         is_length = isinstance(given, timedelta | np.timedelta64)
         fits = is_length or is_number(given)
-        zero = given - given if is_length else 0  # the zero of a length of time has its unit
+        # A time span can only be compared with a time span.
+        zero = given - given if is_length else 0
         fits = fits and bool(given >= zero if may_be_0 else given > zero)
     except (TypeError, ValueError):
         fits = False

@@ -45,7 +45,7 @@ def likelihood_of_classes(prevalence: float) -> float:
 
 
 def likelihood_of_times(events: float) -> float:
-    """Return the same for a constant hazard, from the mean number of events per person."""
+    """Return the mean log-likelihood of a constant hazard, from the mean events per person."""
     return events * math.log(events) - events
 
 

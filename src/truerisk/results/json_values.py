@@ -59,7 +59,7 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         if isinstance(source, str) and source.endswith(".json"):
-            remedy = WANTED  # the text looks like a file name
+            remedy = WANTED  # The text is probably a file name.
         raise BadData(f"{named} is no JSON{where}: {remedy}") from None
     if is_deep:
         raise BadData(

@@ -337,7 +337,7 @@ class PowerLaw:
                 precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
                 parts = (*self._mixture, self._best) if precise else ((),)
                 return all(len(part) > 0 and bool(np.isfinite(part).all()) for part in parts)
-        except (np.linalg.LinAlgError, ValueError):  # a singular matrix, no weight at all
+        except (np.linalg.LinAlgError, ValueError):  # The matrix is singular, or all weights are 0.
             return False
 
     def check(self) -> None:
@@ -381,7 +381,7 @@ class PowerLaw:
         centres, scale, weights = self._at(n)
         floor = (self._least - self._a_means) / scale
         allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
-        first = self._least - self._a_means + centres  # the values for the smallest possible a
+        first = self._least - self._a_means + centres  # values at the smallest possible a
         low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
         cut = ndtr(floor)
         while high - low > CLOSE * scale:

@@ -18,7 +18,7 @@ from truerisk.study.tasks import Work
 from truerisk.study.values import key_of
 from truerisk.study.versions import begin
 
-KIND = "reproduction"  # of a store
+KIND = "reproduction"  # kind of store, as written in its file
 
 
 def stored_replicates(
@@ -49,7 +49,7 @@ def stored_replicates(
                 f"{path} holds {held} of {replicates} replicates of {word}: add "
                 f"{mention('resume', True)} to go on with them, or name another file."
             )
-        store.forget([State.FAILED])  # what was mended since may work now
+        store.forget([State.FAILED])  # Experiments that failed may have been corrected since.
         drive(store, [cell], work, executor, rules=Rules(unit=unit))
         errors = store.errors(cell)
         if errors:

@@ -124,7 +124,7 @@ class NetBenefit(Record):
         notes: tuple[str, ...] = (),
         of_setting: Outcomes | None = None,
     ) -> NetBenefit:
-        """Compute it from held-out predictions, next to those of the fit on all rows.
+        """Compute net benefits on held-out rows, and those of the fit on all rows.
 
         There are no intervals unless `sure`. They are computed from `of_setting` if it is given:
         predictions for the same held-out rows by models with the setting of the final model.

@@ -179,7 +179,7 @@ def validate(
                 )
     words = {} if scoring is None else {"scoring": scoring}
     if positive is not None and scoring is not None:
-        words["positive"] = positive  # the event, of which scores of one class are, too
+        words["positive"] = positive  # The scores of one class refer to this event as well.
     pose_model = problem_of_finished if finished else problem_to_validate
     problem = pose_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
     problem = problem.by(n_jobs)
@@ -261,7 +261,8 @@ def problem_to_validate(
             "weights, times or places): give what it was fitted on, or a search that is not "
             "fitted. prefit=True validates it on rows that took no part in it."
         )
-    if searched.curve_.candidates != problem.family.candidates:  # a time limit left some out
+    # A time limit left out some settings.
+    if searched.curve_.candidates != problem.family.candidates:
         family = replace(problem.family, candidates=searched.curve_.candidates)
         return replace(problem, family=family)
     return problem

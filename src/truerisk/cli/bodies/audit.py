@@ -188,7 +188,7 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any], positive: Any)
         row_arrays = {n: of_rows[n] for n in names if of_rows[n] is not None}
         run_code(lambda: search.fit(X, y, **row_arrays), f"the fit of {type(search).__name__}")
     except TypeError:
-        pass  # no estimator: the audit says so
+        pass  # This is no estimator, and the audit reports it.
     return search
 
 

@@ -29,7 +29,7 @@ def run(
     except KeyboardInterrupt as stopped:
         try:
             status = made.status()
-        except BadStore:  # no store was made yet
+        except BadStore:  # The store does not exist yet.
             raise stopped from None
         say(
             f"truerisk: {interrupted_word()}; {status.done} of {status.total} results are kept "

@@ -106,7 +106,8 @@ class Classes:
     def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
         """Return rows and a number whose products sum to the scatter with a factor per class."""
         if self.times is None and (factors == factors[0]).all():
-            return self.centred, float(factors[0])  # no copy
+            # All factors are equal, so that no copy is needed.
+            return self.centred, float(factors[0])
         scale = np.repeat(factors, np.diff(self.starts))
         if self.times is not None:
             scale = scale * self.times

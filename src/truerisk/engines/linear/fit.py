@@ -49,7 +49,7 @@ class Manner:
 
     @classmethod
     def of(cls, setting: Mapping[str, Any]) -> Manner:
-        """Read it from the parameters of a LinearRegression, a Ridge or a RidgeClassifier."""
+        """Read the manner from the parameters of a least-squares or ridge learner."""
         intercept = bool(setting["fit_intercept"])
         if "alpha" in setting:
             return cls(True, intercept, by_rows=setting["solver"] == "svd")

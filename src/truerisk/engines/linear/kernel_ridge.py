@@ -266,7 +266,7 @@ class KernelPart:
         weights: np.ndarray,
         asked: np.ndarray,
     ) -> KernelPart:
-        """Compute it from the rows themselves."""
+        """Compute the part from the rows themselves."""
         kept = weights > 0
         X, Y = X[kept], y[kept].reshape(int(kept.sum()), -1)
         rounding = rounding_of(setting, X, asked)

@@ -66,7 +66,7 @@ def leave_out_primal(
     missed, rest = np.empty((len(penalties), n, n_targets)), np.empty((len(penalties), n))
     own = np.broadcast_to(1.0 - mean_leverage, n)
     buffer = np.empty((len(weights), min(n, BLOCK)))
-    for start in range(0, n, BLOCK):  # some rows at a time: they stay near
+    for start in range(0, n, BLOCK):  # A block of rows fits into the cache.
         part = slice(start, start + BLOCK)
         across = left.across(part, buffer) if isinstance(left, Turned) else left[part].T
         fitted = (coefficients.T @ across).reshape(len(penalties), n_targets, -1)

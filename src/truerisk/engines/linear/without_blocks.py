@@ -26,7 +26,7 @@ MANY = 300  # Number of penalties times columns. Above it a decomposition of eve
 CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
 ALIKE = 1e2  # Largest ratio of the scales of columns if small directions are dropped.
 NARROW = 1e-3  # smallest share of a column's variance that is left in a fit
-SHARP = 1e-6  # the usual cut-off of directions
+SHARP = 1e-6  # default cut-off of directions with little variance
 ROWS = 1 << 16  # number of rows for which Z is formed at a time
 
 

@@ -298,7 +298,8 @@ def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
         answers = score
     else:
         share = expit(score)
-        answers = np.stack([1 - share, share], axis=1)  # computed as the learner does it
+        # in the same order of operations as the learner
+        answers = np.stack([1 - share, share], axis=1)
     batch.answer(place, answers, np.abs(score) < OPEN)
 
 

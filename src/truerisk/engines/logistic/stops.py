@@ -116,7 +116,7 @@ def stopped(
         **how,
     )
     ends = stops.coefficients, stops.intercepts
-    cut = stops.cut & (limit <= MOST)  # the learner's own limit, at which it warns
+    cut = stops.cut & (limit <= MOST)  # The learner warns only at its own limit of iterations.
     return Stopped(group.candidates, *ends, stops.settled, cut, stops.rough, present, table)
 
 

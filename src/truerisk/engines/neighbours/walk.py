@@ -270,7 +270,7 @@ def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int)
             X if len(seen) == len(X) else X[seen],
             length,
         )
-        if seen[-1] < len(seen):  # the rows keep their numbers
+        if seen[-1] < len(seen):  # `seen` is 0, 1, 2, ..., so that the numbers are right.
             return near
         return replace(near, index=seen[near.index].astype(np.int32))
     steps = None

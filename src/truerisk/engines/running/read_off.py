@@ -18,8 +18,8 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 
-MOST_COLUMNS = 1_000  # the most columns for which scikit-learn's PCA decomposes the covariance …
-TALL = 10  # … if there are at least this many rows per column
+MOST_COLUMNS = 1_000  # scikit-learn's PCA decomposes the covariance up to this number of columns
+TALL = 10  # if there are at least this many rows per column
 # the most rows and columns of a table for which PCA computes the full decomposition
 MOST_CELLS = 500
 

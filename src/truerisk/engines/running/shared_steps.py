@@ -370,7 +370,7 @@ def _content(value: Any) -> Hashable:
         return slice, repr(value)
     if hasattr(value, "get_params") and not isinstance(value, type) and _is_cloned_by_params(value):
         params = parameters_of(value)
-        # the configuration of `set_output`
+        # set by `set_output`, and not a parameter
         output = repr(getattr(value, "_sklearn_output_config", None))
         return (type(value), output, *((name, _content(params[name])) for name in sorted(params)))
     return _Same(value)

@@ -81,7 +81,7 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
     position = plan.test_offsets[order[inside]]
     asked = np.repeat(np.arange(len(fits)), np.diff(offsets))
     if task.places is None:
-        if len(asked) != len(fits):  # some fit has two questions
+        if len(asked) != len(fits):  # Some fit has several questions.
             answers = answers[:, asked]
         if len(candidates) == len(values) and np.array_equal(position, np.arange(len(asked))):
             values[candidates, : len(asked)] = answers

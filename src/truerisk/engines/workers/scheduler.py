@@ -20,7 +20,7 @@ from truerisk.engines.workers.processes import done_of, uninterrupted
 
 TICK = 0.5  # seconds after which a wait checks workers and limits
 BREAKING = 30.0  # seconds that a broken pool may take to report it for all its batches
-Landed = tuple[Any, Any]  # a batch and its result
+Landed = tuple[Any, Any]  # a finished batch and its result
 STILLBORN = 3  # number of times in a row that workers may die before they have a batch
 
 

@@ -24,7 +24,7 @@ class Refused(Exception):
 class Table(ABC):
     """Rows and columns between two steps. It refuses requests for a form that it does not have."""
 
-    names: Sequence[str] | None = None  # the names of the columns, if they have names
+    names: Sequence[str] | None = None  # column names, if there are any
     kind: str = "f"  # the kind of array that scikit-learn would hold: b, i, f, or t for text
     sparse: bool = False
     fresh: bool = False  # True if its numbers are not shared, so that they may be overwritten.
