@@ -1,7 +1,5 @@
 """What the tests of engines with closed forms share: both engines, and counts of real fits."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import contextmanager
 
@@ -9,14 +7,12 @@ import numpy as np
 import pytest
 from tests.support.fitted_once import fitted_once
 
-from truerisk.contracts import Request, RunOptions, Streams
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
+from truerisk.contracts import RunOptions
+from truerisk.core.errors import FitFailed
+from truerisk.engines import Generic
 from truerisk.engines.templates import task as tasks
-from truerisk.methods import KFold, LeaveOneOut
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
+from truerisk.extend import ALL, Data, Family, Plan, PlanBuilder, Request, Streams
+from truerisk.methods import KFold, LeaveOneOut, as_method
 from truerisk.testing import engine_checks
 
 LOO, FOLDS = LeaveOneOut(), KFold(5)
@@ -39,7 +35,7 @@ def kit(engine, learners, further=3):
             for kind, many in (("ties", ties), ("generic", any_plan)):
                 if kind in check.name:
                     check = next(one for one in many if one.name == check.name)
-            checks.append(pytest.param(check, id=f"{word}-{check}"))
+            checks.append(pytest.param(check, id=f"{engine.word}-{word}-{check}"))
     return checks
 
 
@@ -60,9 +56,20 @@ def family_of(estimator, grid=None):
     return Family.of(estimator, grid)
 
 
+def plan_of(method, data, seed=0):
+    """Draw the plan of a method or its word, without what it warns of. A plan stays as it is."""
+    if isinstance(method, Plan):
+        return method
+    if method == "bootstrap":
+        return copies_and_flips(data, seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rare classes
+        return as_method(method).plan(data, Streams(seed))
+
+
 @contextmanager
-def counted(monkeypatch):
-    """Counts of real fits of the learner, and of passes over a train set."""
+def counted(monkeypatch=None):
+    """Count the real fits of the learner, and the passes over a train set."""
     seen = {"asked": 0, "passes": 0}
     fit, shown = tasks.fit_pieces, tasks.Task.shown
 
@@ -74,14 +81,27 @@ def counted(monkeypatch):
         seen["passes"] += 1
         return shown(task, number)
 
-    with monkeypatch.context() as patch:
+    with (monkeypatch or pytest.MonkeyPatch).context() as patch:
         patch.setattr(tasks, "fit_pieces", asking)
         patch.setattr(tasks.Task, "shown", showing)
         yield seen
 
 
-def both(engine, family, data, plan, request, only=None):
+def fits_made(engine, family, data, method, request=RESPONSES[0]):
+    """Return the counts of real fits and passes when the engine answers."""
+    with counted() as seen:
+        values_of(engine, family, data, plan_of(method, data), request)
+    return seen
+
+
+def refusal_of(engine, model, data, method="loo", request=RESPONSES[0], grid=None):
+    """Return why the engine does not answer, or None."""
+    return engine.refuse(family_of(model, grid), data, plan_of(method, data), request)
+
+
+def both(engine, family, data, method, request, only=None):
     """Answers of the engine and of the generic one, without what scikit-learn warns of."""
+    plan = plan_of(method, data)
     reason = engine.refuse(family, data, plan, request)
     assert reason is None, reason
     return [values_of(e, family, data, plan, request, only) for e in (engine, Generic())]
@@ -105,25 +125,35 @@ def each_of_both(engine, family, data, plan, requests, only=None):
 
 def require_equal(engine, family, data, method, requests, only=None, seed=0):
     """To 1e-8 relative; labels to the letter. The plan, for what follows."""
-    plan = method.plan(data, Streams(seed))
+    plan = plan_of(method, data, seed)
     for request, found, expected in each_of_both(engine, family, data, plan, requests, only):
         if request.response == "label":
             assert (found == expected).all()
         else:
-            assert np.allclose(found, expected, rtol=1e-8, atol=1e-11), np.abs(
-                found - expected
-            ).max()
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-11, equal_nan=False)
     return plan
 
 
-def copies_and_flips(data, step=4):
+def require_numbers(engine, family, data, method, response="value", only=None):
+    """To 1e-8 relative, or 1e-9 of the largest; labels to the letter."""
+    found, expected = both(engine, family, data, method, Request(response), only)
+    assert found.dtype == expected.dtype
+    if response == "label":
+        np.testing.assert_array_equal(found, expected)
+    else:
+        size = np.abs(expected).max(initial=0.0)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9 * size)
+
+
+def copies_and_flips(data, step=4, seed=0):
     """Bootstrap samples, and fits on all rows of which one is shown with another class."""
-    n, rng = data.n_rows, np.random.default_rng(0)
+    n, rng = data.n_rows, np.random.default_rng(seed)
     builder = PlanBuilder(n)
     for _ in range(4):
         sample = builder.block(rng.integers(0, n, n))
         builder.ask((sample, ()), (ALL, (sample,)))
-    for row in range(0, n, step):
+        builder.ask((sample, ()), (ALL, ()), part="all")
+    for row in range(0, n if data.codes is not None else 0, step):
         flip = [(row, (int(data.codes[row]) + 1) % data.n_classes)]
         builder.ask((ALL, ()), (builder.block(np.array([row])), ()), part="flip", flips=flip)
     return builder.build()
@@ -131,10 +161,7 @@ def copies_and_flips(data, step=4):
 
 def last_two_rows(n):
     """A plan of one fit, on all rows but the last two, which it is asked about."""
-    builder = PlanBuilder(n)
-    train, two = builder.block(np.arange(n - 2)), builder.block(np.arange(n - 2, n))
-    builder.ask((train, ()), (two, ()))
-    return builder.build()
+    return one_fit(n, np.arange(n - 2), np.arange(n - 2, n))
 
 
 def warnings_of(engine, family, data, plan, request=RESPONSES[1]):
@@ -143,3 +170,33 @@ def warnings_of(engine, family, data, plan, request=RESPONSES[1]):
         warnings.simplefilter("always")
         answers = engine.run(family, data, plan, request, RunOptions())
     return answers, sorted(str(w.message) for w in caught)
+
+
+def outcome(engine, family, data, plan, request=RESPONSES[1]):
+    """The answers and what was warned of, or the error."""
+    try:
+        answers, said = warnings_of(engine, family, data, plan, request)
+    except FitFailed as error:
+        return str(error)
+    return answers.values, said
+
+
+def require_same_outcome(engine, family, data, method, request=RESPONSES[1]):
+    """Answers and warnings, or the error, are the generic engine's. Return them."""
+    plan = plan_of(method, data)
+    ours, theirs = (outcome(e, family, data, plan, request) for e in (engine, Generic()))
+    assert type(ours) is type(theirs), (ours, theirs)
+    if isinstance(ours, str):
+        assert ours == theirs
+    else:
+        np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-8, atol=1e-11)
+        assert ours[1] == theirs[1]
+    return ours
+
+
+def one_fit(n, train, test):
+    """A plan of one fit on these rows of n, which is asked about others."""
+    builder = PlanBuilder(n)
+    seen, rest = (builder.block(np.sort(rows)) for rows in (train, test))
+    builder.ask((seen, ()), (rest, ()))
+    return builder.build()
