@@ -1,20 +1,16 @@
 """Distances of the kNN engine: on hostile tables scikit-learn's own answers, or a refusal."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, PolynomialFeatures
+from tests.engines.closed_forms import plan_of, warnings_of
+from tests.support.data import checked
 
-import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
-from truerisk.engines.neighbours.knn import NearestNeighbours
+from truerisk.engines import Generic, NearestNeighbours
+from truerisk.extend import Data, Family, Request
 
 METRICS = ["euclidean", "l1", "chebyshev", "cosine", "canberra", "braycurtis"]
 POWERS = [1, 1.5, 2, 3, 30, 300, np.inf]
@@ -69,31 +65,26 @@ def problem(rng, n):
     return KNeighborsClassifier(**options), rng.permutation(y), response
 
 
-def answers_of(engine, family, data, plan, response):
-    """Its answers and warnings, or the sentence that it fails with."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+def require_same(family, data, plan, response):
+    """Answers to 1e-9 and warnings, or the error, are those of refits."""
+    outcomes = []
+    for engine in (NearestNeighbours(), Generic()):
         try:
-            values = engine.run(family, data, plan, Request(response), RunOptions()).values
+            answers, said = warnings_of(engine, family, data, plan, Request(response))
+            outcomes.append((answers.values, sorted(set(said))))
         except FitFailed as error:
-            return str(error), None
-    return values, sorted({str(one.message) for one in said})
-
-
-def assert_same(family, data, plan, response):
-    found, said = answers_of(NearestNeighbours(), family, data, plan, response)
-    expected, heard = answers_of(Generic(), family, data, plan, response)
+            outcomes.append(str(error))
+    (found, expected) = outcomes
     if isinstance(expected, str):
         assert found == expected
         return
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    assert said == heard
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-9)
+    assert found[1] == expected[1]
 
 
 @pytest.mark.parametrize("part", range(5))
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
-def test_hostile_tables_are_answered_as_by_refits_or_refused(part):
-    """Whatever is not refused equals clone, fit and predict to 1e-9, warnings included."""
+def test_distances_of_hostile_tables_are_answered_as_by_refits_or_refused(part):
     served = 0
     for seed in range(12 * part, 12 * part + 12):
         rng = np.random.default_rng(seed)
@@ -103,47 +94,27 @@ def test_hostile_tables_are_answered_as_by_refits_or_refused(part):
             continue
         model, y, response = problem(rng, n)
         data = Data.check(X, y, task="regression" if response == "value" else "classification")
-        method = str(rng.choice(["4-fold", "loo", "apparent", "2x3-fold"]))
-        plan = tr.methods.as_method(method).plan(data, Streams(seed))
+        plan = plan_of(str(rng.choice(["4-fold", "loo", "apparent", "2x3-fold"])), data, seed)
         most = int(plan.train_sizes.min())
         family = Family.of(model, {"n_neighbors": sorted({1, 2, 3, most})})
         if NearestNeighbours().refuse(family, data, plan, Request(response)) is None:
             served += 1
-            assert_same(family, data, plan, response)
+            require_same(family, data, plan, response)
     assert served >= 3
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"metric": "braycurtis"}, "no metric"),
-        ({"metric": "cosine", "algorithm": "kd_tree"}, "does not search by metric"),
-        ({"algorithm": "tree"}, "no search that it knows"),
-        ({"leaf_size": 0}, "is no size"),
-        ({"metric": "l1", "p": None}, "no Minkowski distance"),
-    ],
-)
-def test_what_scikit_learn_would_not_measure_so_is_refused(options, reason):
-    """Metrics that trees answer wrongly or not at all, and options that scikit-learn rejects."""
-    X, y = tr.datasets.make_simple(30, random_state=0)
-    data = Data.check(X, y, task="classification")
-    plan = tr.methods.KFold(3).plan(data, Streams(0))
-    family = Family.of(KNeighborsClassifier(**options), {"n_neighbors": [1]})
-    assert reason in NearestNeighbours().refuse(family, data, plan, Request("label"))
-
-
-@pytest.mark.parametrize("steps", [Normalizer(), PolynomialFeatures(2)], ids=str)
+@pytest.mark.parametrize("step", [Normalizer(), PolynomialFeatures(2)], ids=str)
 @pytest.mark.parametrize("kind", [np.float32, np.int64])
-def test_a_step_computes_in_the_type_of_the_table(steps, kind):
+def test_distances_are_computed_in_the_type_of_the_table_that_a_step_gives(step, kind):
     """Single precision stays so in a step that treats each row by itself, as in a refit."""
     rng = np.random.default_rng(0)
     X = (1000 + 20 * rng.normal(size=(60, 3))).astype(kind)
-    data = Data.check(X, np.arange(60) % 2, task="classification")
-    model = make_pipeline(steps, KNeighborsClassifier())
+    data = checked(X, np.arange(60) % 2)
+    model = make_pipeline(step, KNeighborsClassifier())
     family = Family.of(model, {"kneighborsclassifier__n_neighbors": [1, 3, 5, 9]})
-    plan = tr.methods.KFold(5).plan(data, Streams(0))
+    plan = plan_of("5-fold", data)
     assert NearestNeighbours().refuse(family, data, plan, Request("label")) is None
-    assert_same(family, data, plan, "label")
+    require_same(family, data, plan, "label")
 
 
 def halved(X):
@@ -151,30 +122,25 @@ def halved(X):
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_what_a_step_gives_out_in_single_precision_is_left_to_scikit_learn(weights):
-    """A step may turn doubles into single precision, in which other distances are computed."""
+def test_distances_in_single_precision_made_by_a_step_are_left_to_scikit_learn(weights):
     rng = np.random.default_rng(1)
     X, y = 1e4 + rng.normal(size=(60, 20)), rng.normal(size=60)
-    data = Data.check(X, y, task="regression")
-    model = make_pipeline(
-        FunctionTransformer(halved), KNeighborsRegressor(weights=weights, metric="cosine")
-    )
-    family = Family.of(model, {"kneighborsregressor__n_neighbors": [1, 5]})
-    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    model = KNeighborsRegressor(weights=weights, metric="cosine")
+    model = make_pipeline(FunctionTransformer(halved), model)
+    family, data = Family.of(model, {"kneighborsregressor__n_neighbors": [1, 5]}), checked(X, y)
+    plan = plan_of("3-fold", data)
     if NearestNeighbours().refuse(family, data, plan, Request("value")) is None:
-        assert_same(family, data, plan, "value")
+        require_same(family, data, plan, "value")
 
 
 @pytest.mark.parametrize("offset", [0.0, 100.0, 1e4, 1e5])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize(("n", "d", "algorithm"), [(300, 2, "brute"), (120, 20, "auto")])
-def test_weights_far_from_0_are_those_of_scikit_learn(offset, metric, n, d, algorithm):
+def test_distances_far_from_0_weigh_as_those_of_scikit_learn(offset, metric, n, d, algorithm):
     """Reciprocals of what cancellation leaves of a distance: scikit-learn's own digits count."""
     rng = np.random.default_rng(0)
-    X, y = offset + rng.normal(size=(n, d)), rng.normal(size=n)
-    data = Data.check(X, y, task="regression")
+    data = checked(offset + rng.normal(size=(n, d)), rng.normal(size=n))
     model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)
-    family = Family.of(model, {"n_neighbors": [1, 3, 9]})
-    plan = tr.methods.KFold(5).plan(data, Streams(0))
+    family, plan = Family.of(model, {"n_neighbors": [1, 3, 9]}), plan_of("5-fold", data)
     assert NearestNeighbours().refuse(family, data, plan, Request("value")) is None
-    assert_same(family, data, plan, "value")
+    require_same(family, data, plan, "value")

@@ -1,6 +1,5 @@
 """The kNN engine equals scikit-learn wherever it does not refuse."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.compose import ColumnTransformer
+from scipy.sparse import csr_matrix
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -20,37 +20,23 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from tests.engines.closed_forms import both, copies_and_flips, last_two_rows, plan_of, warnings_of
+from tests.support.data import checked, normal_rows
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
+from truerisk.engines import Generic, NearestNeighbours
 from truerisk.engines.neighbours import walk
-from truerisk.engines.neighbours.knn import NearestNeighbours
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
+from truerisk.extend import Family, Request
+from truerisk.methods import Complete, Nested
 from truerisk.plan.extras.counted import Counted
 
 KS = [1, 2, 3, 4, 7]
-ENGINES = NearestNeighbours(), Generic()
+GRID = {"n_neighbors": KS}
+PIPED = {"kneighborsclassifier__n_neighbors": KS}
+ENGINE = NearestNeighbours()
+ENGINES = ENGINE, Generic()
 METHODS = ["4-fold", "2x3-fold", "loo", "monte-carlo", "reversed 2-fold", "apparent", "three-way"]
-
-
-def bootstrap_plan(data, rng):
-    """Samples with copies, and one flipped label per fit for classes."""
-    n = data.n_rows
-    builder = PlanBuilder(n)
-    for _ in range(4):
-        sample = builder.block(rng.integers(0, n, n))
-        builder.ask((sample, ()), (ALL, (sample,)))
-        builder.ask((sample, ()), (ALL, ()), part="all")
-    if data.codes is not None:
-        for row in range(0, n, 5):
-            flip = [(row, (int(data.codes[row]) + 1) % data.n_classes)]
-            builder.ask((ALL, ()), (builder.block(np.array([row])), ()), part="flip", flips=flip)
-    return builder.build()
 
 
 def drawn(kind, rng, n, d):
@@ -64,18 +50,14 @@ def drawn(kind, rng, n, d):
     return X
 
 
-def same(family, data, plan, response):
-    request = Request(response)
-    assert NearestNeighbours().refuse(family, data, plan, request) is None
-    only = np.arange(plan.n_fits) % len(family)
-    for how in (RunOptions(), RunOptions(only=only)):
-        ours = NearestNeighbours().run(family, data, plan, request, how)
-        theirs = Generic().run(family, data, plan, request, how)
-        assert ours.values.dtype == theirs.values.dtype
+def require_same(family, data, plan, response):
+    for only in (None, np.arange(plan.n_fits) % len(family)):
+        ours, theirs = both(ENGINE, family, data, plan, Request(response), only)
+        assert ours.dtype == theirs.dtype
         if response == "label":
-            np.testing.assert_array_equal(ours.values, theirs.values)
+            np.testing.assert_array_equal(ours, theirs)
         else:
-            np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-8, atol=1e-10)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10)
 
 
 @settings(max_examples=6, deadline=None)
@@ -87,8 +69,7 @@ def same(family, data, plan, response):
     response=st.sampled_from(["label", "probability", "value"]),
     metric=st.sampled_from(["minkowski", "manhattan", "cosine", "chebyshev"]),
 )
-def test_it_equals_scikit_learn_on_every_plan(kind, seed, method, weights, response, metric):
-    """Labels, shares and means are scikit-learn's, with ties, copies, flips and several classes."""
+def test_knn_equals_scikit_learn_on_every_plan(kind, seed, method, weights, response, metric):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(24, 40))
     X = drawn(kind, rng, n, int(rng.integers(2, 20)))
@@ -100,186 +81,78 @@ def test_it_equals_scikit_learn_on_every_plan(kind, seed, method, weights, respo
         model, y = KNeighborsRegressor(metric=metric), rng.normal(size=n)
     else:
         model, y = KNeighborsClassifier(metric=metric), np.arange(n) % int(rng.integers(2, 5))
-    family = Family.of(model, {"weights": weights, "n_neighbors": KS})
-    data = Data.check(X, rng.permutation(y), task=family.task)
-    streams = Streams(seed)
-    plan = (
-        bootstrap_plan(data, rng)
-        if method == "bootstrap"
-        else tr.methods.as_method(method).plan(data, streams)
-    )
+    data = checked(X, rng.permutation(y))
+    plan = plan_of(method, data, seed)
     if plan.train_sizes.min() >= max(KS):
-        same(family, data, plan, response)
+        require_same(Family.of(model, {"weights": weights, **GRID}), data, plan, response)
 
 
-def test_steps_warn_as_often_as_their_fits_would():
-    """What a step says of a train set is said once, with how many fits of how many said it."""
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=(36, 4)), np.ones(36)])
-    family = Family.of(
-        make_pipeline(SelectKBest(k=2), KNeighborsClassifier()),
-        {"kneighborsclassifier__n_neighbors": KS},
-    )
-    data = Data.check(X, np.arange(36) % 3, task="classification")
-    plan = tr.methods.KFold(4).plan(data, Streams(0))
-    said = []
-    for engine in ENGINES:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            engine.run(family, data, plan, Request("label"), RunOptions())
-        said.append(sorted((w.category.__name__, str(w.message)) for w in caught))
-    assert said[0] == said[1]
-    assert said[0]
+TIED = np.column_stack([np.arange(24) % 3, np.arange(24) % 2, np.ones(24)])
+CONSTANT = np.column_stack([normal_rows(24, 4)[0], np.ones(24)])
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        [StandardScaler()],
-        [RobustScaler()],
-        [Normalizer()],
-        [StandardScaler(), PCA(2, random_state=0)],
-        [SelectKBest(k=2)],
-        ["passthrough"],
-    ],
-    ids=str,
+@pytest.mark.parametrize("X", [CONSTANT, TIED], ids=["plain", "asked for equal distances"])
+def test_knn_repeats_what_steps_warn_of_as_often_as_their_fits_would(X):
+    family = Family.of(make_pipeline(SelectKBest(k=2), KNeighborsClassifier()), PIPED)
+    data = checked(X, np.arange(24) % 2)
+    given = family, data, plan_of("3-fold", data), Request("label")
+    (_, ours), (_, theirs) = (warnings_of(engine, *given) for engine in ENGINES)
+    assert ours == theirs
+    assert any("constant" in said and "times in 15 fits" in said for said in ours)
+
+
+def piped(*steps):
+    X, y = normal_rows(30, 5)[0] * [1, 10, 0.1, 5, 1], np.arange(30) % 3
+    return make_pipeline(*steps, KNeighborsClassifier()), PIPED, X, y
+
+
+X, NUMBERS = normal_rows(30, 6)[::2]
+STEPS = Pipeline([("scale", None), ("select", SelectKBest()), ("knn", KNeighborsClassifier())])
+TUNED = {"select__k": [1, 4], "knn__n_neighbors": [1, 3], "scale": [StandardScaler(), None]}
+TABLE = pd.DataFrame({"x": X[:, 0], "word": np.tile(["a", "b", "c", "c", "b"], 6)})
+CODED = make_column_transformer(
+    (StandardScaler(), ["x"]), (OneHotEncoder(handle_unknown="ignore"), ["word"])
 )
-def test_steps_before_the_neighbours_are_fitted_in_every_fold(steps):
-    """Scaling, projecting and selecting learn from the training rows alone, copies included."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(36, 5)) * [1, 10, 0.1, 5, 1]
-    y = np.arange(36) % 3
-    family = Family.of(
-        make_pipeline(*steps, KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": KS}
-    )
-    data = Data.check(X, y, task="classification")
-    for plan in (
-        tr.methods.KFold(4).plan(data, Streams(0)),
-        tr.methods.Nested("3-fold", "3-fold").plan(data, Streams(1)),
-        bootstrap_plan(data, rng),
-    ):
-        same(family, data, plan, "label")
+BY_WEIGHT = {"weights": ["uniform", "distance"], **GRID}
+SERVED = {
+    "a scaler": piped(StandardScaler()),
+    "quantiles": piped(RobustScaler()),
+    "by rows": piped(Normalizer()),
+    "two": piped(StandardScaler(), PCA(2, random_state=0)),
+    "looks at y": piped(SelectKBest(k=2)),
+    "none": piped("passthrough"),
+    "a tuned step": (STEPS, TUNED, X, np.arange(30) % 2),
+    "text": (make_pipeline(CODED, KNeighborsClassifier()), PIPED, TABLE, np.arange(30) % 2),
+    "two weightings": (KNeighborsClassifier(), BY_WEIGHT, X, np.arange(30) % 2),
+    "two targets": (KNeighborsRegressor(weights="distance"), GRID, X, np.c_[NUMBERS, -X[:, 1]]),
+}
 
 
-def test_a_step_may_be_tuned_as_well():
-    """Candidates that differ in a step form groups of their own."""
-    rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(30, 6)), np.arange(30) % 2
-    grid = {"select__k": [1, 4], "knn__n_neighbors": [1, 3], "scale": [StandardScaler(), None]}
-    pipe = Pipeline([("scale", None), ("select", SelectKBest()), ("knn", KNeighborsClassifier())])
-    family = Family.of(pipe, grid)
-    data = Data.check(X, y, task="classification")
-    same(family, data, tr.methods.KFold(3).plan(data, Streams(0)), "label")
+@pytest.mark.parametrize("what", SERVED)
+def test_knn_fits_steps_in_every_fold(what):
+    """They learn from the training rows alone, copies included."""
+    model, grid, X, y = SERVED[what]
+    data = checked(X, y)
+    responses = {"text": ["label", "probability"], "two targets": ["value"]}.get(what, ["label"])
+    for method in ("4-fold", Nested("3-fold", "3-fold"), "bootstrap", last_two_rows(30)):
+        for response in responses:
+            require_same(Family.of(model, grid), data, plan_of(method, data), response)
 
 
-def test_several_targets_are_served():
-    """Regression of several targets averages each of them."""
-    rng = np.random.default_rng(3)
-    family = Family.of(KNeighborsRegressor(), {"n_neighbors": KS, "weights": ["distance"]})
-    data = Data.check(rng.normal(size=(30, 3)), rng.normal(size=(30, 2)), task="regression")
-    same(family, data, tr.methods.KFold(5).plan(data, Streams(0)), "value")
-
-
-class Other(KNeighborsClassifier):
-    """A subclass may do anything."""
-
-
-@pytest.mark.parametrize(
-    ("model", "grid", "options", "reason"),
-    [
-        (Other(), {"n_neighbors": [1]}, {}, "the learner is .*Other"),
-        (KNeighborsClassifier(weights=lambda d: d), {}, {}, "no weighting that it knows"),
-        (KNeighborsClassifier(metric=lambda a, b: 0.0), {}, {}, "the metric is a function"),
-        (KNeighborsClassifier(metric="precomputed"), {}, {}, "metric 'precomputed'"),
-        (KNeighborsClassifier(metric_params={"p": 3}), {}, {}, "metric_params are given"),
-        (KNeighborsClassifier(), {"n_neighbors": [40]}, {}, "more than the 20 rows"),
-        (KNeighborsClassifier(), {"n_neighbors": [0]}, {}, "no number of neighbours"),
-        (
-            make_pipeline(PCA(2, svd_solver="randomized"), KNeighborsClassifier()),
-            {},
-            {},
-            "random and has no seed",
-        ),
-        (
-            make_pipeline(StandardScaler(), KNeighborsClassifier(), memory="somewhere"),
-            {},
-            {},
-            "caches its steps",
-        ),
-        (KNeighborsClassifier(), {}, {"scoring": "f1_micro"}, "needs the fitted model itself"),
-    ],
-)
-def test_what_it_does_not_cover_is_refused_with_the_reason(model, grid, options, reason):
-    """No option is ignored: the engine says why, and 'auto' would take the next one."""
-    X, y = tr.datasets.make_simple(30, random_state=0)
-    with pytest.raises(Refusal, match=reason):
-        tr.risk_curve(model, grid or None, X, y, cv="3-fold", engine=NearestNeighbours(), **options)
-
-
-def test_sparse_and_text_data_are_refused():
-    """Sparse X, cells that are no numbers, and rounded distances are left to the generic engine."""
-    from scipy.sparse import csr_matrix
-
-    X, y = tr.datasets.make_simple(30, random_state=0)
-    single = X.astype(np.float32)
-    for odd, weights, reason in (
-        (csr_matrix(X), "uniform", "X is sparse"),
-        (X.astype(object), "uniform", "more than numbers"),
-        (single, "distance", "distances in single precision"),
-    ):
-        model = KNeighborsClassifier(weights=weights)
-        with pytest.raises(Refusal, match=reason):
-            tr.risk_curve(model, None, odd, y, cv="3-fold", engine=NearestNeighbours())
-
-
-def test_text_behind_a_step_that_makes_numbers_of_it_is_served():
-    """A table of text and numbers is prepared train set by train set, and equals refits."""
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame({"x": rng.normal(size=30), "word": rng.choice(["a", "b", "c"], 30)})
-    steps = ColumnTransformer(
-        [("x", StandardScaler(), ["x"]), ("word", OneHotEncoder(handle_unknown="ignore"), ["word"])]
-    )
-    family = Family.of(
-        make_pipeline(steps, KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": KS}
-    )
-    data = Data.check(table, np.arange(30) % 2, task="classification")
-    for plan in (tr.methods.KFold(4).plan(data, Streams(0)), bootstrap_plan(data, rng)):
-        for response in ("label", "probability"):
-            same(family, data, plan, response)
-
-
-def test_what_fits_of_scikit_learn_warn_of_is_said():
-    """Warnings of the fits that equal distances call for are gathered, as any fit's are."""
-    X = np.column_stack([np.arange(24) % 3, np.arange(24) % 2, np.ones(24)])
-    model = make_pipeline(SelectKBest(k=2), KNeighborsClassifier())
-    family = Family.of(model, {"kneighborsclassifier__n_neighbors": KS})
-    data = Data.check(X, np.arange(24) % 2, task="classification")
-    plan = tr.methods.KFold(3).plan(data, Streams(0))
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        NearestNeighbours().run(family, data, plan, Request("label"), RunOptions())
-    gathered = [str(one.message) for one in heard if "times in 15 fits" in str(one.message)]
-    assert any("constant" in sentence for sentence in gathered)
-
-
-def test_steps_that_make_sparse_tables_are_counted_and_scored():
-    """Sparse codes of bins, flipped labels and copies: labels, shares and counted neighbours."""
-    rng = np.random.default_rng(5)
+def test_knn_counts_neighbours_and_scores_on_sparse_tables_of_a_step():
     bins = KBinsDiscretizer(3, strategy="uniform", random_state=0)
-    family = Family.of(
-        make_pipeline(bins, KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": KS}
-    )
-    data = Data.check(rng.normal(size=(20, 3)), np.arange(20) % 2, task="classification")
-    plan = bootstrap_plan(data, rng)
-    none, counted = np.empty(0, np.int32), np.arange(0, plan.n_questions, 2, dtype=np.int32)
+    family = Family.of(make_pipeline(bins, KNeighborsClassifier()), PIPED)
+    data = checked(X[:20, :3], np.arange(20) % 2)
+    plan, none = copies_and_flips(data), np.empty(0, np.int32)
+    counted = np.arange(0, plan.n_questions, 2, dtype=np.int32)
     plan = replace(plan, extra=Counted(none, none, none, counted))
     for response in ("label", "score"):
-        same(family, data, plan, response)
-    run = [e.run(family, data, plan, Request("label"), RunOptions()) for e in ENGINES]
-    np.testing.assert_allclose(run[0].extra.values, run[1].extra.values, rtol=0, atol=1e-9)
+        require_same(family, data, plan, response)
+    ours, theirs = (warnings_of(e, family, data, plan, Request("label"))[0] for e in ENGINES)
+    np.testing.assert_allclose(ours.extra.values, theirs.extra.values, rtol=0, atol=1e-9)
 
 
-def test_a_holdout_measures_no_distance_among_the_rows_that_it_tests(monkeypatch):
+def test_knn_measures_no_distance_among_the_rows_that_a_holdout_tests(monkeypatch):
     measured, lists = [], walk.nearest
 
     def spy(measure, queries, rows, length):
@@ -287,7 +160,52 @@ def test_a_holdout_measures_no_distance_among_the_rows_that_it_tests(monkeypatch
         return lists(measure, queries, rows, length)
 
     monkeypatch.setattr(walk, "nearest", spy)
-    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
-    risk = tr.estimate_risk(KNeighborsClassifier(), X, y, cv="holdout")
+    risk = tr.estimate_risk(KNeighborsClassifier(), X, np.arange(30) % 2, cv="holdout")
     assert risk.engine == "knn"
-    assert measured == [(30, 60)]
+    assert measured == [(10, 20)]
+
+
+class Other(KNeighborsClassifier):
+    """A subclass may do anything."""
+
+
+def knn(**options):
+    return KNeighborsClassifier(1, **options)
+
+
+RANDOM = make_pipeline(PCA(2, svd_solver="randomized"), knn())
+CACHED = make_pipeline(StandardScaler(), knn(), memory="somewhere")
+SEVEN = {"X": X[:7], "y": np.arange(7) % 2, "cv": Complete(5)}
+REFUSED = [
+    (Other(), {}, "the learner is .*Other"),
+    (knn(weights=lambda d: d), {}, "no weighting that it knows"),
+    (knn(metric=lambda a, b: 0.0), {}, "the metric is a function"),
+    (knn(metric="precomputed"), {}, "metric 'precomputed'"),
+    (knn(metric_params={"p": 3}), {}, "metric_params are given"),
+    (knn(), {"grid": {"n_neighbors": [40]}}, "more than the 20 rows"),
+    (knn(), {"grid": {"n_neighbors": [0]}}, "no number of neighbours"),
+    (RANDOM, {}, "random and has no seed"),
+    (CACHED, {}, "caches its steps"),
+    (knn(), {"scoring": "f1_micro"}, "needs the fitted model itself"),
+    (knn(), {"X": csr_matrix(X)}, "X is sparse"),
+    (knn(), {"X": X.astype(object)}, "more than numbers"),
+    (knn(weights="distance"), {"X": X.astype(np.float32)}, "distances in single precision"),
+    (knn(metric="braycurtis"), {}, "no metric"),
+    (knn(metric="cosine", algorithm="kd_tree"), {}, "does not search by metric"),
+    (knn(algorithm="tree"), {}, "no search that it knows"),
+    (knn(leaf_size=0), {}, "is no size"),
+    (knn(metric="l1", p=None), {}, "no Minkowski distance"),
+    (knn(weights="distance"), SEVEN, "weights='distance' have no closed"),
+    (make_pipeline(StandardScaler(), knn()), SEVEN, "a step before the neighbours learns"),
+    (knn(), SEVEN | {"grid": {"n_neighbors": [6]}}, "more than the 5 rows of a train set"),
+    (knn(), SEVEN | {"y": np.arange(7) % 3}, "is for two classes"),
+    (KNeighborsRegressor(1), SEVEN | {"y": X[:7, 0]}, "is for two classes"),
+    (knn(weights="distance"), SEVEN | {"cv": "swapping"}, "may rest on fewer rows"),
+]
+
+
+@pytest.mark.parametrize(("model", "given", "reason"), REFUSED)
+def test_knn_refuses_what_it_does_not_cover(model, given, reason):
+    given = {"X": X, "y": np.arange(30) % 2, "cv": "3-fold", "grid": None, **given}
+    with pytest.raises(Refusal, match=reason):
+        tr.risk_curve(model, given.pop("grid"), **given, engine=ENGINE)
