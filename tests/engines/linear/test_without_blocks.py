@@ -1,7 +1,5 @@
 """Many fits without blocks are answered as scikit-learn answers them, or left alone."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -9,29 +7,22 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from tests.engines.closed_forms import both, family_of
+from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.generic import Generic
+from truerisk.engines import LeastSquares
 from truerisk.engines.linear import without_blocks as linear_blocks
-from truerisk.engines.linear.least_squares import LeastSquares
+from truerisk.extend import ALL, PlanBuilder, Request
 from truerisk.methods import KFold, NestedInterval
-from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder
 
 RNG = np.random.default_rng(0)
 N = 60
 X = RNG.normal(size=(N, 4)) * [1, 3, 0.5, 10] + [0, 5, 100, -3]
 Y = X[:, 0] + 7 + RNG.normal(size=N)
-METHOD = NestedInterval(6, repeats=2)
-
-
-def answers(engine, model, grid, data, plan, only=None):
-    family = Family.of(model, grid)
-    loss_response = "value" if data.task == "regression" else "label"
-    return engine.run(family, data, plan, Request(loss_response), RunOptions(only=only)).values
+HIGH = (Y > 7).astype(int)
+METHOD, ONCE, SIX = NestedInterval(6, repeats=2), NestedInterval(6, repeats=1), KFold(6)
+PLAIN = LinearRegression()
 
 
 @pytest.fixture
@@ -48,108 +39,68 @@ def counted(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(
-    ("model", "grid"),
-    [
-        (LinearRegression(), {}),
-        (Ridge(), {"alpha": [0.01, 1.0, 100.0]}),
-        (make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.01, 1.0, 100.0]}),
-    ],
-    ids=["plain", "ridge", "standardised"],
-)
-def test_equals_the_fits(model, grid, counted):
-    """Every pair of folds left out, by one penalty or several: scikit-learn's answers."""
-    data = Data.check(X, Y, task="regression")
-    plan = METHOD.plan(data, Streams(0))
-    fast = answers(LeastSquares(), model, grid, data, plan)
-    slow = answers(Generic(), model, grid, data, plan)
-    np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
-    assert counted == [plan.n_fits] * len(counted)
+def require_equal(model, data, plan, *, grid=None, response="value", rtol=1e-10, atol=1e-10):
+    """The answers are scikit-learn's. Return those of both."""
+    fast, slow = both(LeastSquares(), family_of(model, grid), data, plan, Request(response))
+    np.testing.assert_allclose(fast, slow, rtol=rtol, atol=atol)
+    return fast, slow
+
+
+def behind(scaler, column=X[:, 0]):
+    """Ridge behind a scaler, its grid, and a table whose first column is given."""
+    grid = {"ridge__alpha": [0.1, 10.0]}
+    return make_pipeline(scaler, Ridge()), grid, np.column_stack([column, X[:, 1:]]), Y
+
+
+MIDDLE = np.vstack([X[:-1], 0.5 * (X[HIGH == 1].mean(axis=0) + X[HIGH == 0].mean(axis=0))])
+CLASSES = {"ridgeclassifier__alpha": [0.1, 10.0]}
+AS_IT_IS = make_pipeline(None, RidgeClassifier()), CLASSES, MIDDLE, HIGH
+STANDARDISED = make_pipeline(StandardScaler(), RidgeClassifier()), CLASSES, MIDDLE, HIGH
+THREE = RidgeClassifier(), None, X, np.arange(N) % 3
+RANDOM = NestedInterval(6, folds=np.array([RNG.permutation(np.arange(N) % 6) for _ in range(6)]))
+OUTSIDE = np.where(RANDOM.folds[0] == 0, RNG.normal(size=N), 0.0)  # constant outside one fold
 
 
 @pytest.mark.parametrize(
-    ("scaler", "column", "n_answered"),
+    ("given", "method", "n_answered"),
     [
-        (StandardScaler(), X[:, 0], 21),
-        (StandardScaler(with_std=False), X[:, 0], 0),
-        (MinMaxScaler(), X[:, 0], 0),
-        (StandardScaler(), np.arange(N) == 0, 15),
+        ((PLAIN, None, X, Y), METHOD, 42),
+        ((Ridge(), {"alpha": [0.01, 1.0, 100.0]}, X, Y), METHOD, 42),
+        (behind(StandardScaler()), METHOD, 42),
+        (behind(StandardScaler()), ONCE, 21),
+        (behind(StandardScaler(with_std=False)), ONCE, 0),
+        (behind(MinMaxScaler()), ONCE, 0),
+        (behind(StandardScaler(), np.arange(N) == 0), ONCE, 15),  # constant in some fits
+        (AS_IT_IS, METHOD, 42),
+        (STANDARDISED, METHOD, 42),
+        ((PLAIN, None, np.c_[X[:, :3], OUTSIDE], Y), RANDOM, 126 - 6 - 6 * 0),
+        ((LinearRegression(fit_intercept=False), None, X, Y), METHOD, 0),
+        ((PLAIN, None, X, np.column_stack([Y, -Y])), METHOD, 0),
+        (THREE, METHOD, 0),
+        ((PLAIN, None, X + 1e3, Y), SIX, 6),
+        ((Ridge(), None, X + 1e3, Y), SIX, 6),
+        ((PLAIN, None, X + 1e7, Y), SIX, 0),  # the learner's own rounding decides its digits
+        ((Ridge(), None, X + 1e7, Y), SIX, 0),
     ],
-    ids=["standardised", "only moved", "by its ends", "constant in some"],
 )
-def test_deviations_of_each_fit_are_those_of_its_rows(scaler, column, n_answered, counted):
-    """Behind a scaler that divides by them; a fit in which a column is constant is left."""
-    data = Data.check(np.column_stack([column, X[:, 1:]]), Y, task="regression")
-    plan = NestedInterval(6, repeats=1).plan(data, Streams(0))
-    model, grid = make_pipeline(scaler, Ridge()), {"ridge__alpha": [0.1, 10.0]}
-    fast = answers(LeastSquares(), model, grid, data, plan)
-    slow = answers(Generic(), model, grid, data, plan)
-    np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
-    assert sum(counted) == n_answered
+def test_answer_blocks_equals_the_fits_that_it_answers(given, method, n_answered, counted):
+    """Every pair of folds left out, by one penalty or several; the others go their usual way."""
+    model, grid, table, y = given
+    data = checked(table, y)
+    for response in ("value",) if data.codes is None else ("label", "score")[: 4 - data.n_classes]:
+        counted.clear()
+        require_equal(model, data, method, grid=grid, response=response)
+        assert sum(counted) == n_answered
 
 
-@pytest.mark.parametrize("scaler", [None, StandardScaler()], ids=["as it is", "standardised"])
-@pytest.mark.parametrize("response", ["label", "score"])
-def test_two_classes_are_one_target(scaler, response, counted):
-    """Labels are scikit-learn's; a row at which both classes are equal is asked of it."""
-    middle = 0.5 * (X[Y > 7].mean(axis=0) + X[Y <= 7].mean(axis=0))
-    data = Data.check(np.vstack([X[:-1], middle]), (Y > 7).astype(int), task="classification")
-    plan = METHOD.plan(data, Streams(0))
-    model, grid = make_pipeline(scaler, RidgeClassifier()), {"ridgeclassifier__alpha": [0.1, 10.0]}
-    fast, slow = (
-        engine.run(Family.of(model, grid), data, plan, Request(response), RunOptions()).values
-        for engine in (LeastSquares(), Generic())
-    )
-    np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
-    assert sum(counted) == plan.n_fits
-
-
-def test_few_fits_and_many_penalties_are_left_alone(counted):
-    """Five folds are solved side by side; four, and penalties beyond `MANY`, one by one."""
-    tr.estimate_risk(LinearRegression(), X, Y, cv=KFold(5))
-    assert counted == [5]
-    tr.estimate_risk(LinearRegression(), X, Y, cv=KFold(4))
-    most = linear_blocks.MANY // X.shape[1]
-    for n_penalties in (most, most + 1):
-        grid = {"alpha": np.logspace(-3, 3, n_penalties)}
-        tr.risk_curve(Ridge(), grid, X, Y, cv=KFold(5))
-    assert counted == [5, 0, 5, 0]
-
-
-def test_overlapping_blocks_are_left_alone(counted):
-    """Blocks that share rows are not subtracted twice."""
-    builder = PlanBuilder(N)
-    blocks = [builder.block(np.arange(start, start + 6)) for start in range(0, 40, 4)]
-    for first, second in pairwise(blocks):
-        builder.ask(train=(ALL, (first, second)), test=(first, ()))
-    plan, data = builder.build(), Data.check(X, Y, task="regression")
-    fast = answers(LeastSquares(), LinearRegression(), {}, data, plan)
-    assert counted == [0]
-    slow = answers(Generic(), LinearRegression(), {}, data, plan)
-    np.testing.assert_allclose(fast, slow, rtol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("model", "y", "more"),
-    [
-        (LinearRegression(fit_intercept=False), Y, {}),
-        (LinearRegression(), np.column_stack([Y, -Y]), {}),
-        (LinearRegression(), Y, {"sample_weight": RNG.random(N)}),
-        (RidgeClassifier(), np.arange(N) % 3, {}),
-    ],
-    ids=["no intercept", "two targets", "weights", "three classes"],
-)
-def test_other_cases_go_their_usual_way(model, y, more, counted):
-    """Nothing is answered here, and the result is that of the generic engine."""
-    found = tr.estimate_risk(model, X, y, cv=METHOD, **more)
+def test_answer_blocks_leaves_weights_alone(counted):
+    data = checked(X, Y, fit_params={"sample_weight": RNG.random(N)})
+    require_equal(PLAIN, data, METHOD, rtol=1e-9)
     assert sum(counted) == 0
-    slow = tr.estimate_risk(model, X, y, cv=METHOD, engine="generic", **more)
-    assert found.value == pytest.approx(slow.value, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["collinear", "constant", "scales", "wide"])
-def test_what_rounding_could_move_is_left_alone(kind, counted):
-    """Collinear or constant columns, scales far apart, and more columns than rows."""
+def test_answer_blocks_leaves_alone_what_rounding_could_move(kind, counted):
     Z = X.copy()
     if kind == "collinear":
         Z[:, 3] = Z[:, 0] + 1e-7 * RNG.normal(size=N)
@@ -159,60 +110,49 @@ def test_what_rounding_could_move_is_left_alone(kind, counted):
         Z[:, 3] *= 1e5
     else:
         Z = RNG.normal(size=(N, 50))
-    found = tr.estimate_risk(LinearRegression(), Z, Y, cv=METHOD)
+    require_equal(PLAIN, checked(Z, Y), METHOD, rtol=1e-6)
     assert sum(counted) == 0
-    slow = tr.estimate_risk(LinearRegression(), Z, Y, cv=METHOD, engine="generic")
-    assert found.value == pytest.approx(slow.value, rel=1e-6)
+
+
+def test_answer_blocks_leaves_few_fits_and_many_penalties_alone(counted):
+    """Five folds are solved side by side; four, and penalties beyond `MANY`, one by one."""
+    tr.estimate_risk(PLAIN, X, Y, cv=KFold(5))
+    assert counted == [5]
+    tr.estimate_risk(PLAIN, X, Y, cv=KFold(4))
+    most = linear_blocks.MANY // X.shape[1]
+    for n_penalties in (most, most + 1):
+        grid = {"alpha": np.logspace(-3, 3, n_penalties)}
+        tr.risk_curve(Ridge(), grid, X, Y, cv=KFold(5))
+    assert counted == [5, 0, 5, 0]
+
+
+def test_answer_blocks_leaves_overlapping_blocks_alone(counted):
+    """Blocks that share rows are not subtracted twice."""
+    builder = PlanBuilder(N)
+    blocks = [builder.block(np.arange(start, start + 6)) for start in range(0, 40, 4)]
+    for first, second in pairwise(blocks):
+        builder.ask(train=(ALL, (first, second)), test=(first, ()))
+    require_equal(PLAIN, checked(X, Y), builder.build(), atol=0)
+    assert counted == [0]
 
 
 @pytest.mark.parametrize("size", [1e2, 1e9])
-def test_targets_that_dwarf_those_of_a_fit_cost_it_its_digits(size, counted):
+def test_answer_blocks_loses_digits_to_targets_that_dwarf_those_of_a_fit(size, counted):
     """One target is huge: fits without it go their usual way, where it is too huge."""
-    y = Y.copy()
-    y[0] = size
-    data = Data.check(X, y, task="regression")
-    plan = KFold(6).plan(data, Streams(0))
-    fast = answers(LeastSquares(), LinearRegression(), {}, data, plan)
+    data = checked(X, np.r_[size, Y[1:]])
+    plan = SIX.plan(data, tr.extend.Streams(0))
+    fast, slow = require_equal(PLAIN, data, plan, rtol=0, atol=1e-9 * size)
     assert counted == [6 if size < 1e6 else 5]
-    slow = answers(Generic(), LinearRegression(), {}, data, plan)
     row, offsets = plan.positions[0], plan.test_offsets
     alone = int(np.searchsorted(offsets, np.flatnonzero(row == 0)[0], side="right")) - 1
     there = slice(offsets[alone], offsets[alone + 1])
     np.testing.assert_allclose(fast[:, there], slow[:, there], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-9 * size)
 
 
-@pytest.mark.parametrize(("far", "answered"), [(1e3, 6), (1e7, 0)])
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge()], ids=["plain", "ridge"])
-def test_columns_far_from_zero_are_left_to_the_learner(model, far, answered, counted):
-    """The learner's own rounding decides its digits there: the answers are its own."""
-    data = Data.check(X + far, Y, task="regression")
-    plan = KFold(6).plan(data, Streams(0))
-    fast = answers(LeastSquares(), model, {}, data, plan)
-    assert counted == [answered]
-    slow = answers(Generic(), model, {}, data, plan)
-    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-10)
-
-
-def test_only_the_fits_whose_system_is_singular_are_left_alone(counted):
-    """A column that is constant outside one fold: fits without it go their usual way."""
-    folds = np.array([RNG.permutation(np.arange(N) % 6) for _ in range(6)])
-    Z, first = X.copy(), folds[0] == 0
-    Z[:, 3] = np.where(first, RNG.normal(size=N), 0.0)
-    method = NestedInterval(6, folds=folds)
-    found = tr.estimate_risk(LinearRegression(), Z, Y, cv=method)
-    lacking = 1 + 5  # that fold alone, and with each other
-    plan = method.plan(Data.check(Z, Y, task="regression"), Streams(0))
-    assert sum(counted) == plan.n_fits - lacking
-    slow = tr.estimate_risk(LinearRegression(), Z, Y, cv=method, engine="generic")
-    assert found.value == pytest.approx(slow.value, rel=1e-10)
-
-
-def test_without_the_compiled_module_the_result_says_so(monkeypatch, counted):
-    """The same numbers one by one, and a note that names the reason."""
-    fast = tr.estimate_risk(LinearRegression(), X, Y, cv=METHOD, random_state=1)
+def test_answer_blocks_without_the_compiled_module_is_noted(monkeypatch, counted):
+    fast = tr.estimate_risk(PLAIN, X, Y, cv=METHOD, random_state=1)
     monkeypatch.setattr(linear_blocks, "why_not", lambda: "it is not here")
-    slow = tr.estimate_risk(LinearRegression(), X, Y, cv=METHOD, random_state=1)
+    slow = tr.estimate_risk(PLAIN, X, Y, cv=METHOD, random_state=1)
     assert counted == [42, 0]
     assert slow.value == pytest.approx(fast.value, rel=1e-12)
     assert any("one by one: it is not here" in note for note in slow.notes)
