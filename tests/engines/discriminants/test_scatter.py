@@ -1,7 +1,5 @@
 """Class scatter, and two ways to invert it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ from truerisk.engines.discriminants.scatter import Classes, root_of, spectrum_of
 RNG = np.random.default_rng(4)
 CODES = np.array([2, 0, 0, 2, 4, 4, 2, 0, 2, 4, 0, 2])
 X = RNG.normal(size=(12, 3)) + 50
-TIMES = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1])
 
 
 def with_variances(values, n=40):
@@ -20,47 +17,7 @@ def with_variances(values, n=40):
     return left * np.sqrt(values) @ axes
 
 
-@pytest.mark.parametrize("times", [None, TIMES])
-def test_classes_hold_means_and_deviations(times) -> None:
-    """Copies count; classes that are not there have no place."""
-    found = Classes.of(X, CODES, times)
-    copies = np.ones(12, int) if times is None else times
-    assert found.present.tolist() == [0, 2, 4]
-    for place, code in enumerate(found.present):
-        rows = np.repeat(X[code == CODES], copies[code == CODES], axis=0)
-        assert found.sizes[place] == len(rows)
-        assert np.allclose(found.means[place], rows.mean(axis=0), rtol=1e-14)
-        block = found.block(place)
-        assert found.order[block].tolist() == np.flatnonzero(code == CODES).tolist()
-        assert np.allclose(found.centred[block] + found.means[place], X[code == CODES])
-        alone = found.of_class(place)
-        expected = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
-        assert np.allclose(alone.T @ alone, expected)
-
-
-@pytest.mark.parametrize("factors", [[0.5, 0.5, 0.5], [0.1, 2.0, 0.5]])
-@pytest.mark.parametrize("times", [None, TIMES])
-def test_each_class_has_its_factor(factors, times) -> None:
-    """Products of the rows sum to the scatters of the classes times their factors."""
-    classes = Classes.of(X, CODES, times)
-    rows, factor = classes.rows(np.array(factors))
-    parts = [classes.of_class(place) for place in range(3)]
-    expected = sum(f * part.T @ part for f, part in zip(factors, parts, strict=True))
-    assert np.allclose(factor * rows.T @ rows, expected)
-
-
-def test_rows_are_seen_from_any_mean() -> None:
-    """Those of one class less the mean of another; those asked for by number, in their order."""
-    classes, out = Classes.of(X, CODES), np.empty((5, 3))
-    for of, code in enumerate(classes.present):
-        rows = np.flatnonzero(code == CODES)
-        for place, mean in enumerate(classes.means):
-            assert np.allclose(classes.seen_from(place, of, out), X[rows] - mean, atol=1e-13)
-        for some in (rows, rows[:2]):
-            assert np.allclose(classes.centred_rows(some, of), X[some] - classes.means[of])
-
-
-def test_what_rounding_leaves_of_a_mean_goes_as_well() -> None:
+def test_classes_remove_what_rounding_leaves_of_a_mean():
     """Far-off columns: the mean of the centred rows is 0 to the last digits of their spread."""
     far = 1e12 + 1e6 * RNG.normal(size=(999, 3))
     classes = Classes.of(far, np.arange(999) % 3)
@@ -70,7 +27,7 @@ def test_what_rounding_leaves_of_a_mean_goes_as_well() -> None:
         assert np.allclose(classes.squares[place], (centred**2).sum(axis=0), rtol=1e-12)
 
 
-def test_flat_columns_are_seen() -> None:
+def test_classes_know_flat_columns():
     """What varies by a millionth of its size is half noise once it is centred."""
     for spread, flat in ((1e-3, False), (1e-9, True), (0.0, True)):
         column = 50 + spread * RNG.normal(size=12)
@@ -79,7 +36,7 @@ def test_flat_columns_are_seen() -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
-def test_a_root_whitens(scale) -> None:
+def test_root_whitens(scale):
     """T'T is the inverse of the scatter, in any units; the determinant is known."""
     rows = with_variances(np.array([1.0, 2.0, 5.0, 30.0])) * [1, scale, 1, 1 / scale]
     root = root_of(rows, 0.5)
@@ -90,7 +47,7 @@ def test_a_root_whitens(scale) -> None:
     assert root.log_determinant == pytest.approx(np.linalg.slogdet(scatter)[1], rel=1e-12)
 
 
-def test_a_root_bounds_the_least_eigenvalue() -> None:
+def test_root_bounds_the_least_eigenvalue():
     """From below by the trace, within a factor p; exactly where that does not decide."""
     rows = with_variances(np.array([0.1, 2.0, 5.0, 30.0]))
     root, scatter = root_of(rows), rows.T @ rows
@@ -107,13 +64,13 @@ def test_a_root_bounds_the_least_eigenvalue() -> None:
 @pytest.mark.parametrize(
     "rows", [X[:2], np.c_[X, X[:, 0]], np.c_[X, np.zeros(12)], np.c_[X, X[:, 0] + 1e-5 * CODES]]
 )
-def test_there_is_no_root_of_what_cannot_be_inverted(rows) -> None:
+def test_root_of_what_cannot_be_inverted_is_none(rows):
     """Fewer rows than columns, copies, zeros, and near copies."""
     assert root_of(rows) is None
 
 
 @pytest.mark.parametrize("least", [1.0, 1e-4, 1e-6, 1e-10])
-def test_small_eigenvalues_keep_their_digits(least) -> None:
+def test_spectrum_keeps_the_digits_of_small_eigenvalues(least):
     """Relative to themselves, not to the largest: the product X'X is left where it loses them."""
     values = np.array([least, 1.0, 3.0, 7.0])
     found = spectrum_of(with_variances(values), 2.0)
@@ -122,7 +79,7 @@ def test_small_eigenvalues_keep_their_digits(least) -> None:
     assert not found.has_rest
 
 
-def test_the_spectrum_of_wide_rows_has_a_rest() -> None:
+def test_spectrum_of_wide_rows_has_a_rest():
     """Fewer rows than columns: as many axes as rows, and all other directions have value 0."""
     rows = RNG.normal(size=(3, 5))
     found = spectrum_of(rows)
