@@ -1,7 +1,6 @@
 """The engine asked for answers, or the first that does not refuse; refusals are reported."""
 
-from __future__ import annotations
-
+import re
 import warnings
 
 import numpy as np
@@ -17,11 +16,10 @@ from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.contracts import Engine
-from truerisk.core.errors import BadArgument, Refusal, TrueRiskError, UnknownName
+from truerisk.core.errors import BadArgument, NoEngine, Refusal, TrueRiskError, UnknownName
 from truerisk.core.identity import known_class
 from truerisk.core.registry import Line, Registry
-from truerisk.engines import choice
-from truerisk.engines.generic import Generic
+from truerisk.engines import Generic, choice
 from truerisk.engines.linear import elastic_net
 from truerisk.engines.logistic import stops as logistic
 from truerisk.engines.support_vectors import stepping as svm
@@ -48,59 +46,56 @@ class Own(KNeighborsClassifier):
     """A model that no fast engine knows."""
 
 
-def estimate(engine):
-    return tr.estimate_risk(Own(3), X, Y, cv="3-fold", engine=engine)
+def estimate(engine, model=None, cv="3-fold", X=X):
+    return tr.estimate_risk(model or Own(3), X, Y, cv=cv, engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["auto", "generic", Generic()], ids=["auto", "word", "object"])
-def test_the_engine_asked_for_answers(engine) -> None:
-    """By word or object, and the result says which."""
+def test_engine_that_was_asked_for_answers(engine):
     assert estimate(engine).engine == "generic"
 
 
+SHY = "engine 'shy' cannot answer: it is shy. Use engine='auto'"
+NO_RULES = "it does not give the coefficients of its models."
+NAMES = pd.DataFrame(X, columns=["a", 1])
+LDA = LinearDiscriminantAnalysis()
+NO_FLAG = "minimiser='no': use True or False"
+
+
 @pytest.mark.parametrize(
-    ("engine", "message"),
+    ("call", "error", "message"),
     [
-        ("generc", "did you mean 'generic'"),
-        (3, "engine=3 is neither 'auto', a word"),
-        (Generic, "engine=Generic is a class: make an object of it"),
+        (lambda: estimate("generc"), UnknownName, "did you mean 'generic'"),
+        (lambda: estimate(3), UnknownName, "engine=3 is neither 'auto', a word"),
+        (lambda: estimate(Generic), UnknownName, "engine=Generic is a class: make an object of it"),
+        (lambda: Generic(error="ignore"), UnknownName, "error='ignore' is unknown"),
+        (lambda: tr.engines.LogisticPaths(minimiser="no"), BadArgument, NO_FLAG),
+        (lambda: estimate(Shy()), NoEngine, SHY),
+        (lambda: estimate("knn", LDA, "bee"), Refusal, "engine 'knn' cannot answer: " + NO_RULES),
+        (lambda: estimate("knn", X=NAMES), Refusal, "may fail of the names of columns. X has "),
     ],
 )
-def test_what_is_no_engine_is_refused(engine, message) -> None:
-    """An unknown word gets the nearest one."""
-    with pytest.raises(UnknownName, match=message):
-        estimate(engine)
+def test_engine_is_refused(call, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        call()
 
 
-def test_an_engine_that_refuses_says_why() -> None:
-    """The reason and the remedy."""
-    with pytest.raises(Refusal, match="engine 'shy' cannot answer: it is shy. Use engine='auto'"):
-        estimate(Shy())
-
-
-def test_auto_takes_the_next_and_remembers_why(monkeypatch) -> None:
-    """The first that does not refuse answers; the result holds the others' reasons."""
+def test_auto_takes_the_next_engine_and_remembers_why(monkeypatch):
     lines = {"shy": Line(f"{__name__}:Shy", "refuses"), **dict(choice.registry)}
-    table = Registry("engine", lines)
-    monkeypatch.setattr(table, "load", lambda w: Shy if w == "shy" else choice_load(w))
-    choice_load = choice.registry.load
+    table, load = Registry("engine", lines), choice.registry.load
+    monkeypatch.setattr(table, "load", lambda word: Shy if word == "shy" else load(word))
     monkeypatch.setattr(choice, "registry", table)
     found = estimate("auto")
     assert found.engine == "generic"
     assert found.refusals["shy"] == "it is shy."
     assert "generic" not in found.refusals
-    monkeypatch.setattr(table, "load", lambda w: Shy)
+    monkeypatch.setattr(table, "load", lambda word: Shy)
     with pytest.raises(Refusal, match=r"no engine can answer: shy, generic: it is shy\.$"):
         estimate("auto")
 
 
-def test_an_engine_without_coefficients_is_not_asked_for_rules() -> None:
-    """A plan that asks for linear rules goes to an engine that gives them."""
-    model, options = LinearDiscriminantAnalysis(), {"cv": "bee", "engine": "auto"}
-    found = tr.estimate_risk(model, X, Y, **options)
-    assert found.refusals["discriminant"] == "it does not give the coefficients of its models."
-    with pytest.raises(Refusal, match="engine 'knn' cannot answer: it does not give the coeff"):
-        tr.estimate_risk(model, X, Y, cv="bee", engine="knn")
+def test_auto_asks_no_engine_without_coefficients_for_rules():
+    assert estimate("auto", LDA, "bee").refusals["discriminant"] == NO_RULES
 
 
 def test_table_of_learners_names_the_classes_that_engines_serve():
@@ -117,8 +112,8 @@ def test_table_of_learners_names_every_class_of_the_booster_packages():
     assert packaged == set(PACKAGES)
 
 
-ESTIMATED = """
-import numpy as np, truerisk as tr
+CODE = """
+import sys, numpy as np, truerisk as tr
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -128,71 +123,56 @@ from sklearn.preprocessing import StandardScaler
 class Own(KNeighborsClassifier): ...
 
 X, y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
-found = tr.estimate_risk({model}, X, y, cv="3-fold")
-print(found.engine, found.value, found.refusals)
-"""
-IMPORTED = """
-print(*{name.split(".")[2] for name in sys.modules if name.startswith("truerisk.engines.")})
-"""
-WORD = """
-from truerisk.core.errors import MissingBranch
-
+piped = make_pipeline(StandardScaler(), LogisticRegression())
+for model in (GaussianNB(), Own(3), KNeighborsClassifier(3), piped):
+    found = tr.estimate_risk(model, X, y, cv="3-fold")
+    print(found.engine, found.value, found.refusals)
+    print(*{name.split(".")[2] for name in sys.modules if name.startswith("truerisk.engines.")})
 try:
     tr.estimate_risk(KNeighborsClassifier(3), X, y, cv="3-fold", engine="knn")
-except MissingBranch as error:
+except tr.core.errors.MissingBranch as error:
     print(error)
 """
 
 
-@pytest.mark.parametrize(
-    ("model", "families"),
-    [
-        ("GaussianNB()", set()),
-        ("Own(3)", set()),
-        ("KNeighborsClassifier(3)", {"neighbours"}),
-        ("make_pipeline(StandardScaler(), LogisticRegression())", {"logistic"}),
-    ],
-)
-def test_auto_imports_only_engines_of_the_learner(model, families):
+@pytest.fixture(scope="module")
+def there():
+    """The output of an interpreter in which nothing is missing."""
+    return output_without(code=CODE)
+
+
+def test_auto_imports_only_engines_of_the_learner(there):
     """An engine that serves other classes could only refuse."""
-    said, imported = output_without(code=ESTIMATED.format(model=model) + IMPORTED)
     kinds = {line.module.split(".")[2] for line in choice.registry.values()} - {"generic"}
-    assert kinds & set(imported.split()) == families
-    assert said.endswith("{}")
+    imported = [kinds & set(line.split()) for line in there[1::2]]
+    assert imported == [set(), set(), {"neighbours"}, {"neighbours", "logistic"}]
+    assert all(line.endswith("{}") for line in there[::2])
 
 
-def test_auto_leaves_learners_of_a_missing_engine_to_the_generic_one():
+def test_auto_leaves_learners_of_a_missing_engine_to_the_generic_one(there):
     """The number is the same, the result says what is missing, and the word is refused."""
-    code = ESTIMATED.format(model="KNeighborsClassifier(3)")
-    there = output_without(code=code + WORD)
-    absent = output_without("truerisk.engines.neighbours", code=code + WORD)
-    value = there[0].split()[1]
-    assert there == [f"knn {value} {{}}"]
+    absent = output_without("truerisk.engines.neighbours", code=CODE)
+    word, value, refusals = there[4].split()
+    assert (word, refusals) == ("knn", "{}")
     missing = "'truerisk.engines.neighbours.knn is missing from this installation.'"
-    sentence = (
-        "this call needs truerisk.engines.neighbours, which is missing from this installation; "
-        "install truerisk anew."
-    )
-    assert absent == [f"generic {value} {{'knn': {missing}}}", sentence]
+    assert absent[4] == f"generic {value} {{'knn': {missing}}}"
+    assert absent[8].startswith("this call needs truerisk.engines.neighbours, which is missing")
 
 
 @pytest.mark.parametrize("names", [["a", "a"], ["a", 1]], ids=["equal", "of two kinds"])
-def test_names_that_scikit_learn_refuses_are_shown_to_it(names):
+def test_auto_shows_scikit_learn_the_names_that_it_refuses(names):
     """A fast engine reads an array, and gave a risk of a model that cannot be fitted."""
-    model, frame = KNeighborsClassifier(3), pd.DataFrame(X, columns=names)
 
     def found(engine):
         try:
-            return tr.estimate_risk(model, frame, Y, cv="3-fold", engine=engine).value
+            return estimate(engine, KNeighborsClassifier(3), X=pd.DataFrame(X, columns=names)).value
         except TrueRiskError as error:  # of equal names up to scikit-learn 1.8 there is none
             return str(error)
 
     assert found("auto") == found("generic")
-    with pytest.raises(Refusal, match=r"may fail of the names of columns\. X has "):
-        tr.estimate_risk(model, frame, Y, cv="3-fold", engine="knn")
 
 
-def test_a_classifier_that_warns_of_its_labels_is_fitted():
+def test_auto_fits_a_classifier_that_warns_of_its_labels():
     """Where half of the rows have labels of their own, scikit-learn may warn, and is heard."""
     X, y = np.arange(44.0)[:, None], np.repeat(np.arange(22), 2)
     model = KNeighborsClassifier(1)
@@ -208,12 +188,6 @@ def test_a_classifier_that_warns_of_its_labels_is_fitted():
     assert tr.estimate_risk(model, X, y % 11, cv="2-fold").engine == "knn"
 
 
-def test_an_option_that_is_no_flag_is_refused():
-    """A word such as "no" would count as True."""
-    with pytest.raises(BadArgument, match="minimiser='no': use True or False"):
-        tr.engines.LogisticPaths(minimiser="no")
-
-
 @pytest.mark.parametrize(
     ("model", "grid", "word", "n"),
     [
@@ -223,7 +197,7 @@ def test_an_option_that_is_no_flag_is_refused():
         (Lasso(), {"alpha": [0.1, 0.2, 0.5, 1]}, "elastic-net", 200_000),
     ],
 )
-def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n) -> None:
+def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n):
     """By shapes: one setting is the learner's own fit, several are the engine's; a word decides."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
@@ -238,7 +212,7 @@ def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n) -> None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_what_the_first_fit_leaves_open_is_not_followed_in_the_next(monkeypatch) -> None:
+def test_stopped_does_not_follow_in_the_next_fit_what_the_first_leaves_open(monkeypatch):
     """A setting whose labels rounding may decide in all folds is followed in one of them."""
     from truerisk.engines.logistic import paths
 
@@ -273,7 +247,7 @@ COMPARED = [
 
 
 @pytest.mark.parametrize(("module", "kernel", "model", "agrees"), COMPARED)
-def test_a_kernel_that_fails_is_no_other_release(monkeypatch, module, kernel, model, agrees):
+def test_kernel_that_fails_is_no_other_release(monkeypatch, module, kernel, model, agrees):
     """A stale compiled module raises; what scikit-learn raises means that it is another one."""
 
     def failing(*_, **__):

@@ -1,9 +1,6 @@
 """A class that only looks like one that an engine knows is answered as what it is."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,16 +32,14 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.engines.closed_forms import plan_of
+from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.contracts import Request, Streams
-from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
-from truerisk.data.data import Data
-from truerisk.engines.choice import choose_engine, registry
+from truerisk.engines import choose_engine, registry
 from truerisk.engines.running.members import why_no_bags
+from truerisk.extend import Family, Refusal, Request
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods import LeaveOneOut
 from truerisk.models import (
     FisherClassifier,
     IntervalClassifier,
@@ -107,48 +102,45 @@ PREPARED = [  # one of each way that an engine goes about the steps before the l
 ]
 
 
-def own_transform(self: Any, X: Any) -> np.ndarray:
+def own_transform(self, X):
     """What no scaler does: it folds the rows about what the fit has seen."""
     return np.abs(np.asarray(X, dtype=float) - self.middle_) ** 1.5
 
 
-def own_fit(self: Any, X: Any, y: Any = None, **params: Any) -> Any:
-    """It learns from the rows."""
+def own_fit(self, X, y=None, **params):
     self.middle_, self.n_features_in_ = np.median(X, axis=0), np.shape(X)[1]
     return self
 
 
-def own_fit_transform(self: Any, X: Any, y: Any = None, **params: Any) -> np.ndarray:
-    """Both."""
+def own_fit_transform(self, X, y=None, **params):
     return self.fit(X, y).transform(X)
 
 
 STEP = {"fit": own_fit, "transform": own_transform, "fit_transform": own_fit_transform}
 
 
-def subclass_of_step(step: Any) -> Any:
+def subclass_of_step(step):
     """A subclass of the same name that does otherwise."""
     return type(type(step).__name__, (type(step),), {**STEP, "__init__": type(step).__init__})()
 
 
-def namesake_of_step(step: Any) -> Any:
+def namesake_of_step(step, **fields):
     """A class of this file that has nothing but the name."""
-    return type(type(step).__name__, (TransformerMixin, BaseEstimator), STEP)()
+    return type(type(step).__name__, (TransformerMixin, BaseEstimator), {**STEP, **fields})()
 
 
-def disguised_step(step: Any) -> Any:
+def disguised_step(step):
     """A class that says it comes from scikit-learn's module."""
-    fields = {**STEP, "__module__": type(step).__module__}
-    return type(type(step).__name__, (TransformerMixin, BaseEstimator), fields)()
+    return namesake_of_step(step, __module__=type(step).__module__)
 
 
 LOOK_ALIKE = [subclass_of_step, namesake_of_step, disguised_step]
 
 
-def contrary(learner: Any, module: str = __name__) -> Any:
+def contrary(learner, module=__name__):
     """A subclass of the same name that answers the contrary."""
     kind, given = type(learner), learner.get_params(deep=False)
-    fields: dict[str, Any] = {"__init__": kind.__init__, "__module__": module}
+    fields = {"__init__": kind.__init__, "__module__": module}
     if hasattr(learner, "predict_proba"):
         fields["predict_proba"] = lambda self, X, *at: kind.predict_proba(self, X, *at)[:, ::-1]
     if learner in CLASSIFIERS.values():
@@ -160,23 +152,25 @@ def contrary(learner: Any, module: str = __name__) -> Any:
     return type(kind.__name__, (kind,), fields)(**given)
 
 
-def taught_otherwise(learner: Any) -> Any:
+def taught_otherwise(learner):
     """A subclass of the same name that learns from seven in eight of the rows."""
     kind, given = type(learner), learner.get_params(deep=False)
 
-    def fit(self: Any, X: Any, y: Any, **params: Any) -> Any:
+    def fit(self, X, y, **params):
         some = np.arange(len(y)) % 8 != 1
         return kind.fit(self, np.asarray(X)[some], np.asarray(y)[some], **params)
 
     return type(kind.__name__, (kind,), {"fit": fit, "__init__": kind.__init__})(**given)
 
 
-def by_hand(
-    model: Any, table: np.ndarray, y: np.ndarray, losses: list[str]
-) -> dict[str, np.floating]:
+OF_ROW = np.arange(len(X)) % 3
+FOLDS = [(np.flatnonzero(fold != OF_ROW), np.flatnonzero(fold == OF_ROW)) for fold in range(3)]
+
+
+def by_hand(model, table, y, losses):
     """Mean losses over three folds from clones, fitted and asked one by one."""
     found = {loss: np.zeros(len(y)) for loss in losses}
-    for train, test in folds():
+    for train, test in FOLDS:
         fitted = clone(model).fit(table[train], y[train])
         for loss in losses:
             if loss == "squared":
@@ -188,14 +182,8 @@ def by_hand(
     return {loss: values.mean() for loss, values in found.items()}
 
 
-def folds() -> list[tuple[np.ndarray, np.ndarray]]:
-    """Three of them, row by row."""
-    of_row = np.arange(len(X)) % 3
-    return [(np.flatnonzero(of_row != fold), np.flatnonzero(of_row == fold)) for fold in range(3)]
-
-
-def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
-    """Every setting has the risk that the models themselves have; which engines answered."""
+def require_as_given(name, model, grid=None):
+    """Every setting has the risk that the models themselves have. Return who answered."""
     alone = not name.startswith(("tree", "ensemble"))  # others know no closed form of leave-one-out
     regression, table = LEARNERS[name] in REGRESSORS.values(), X[:, :1] if "interval" in name else X
     y, losses = (NUMBERS, ["squared"]) if regression else (Y, ["zero-one"])
@@ -204,8 +192,8 @@ def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
     family, engines = Family.of(model, grid), set()
     own = [by_hand(family.make(c), table, y, losses) for c in range(len(family))]
     for loss in losses:
-        given: dict[str, Any] = {"scoring": loss, "random_state": 0}
-        curve = tr.risk_curve(model, grid, table, y, cv=folds(), **given)
+        given = {"scoring": loss, "random_state": 0}
+        curve = tr.risk_curve(model, grid, table, y, cv=FOLDS, **given)
         np.testing.assert_allclose(curve.values, [risks[loss] for risks in own], atol=1e-7)
         engines.add(curve.common.engine)
     half = table[::2], y[::2]
@@ -218,10 +206,11 @@ def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
     return engines
 
 
-def answers_at_once(family: Family, table: np.ndarray, y: np.ndarray, loss: str) -> bool:
+def answers_at_once(family, table, y, loss):
     """Whether another engine than the generic one answers leave-one-out."""
-    data = Data.check(table, y, task="regression" if loss == "squared" else "classification")
-    request = Request.of(as_loss(loss, data), plan := LeaveOneOut().plan(data, Streams(0)))
+    data = checked(table, y)
+    plan = plan_of("loo", data)
+    request = Request.of(as_loss(loss, data), plan)
     return choose_engine("auto", family, data, plan, request)[0].word != "generic"
 
 
@@ -232,15 +221,14 @@ def _quiet():
         yield
 
 
-def test_every_engine_is_here():
-    """Each engine but the generic one answers for its learner when that is plain."""
+def test_engines_answer_for_their_plain_learners_and_all_are_here():
     assert {name.partition(",")[0] for name in LEARNERS} == {*registry} - {"generic"}
     for name, learner in LEARNERS.items():
         assert require_as_given(name, learner) == {name.partition(",")[0]}
 
 
 @pytest.mark.parametrize("name", PREPARED)
-def test_a_step_is_known_by_its_class(name):
+def test_step_is_known_by_its_class(name):
     """A step that only has the name of scikit-learn's learns from every training set anew."""
     steps = [subclass_of_step(step) for step in STEPS]
     steps += [look_alike(step) for step in STEPS[:4:3] for look_alike in LOOK_ALIKE[1:]]
@@ -248,30 +236,8 @@ def test_a_step_is_known_by_its_class(name):
     require_as_given(name, model, {"step": steps})
 
 
-@pytest.mark.parametrize("change", [contrary, taught_otherwise])
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_learner_is_known_by_its_class(name, change):
-    """A subclass that answers or learns otherwise, alone and last in a pipeline, is fitted."""
-    own = change(LEARNERS[name])
-    assert require_as_given(name, own) == {"generic"}
-    piped = make_pipeline(MinMaxScaler(), own)
-    assert require_as_given(name, piped) == {"generic"}
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_pipeline_is_known_by_its_class(name):
-    """A pipeline that answers the contrary is not answered by the last of its steps."""
-
-    class Contrary(Pipeline):
-        def predict(self, X: Any, **params: Any) -> np.ndarray:
-            return 1 - super().predict(X, **params)
-
-    model = Contrary([("scaler", MinMaxScaler()), ("learner", LEARNERS[name])])
-    assert require_as_given(name, model) == {"generic"}
-
-
 @pytest.mark.parametrize("name", ["knn", "discriminant", "least-squares, plain"])
-def test_a_step_may_write_into_its_rows_and_make_frames(name):
+def test_step_may_write_into_its_rows_and_make_frames(name):
     """Neither copy=False nor set_output changes an answer, and X stays as it was."""
     steps, before = [clone(step) for step in STEPS if "copy" in step.get_params()], X.copy()
     steps = [step.set_params(copy=False) for step in steps]
@@ -281,10 +247,28 @@ def test_a_step_may_write_into_its_rows_and_make_frames(name):
     np.testing.assert_array_equal(X, before)
 
 
-def test_lists_of_neighbours_are_those_of_the_same_steps():
-    """Two settings of one step, asked one after the other about one table, do not mix."""
+def test_step_with_two_settings_has_two_lists_of_neighbours():
+    """Asked one after the other about one table they do not mix."""
     model = make_pipeline(Normalizer(), KNeighborsClassifier(3))
     require_as_given("knn", model, {"normalizer__norm": ["l1", "l2", "max"]})
+
+
+class Contrary(Pipeline):
+    def predict(self, X, **params):
+        return 1 - super().predict(X, **params)
+
+
+@pytest.mark.parametrize("change", [contrary, taught_otherwise, None])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learner_and_pipeline_are_known_by_their_classes(name, change):
+    """One that answers or learns otherwise, alone and last in a pipeline, is fitted."""
+    if change is None:
+        model = Contrary([("scaler", MinMaxScaler()), ("learner", LEARNERS[name])])
+        assert require_as_given(name, model) == {"generic"}
+        return
+    own = change(LEARNERS[name])
+    for model in (own, make_pipeline(MinMaxScaler(), own)):
+        assert require_as_given(name, model) == {"generic"}
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, BaggingClassifier])
@@ -293,9 +277,9 @@ def test_bags_are_those_of_the_class(kind):
     for change in (contrary, taught_otherwise):
         assert "draws no bags of rows" in str(why_no_bags(Family.of(change(kind()))))
 
-    class States(kind):  # type: ignore[misc, valid-type]
+    class States(kind):
         @property
-        def estimators_samples_(self) -> Any:
+        def estimators_samples_(self):
             return super().estimators_samples_
 
     assert why_no_bags(Family.of(kind())) is why_no_bags(Family.of(States())) is None
@@ -304,18 +288,16 @@ def test_bags_are_those_of_the_class(kind):
 class Doubled(tr.losses.Squared):
     """A loss of one's own under the word of another."""
 
-    def of_rows(self, data: Any, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    def of_rows(self, data, rows, answers):
         return 2 * super().of_rows(data, rows, answers)
 
 
 class Halved(tr.losses.ZeroOne):
-    """The same, for labels."""
-
-    def of_rows(self, data: Any, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    def of_rows(self, data, rows, answers):
         return super().of_rows(data, rows, answers) / 2
 
 
-def test_a_loss_is_known_by_its_class():
+def test_loss_is_known_by_its_class():
     """What is stated for squared or zero-one loss is not stated for a subclass of either."""
     method = tr.methods.Bootstrap(".632+", replicates=5)
     plain, double = (
