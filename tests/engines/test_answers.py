@@ -77,7 +77,6 @@ def answered(engine, family, data, request):
 @pytest.mark.parametrize("response", RESPONSES, ids=lambda one: one.response)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_answers_of_a_classifier_are_those_of_the_learner(name, response, n_classes):
-    """What it lacks is refused alike."""
     y = np.arange(30) % n_classes
     X = (normal_rows(30)[0] + y[:, None])[:, : 1 if name == "interval" else 2]
     models = [LEARNERS[name]]

@@ -124,7 +124,6 @@ def peak_of_leave_one_out(n):
 
 
 def test_generic_memory_of_leave_one_out_grows_with_n():
-    """Twice the rows take about twice the memory, not four times."""
     few, many = peak_of_leave_one_out(1000), peak_of_leave_one_out(2000)
     assert many < 2.6 * few
     assert many < 2e6  # n² booleans are 4 MB
@@ -177,7 +176,6 @@ def test_generic_names_a_fit_that_fails_or_keeps_the_rest(executor):
 
 
 def test_generic_keeps_the_note_of_a_single_model_that_fails():
-    """With one candidate there is no choice to refuse: value None, a warning, a note."""
     method, engine = KFold(folds=FOLDS), Generic(error="warn")
     with pytest.warns(FitFailedWarning):
         found = tr.estimate_risk(failing(), X, Y, cv=method, engine=engine)

@@ -48,7 +48,6 @@ def test_weights_are_cut_with_the_rows_of_each_fit(routed, wrapped, method):
 
 
 def test_weights_arrive_with_every_copy_and_in_the_fit_of_scikit_learn():
-    """A row drawn twice comes twice, with its weight each time."""
     assert run(
         Weighing(), plan_of("bootstrap", WEIGHED), request=LABEL, data=WEIGHED
     ).answered.all()
@@ -146,7 +145,6 @@ def test_matrix_of_rows_against_rows_is_cut_as_by_grid_search(model, grid, make)
 
 
 def test_matrix_of_rows_against_rows_has_the_copies_of_a_bootstrap_sample_as_columns():
-    """Distances given and distances computed are one neighbour rule on any sample."""
     X, y = tr.datasets.make_difficult(30, random_state=1)
     method = Bootstrap(kind="oob", replicates=5)
     plain = tr.estimate_risk(KNeighborsClassifier(3), X, y, cv=method, engine="generic")
@@ -157,7 +155,6 @@ def test_matrix_of_rows_against_rows_has_the_copies_of_a_bootstrap_sample_as_col
 
 
 def test_matrix_of_rows_against_rows_is_square():
-    """The sentence says what X is taken for, and which shape it has."""
     X, y = tr.datasets.make_difficult(20, random_state=0)
     with pytest.raises(BadData, match=r"matrix of rows against rows.*shape \(20, 2\)"):
         tr.estimate_risk(SQUARE, X, y, cv="5-fold")

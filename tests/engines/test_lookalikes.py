@@ -248,7 +248,6 @@ def test_step_may_write_into_its_rows_and_make_frames(name):
 
 
 def test_step_with_two_settings_has_two_lists_of_neighbours():
-    """Asked one after the other about one table they do not mix."""
     model = make_pipeline(Normalizer(), KNeighborsClassifier(3))
     require_as_given("knn", model, {"normalizer__norm": ["l1", "l2", "max"]})
 

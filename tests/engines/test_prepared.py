@@ -51,7 +51,6 @@ def require_same(model, X, y, method):
 @pytest.mark.parametrize("scale", [1e-308, 1e-150, 1e150, 1e300])
 @pytest.mark.parametrize("model", NUMBERS + CLASSES, ids=repr)
 def test_great_and_small_scales_are_the_learners_own_affair(model, scale):
-    """Losses, errors and warnings are those of the generic engine, one column or all of them."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(14, 3))
     y = rng.normal(size=14) if model in NUMBERS else np.arange(14) % 2

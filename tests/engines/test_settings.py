@@ -115,7 +115,6 @@ def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, route
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_stands_alone_leaves_a_pipeline_of_one_step_that_speaks(verbose):
-    """It has no steps to be fitted apart, and yet it prints."""
     family = Family.of(Pipeline([("tree", DecisionTreeClassifier())], verbose=verbose))
     assert stands_alone(family) != verbose
     assert why_not_apart(Family.of(DecisionTreeClassifier())) is None

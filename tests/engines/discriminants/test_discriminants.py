@@ -98,7 +98,6 @@ def test_discriminants_conform(check):
     ],
 )
 def test_discriminants_equal_fitting_one_by_one(engine, word, model, grid, n_classes, method):
-    """Estimated priors and given ones, every solver, shrinkage and divisor."""
     if n_classes == 3 and engine is not FISHER:
         last = f"{model.steps[-1][0]}__" if word == "scaled" else ""
         grid = (grid or {}) | {f"{last}priors": [[0.2, 0.5, 0.3]]}
@@ -165,7 +164,6 @@ def test_discriminants_left_out_are_those_of_mass(engine, model, posterior, erro
 
 @pytest.mark.parametrize(("engine", "word", "model", "grid"), LEARNERS)
 def test_discriminants_of_plain_rows_make_no_fit(engine, word, model, grid):
-    """Rows left out are answered together: no train set is looked at."""
     data, family = data_of(*drawn(40, 3, 2)), family_of(model, grid)
     if word != "scaled" or engine is LINEAR:
         assert fits_made(engine, family, data, LOO) == {"asked": 0, "passes": 0}
@@ -339,7 +337,6 @@ def test_discriminants_refuse_settings_that_they_do_not_cover(engine, model, rea
     ],
 )
 def test_discriminants_refuse_data_and_requests(engine, model, columns, reason):
-    """Fit parameters, scorers, scores of three classes, too many columns for the rows."""
 
     def said(shape=(20, 2, 2), request=LABEL, **fit_params):
         data = data_of(*drawn(*shape), **fit_params)

@@ -37,7 +37,6 @@ def test_classes_know_flat_columns():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 def test_root_whitens(scale):
-    """T'T is the inverse of the scatter, in any units; the determinant is known."""
     rows = with_variances(np.array([1.0, 2.0, 5.0, 30.0])) * [1, scale, 1, 1 / scale]
     root = root_of(rows, 0.5)
     scatter = 0.5 * rows.T @ rows
@@ -65,7 +64,6 @@ def test_root_bounds_the_least_eigenvalue():
     "rows", [X[:2], np.c_[X, X[:, 0]], np.c_[X, np.zeros(12)], np.c_[X, X[:, 0] + 1e-5 * CODES]]
 )
 def test_root_of_what_cannot_be_inverted_is_none(rows):
-    """Fewer rows than columns, copies, zeros, and near copies."""
     assert root_of(rows) is None
 
 

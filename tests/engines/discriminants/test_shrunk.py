@@ -98,7 +98,6 @@ R = family_of(LinearDiscriminant(solver="lsqr"), {**SHRUNK, "divisor": ["n", "n-
     ],
 )
 def test_shrunk_answers_at_any_width(shape, family, method):
-    """Hardly more columns than rows, more than the rows of a fold, and very many more."""
     require_equal(ENGINE, family, data_of(*wide_rows(*shape)), method, RESPONSES)
 
 
@@ -190,7 +189,6 @@ def test_shrunk_makes_no_matrix_of_the_columns():
 
 
 def test_shrunk_engine_answers_the_wide_learner_of_the_word_as_its_own_fits():
-    """More columns than rows: the engine and LinearDiscriminant(solver="auto") agree."""
     X, y = wide_rows(24, 200)
     pipeline, grid = learner_of_word(
         "lda", "classification", n_rows=24, n_features=200, n_classes=2

@@ -93,14 +93,12 @@ def test_intervals_equal_generic_on_rows_left_out_and_labels_flipped(data, reque
 @settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_intervals_equal_generic_on_any_plan(data):
-    """Folds, overlapping subsets, copies, nested parts, replaced labels."""
     problem = data.draw(data_sets())
     plan = data.draw(plans(problem))
     require_as_generic(problem, plan, Request(data.draw(st.sampled_from(["label", "probability"]))))
 
 
 def test_swapping_of_intervals_is_its_criterion_by_brute_force():
-    """The criterion of the document, with flips fitted one by one and p from the intervals."""
     for k in range(1, 8):
         model = IntervalClassifier(k).fit(X9, Y9)
         counts = model.counts_[model.apply(X9)]
@@ -152,7 +150,6 @@ def test_intervals_equal_generic_on_one_column_of_any_type(X, y, answer):
 
 
 def test_intervals_tell_progress_and_times():
-    """Progress ends at the number of fits; every fit has its share of the time."""
     told = []
     with listen(lambda progress: told.append((progress.done, progress.total))):
         answers = Intervals().run(FAMILY, DATA, swapping(Y9), LABEL, RunOptions())

@@ -102,7 +102,6 @@ def test_least_squares_numbers_are_scikit_learns(
 def test_least_squares_classes_are_scikit_learns(
     kind, seed, method, n_classes, class_weight, weighted
 ):
-    """Labels and scores, with rare classes that some fits do not see."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(12, 24))
     X = table(kind, rng, n)

@@ -98,7 +98,6 @@ def test_least_squares_names_a_row_of_leverage_one_and_fits_without_it():
 
 @pytest.mark.parametrize("method", ["loo", "4-fold"])
 def test_ridge_classifier_decides_near_ties_of_classes_itself(method):
-    """Constant columns give classes equal scores."""
     data = checked(np.ones((12, 2)), np.arange(12) % 3)
     family = family_of(RidgeClassifier(), {"alpha": [0.1, 1.0]})
     require_numbers(ENGINE, family, data, method, "label")

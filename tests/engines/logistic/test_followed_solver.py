@@ -167,7 +167,6 @@ CODED = make_pipeline(CODED, LogisticRegression())
     ids=["scaled", "sparse"],
 )
 def test_logistic_regression_at_its_defaults_is_seldom_fitted(model, X, y, requests):
-    """Steps are fitted once a fold."""
     family = family_of(model, {"logisticregression__C": [0.01, 0.1, 1.0, 10.0]})
     for request in requests:
         made = fits_made(ENGINE, family, data_of(X, y), "5-fold", request)

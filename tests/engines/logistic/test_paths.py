@@ -158,7 +158,6 @@ LACKING = data_of(np.arange(10.0)[:, None], [0] * 8 + [1] * 2), WITHOUT.build()
     ],
 )
 def test_logistic_paths_refuse_what_they_do_not_answer(engine, model, given, reason):
-    """Another objective, a solver that stops early, and settings that cannot be."""
     assert reason in refusal_of(engine, model, *(given or (classes(), "3-fold")))
 
 

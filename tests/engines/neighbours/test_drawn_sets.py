@@ -104,7 +104,6 @@ def test_expected_costs_are_the_closed_form_as_it_is_printed():
     ids=lambda given: getattr(given, "word", type(given).__name__),
 )
 def test_knn_on_drawn_sets_equals_fitting_every_one(model, method, loss):
-    """Even and odd k, any distance, any loss of labels or probabilities; with `only` as well."""
     rows = 5 if method.word == "exact-oob" else 7
     data = checked(X[:rows], Y[:rows])
     loss.check(data)

@@ -130,7 +130,6 @@ SERVED = {
 
 @pytest.mark.parametrize("what", SERVED)
 def test_knn_fits_steps_in_every_fold(what):
-    """They learn from the training rows alone, copies included."""
     model, grid, X, y = SERVED[what]
     data = checked(X, y)
     responses = {"text": ["label", "probability"], "two targets": ["value"]}.get(what, ["label"])
