@@ -1,8 +1,8 @@
-"""The documents' data sets: what is read, and what is said when they are not there."""
-
-from __future__ import annotations
+"""Every word loads its data; those of the documents are read from files, or it is said why not."""
 
 import gzip
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -20,6 +20,22 @@ from truerisk.datasets.documents import (
     satellite,
 )
 
+SHAPES = {
+    "breast-cancer": (569, 30, 2),
+    "iris": (150, 4, 3),
+    "wine": (178, 13, 3),
+    "digits": (1797, 64, 10),
+    "diabetes": (442, 10, 0),
+    "simple": (50, 2, 2),
+    "difficult": (50, 2, 2),
+    "highleyman": (50, 2, 2),
+    "colon-2d": (50, 2, 2),
+    "kearns": (50, 1, 2),
+    "sparse-gaussian": (50, 20, 2),
+    "four-class": (100, 21, 4),
+    "field": (200, 4, 2),
+    "daily-load": (730, 3, 0),
+}
 CLASSES = {
     "colon": [22, 40],
     "yeast": [463, 5, 35, 44, 51, 163, 244, 429, 20, 30],
@@ -31,12 +47,53 @@ CLASSES = {
 }
 
 
+def test_names_are_those_tested_here():
+    assert sorted(datasets.names()) == sorted([*SHAPES, *CLASSES, "ozone-level"])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_load_gives_data_of_the_stated_sizes(name):
+    bundle, line = datasets.load(name), datasets.registry[name]
+    n, p, n_classes = SHAPES[name]
+    assert bundle.name == name
+    assert bundle.X.shape == (n, p)
+    assert bundle.X.dtype == np.float64
+    assert np.isfinite(bundle.X).all()
+    assert len(bundle.y) == n
+    assert len(set(bundle.feature_names)) == p
+    assert len(bundle.class_names) == n_classes
+    assert bundle.task == ("classification" if n_classes else "regression")
+    if n_classes:
+        assert np.unique(bundle.y).tolist() == list(range(n_classes))
+    assert bundle.description
+    assert bundle.source
+    np.testing.assert_array_equal(datasets.load(name).X, bundle.X)
+    assert f"{n} rows" in line.about
+    risk = getattr(line.load(), "bayes_risk", None)
+    assert risk is None or f"{risk:.4f}".lstrip("0").replace("1.0000", "1") in line.about
+
+
+def test_names_are_listed_without_scikit_learn():
+    code = (
+        "import sys; from truerisk import datasets, models; datasets.names(); models.names(); "
+        "datasets.read_table; datasets.make_simple(4); "
+        "print(sorted({m.split('.')[0] for m in sys.modules} & {'sklearn', 'scipy', 'pandas'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# ---------------- the documents' data sets
+
+
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_data_set_is_the_stated_one(name):
-    """Shape, class counts and names; finite numbers only."""
+def test_document_is_the_stated_one(name):
+    source, about = datasets.registry.load(name), datasets.registry[name].about
+    assert about.startswith(f"{source.shape[0]} rows, {source.shape[1]} features")
+    assert f"{len(CLASSES[name])} classes" in about
+    assert FOLDER in about
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
-    source = datasets.registry.load(name)
     if not all((folder_of_documents() / file).is_file() for file in source.files):
         pytest.skip(f"the folder that {FOLDER} names lacks the files of '{name}'")
     bundle = datasets.load(name)
@@ -48,17 +105,7 @@ def test_a_data_set_is_the_stated_one(name):
     assert len(set(bundle.feature_names)) == source.shape[1]
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_the_table_of_words_tells_the_sizes(name):
-    """Rows, features and what is needed stand in the registry."""
-    source, about = datasets.registry.load(name), datasets.registry[name].about
-    assert about.startswith(f"{source.shape[0]} rows, {source.shape[1]} features")
-    assert f"{len(CLASSES[name])} classes" in about
-    assert FOLDER in about
-
-
-def test_ozone_level_has_the_rows_of_ozone_and_numbers():
-    """Exceeding 150 is the class of the same row; the observed ozone is no feature."""
+def test_document_ozone_level_has_the_rows_of_ozone_and_numbers():
     if folder_of_documents() is None:
         pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
     level, classes = datasets.load("ozone-level"), datasets.load("ozone")
@@ -68,24 +115,19 @@ def test_ozone_level_has_the_rows_of_ozone_and_numbers():
     assert "O3obs" not in level.feature_names
 
 
-def test_without_the_variable_it_is_said_what_to_set(monkeypatch):
-    """The variable, the files and the name of the data set stand in one sentence."""
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        (None, r"'colon' .* TRUERISK_DATA is not set: .* colon\.csv\.gz"),
+        ("nowhere", "which is no folder"),
+        (".", r"needs the file colon\.csv\.gz.*62 rows of 2000"),
+    ],
+)
+def test_document_that_is_not_there_names_what_to_set(monkeypatch, tmp_path, folder, message):
     monkeypatch.delenv(FOLDER, raising=False)
-    with pytest.raises(BadData, match=r"'colon' .* TRUERISK_DATA is not set: .* colon\.csv\.gz"):
-        datasets.load("colon")
-
-
-def test_a_variable_that_names_no_folder_is_said(monkeypatch, tmp_path):
-    """A folder that does not exist is not the same as no variable."""
-    monkeypatch.setenv(FOLDER, str(tmp_path / "nowhere"))
-    with pytest.raises(BadData, match="which is no folder"):
-        colon.bundle()
-
-
-def test_a_missing_file_is_named(monkeypatch, tmp_path):
-    """An empty folder lacks the first file; what it should hold is said."""
-    monkeypatch.setenv(FOLDER, str(tmp_path))
-    with pytest.raises(BadData, match=r"needs the file colon\.csv\.gz.*62 rows of 2000"):
+    if folder:
+        monkeypatch.setenv(FOLDER, str(tmp_path / folder))
+    with pytest.raises(BadData, match=message):
         colon.bundle()
 
 
@@ -112,16 +154,14 @@ def toy(monkeypatch, folder, content, shape=(2, 1)):
     ],
     ids=["as it was packed", "packed otherwise", "lines of Windows", "written by R"],
 )
-def test_who_packs_a_file_and_how_does_not_matter(monkeypatch, tmp_path, content):
-    """Values and their order are compared, not bytes."""
+def test_document_may_be_packed_by_anybody(monkeypatch, tmp_path, content):
     found = toy(monkeypatch, tmp_path, content).bundle()
     assert found.X.tolist() == [[1.0], [-0.5]]
     assert found.y.tolist() == [1, 0]
     assert found.class_names == ("normal", "tumor")
 
 
-def test_the_sign_of_zero_does_not_matter():
-    """-0 in a file is 0."""
+def test_digest_takes_minus_zero_for_zero():
     zero = np.zeros((1, 1))
     assert digest_of(-zero, zero) == digest_of(zero, zero) != digest_of(zero, zero + 1)
 
@@ -140,8 +180,7 @@ def test_the_sign_of_zero_does_not_matter():
         ("", "cannot be read"),
     ],
 )
-def test_a_file_with_another_content_is_refused(monkeypatch, tmp_path, text, said):
-    """The sentence says what the file should hold, and what it holds."""
+def test_document_with_another_content_is_refused(monkeypatch, tmp_path, text, said):
     with pytest.raises(BadData) as refused:
         toy(monkeypatch, tmp_path, gzip.compress(text.encode())).bundle()
     assert str(refused.value).startswith("toy.csv.gz should hold two rows; here: ")
@@ -153,15 +192,13 @@ def test_a_file_with_another_content_is_refused(monkeypatch, tmp_path, text, sai
     [b"", TOY.encode(), gzip.compress(TOY.encode())[:-9], gzip.compress(b"\xff\xfe")],
     ids=["empty", "not packed", "cut off", "no text"],  # the bytes hold the time
 )
-def test_a_damaged_file_is_refused_by_name(monkeypatch, tmp_path, content):
-    """Empty, not packed, cut short, no UTF-8."""
+def test_document_that_is_damaged_is_refused_by_name(monkeypatch, tmp_path, content):
     with pytest.raises(BadData, match="toy.csv.gz should hold two rows; here: cannot be read"):
         toy(monkeypatch, tmp_path, content).bundle()
 
 
 @pytest.mark.parametrize("source", [a1a, ovarian], ids=lambda source: source.name)
-def test_arrays_are_never_unpickled(monkeypatch, tmp_path, source):
-    """A file of pickled objects, one that lacks an array, and one that is no archive."""
+def test_document_of_arrays_is_never_unpickled(monkeypatch, tmp_path, source):
     monkeypatch.setenv(FOLDER, str(tmp_path))
     for arrays in ({"X": np.array([{}]), "X_train": np.array([{}])}, {"other": np.zeros(3)}):
         np.savez(tmp_path / source.files[0], **arrays)
@@ -172,14 +209,12 @@ def test_arrays_are_never_unpickled(monkeypatch, tmp_path, source):
         source.bundle()
 
 
-def test_another_shape_is_refused(monkeypatch, tmp_path):
-    """A source whose file has the stated values and another shape contradicts itself."""
+def test_document_of_another_shape_than_its_file_is_refused(monkeypatch, tmp_path):
     with pytest.raises(BadData, match="2 rows of 1 features under 1 names, not 3 of 1"):
         toy(monkeypatch, tmp_path, gzip.compress(TOY.encode()), (3, 1)).bundle()
 
 
-def test_two_files_of_one_set_are_both_named(monkeypatch, tmp_path):
-    """Which of them is wrong is not known from the whole."""
+def test_document_of_two_files_names_both(monkeypatch, tmp_path):
     for name in satellite.files:
         (tmp_path / name).write_bytes(gzip.compress(TOY.encode()))
     monkeypatch.setenv(FOLDER, str(tmp_path))
