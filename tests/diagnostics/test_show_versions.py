@@ -1,6 +1,4 @@
-"""What `show_versions` and `--version` say, with the compiled module and without it."""
-
-from __future__ import annotations
+"""`show_versions` and `--version`, with the compiled module and without it."""
 
 import subprocess
 import sys
@@ -23,16 +21,7 @@ ABSENT = """
 OFF = "knn, interval, logistic-path, svm, elastic-net"
 
 
-def without_the_module(script: str) -> str:
-    """What a process that has no compiled module prints."""
-    code = textwrap.dedent(ABSENT) + textwrap.dedent(script)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_every_package_and_the_engines_are_named(capsys) -> None:
-    """One line each, and nothing is returned."""
+def test_show_versions_names_every_package_and_the_engines(capsys):
     assert tr.show_versions() is None
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert lines["truerisk"] == tr.__version__
@@ -40,9 +29,9 @@ def test_every_package_and_the_engines_are_named(capsys) -> None:
     assert lines["engines"] == "all are on"
 
 
-def test_a_missing_compiled_module_is_said_and_costs_time_only() -> None:
-    """`show_versions`, `--version` and one warning a process say it; the numbers are the same."""
-    said = without_the_module("""
+def test_show_versions_tells_of_a_missing_compiled_module_that_costs_time_only():
+    """So do `--version` and one warning a process; the numbers are the same."""
+    script = """
         import warnings
         import truerisk as tr
         from sklearn.neighbors import KNeighborsClassifier
@@ -61,10 +50,13 @@ def test_a_missing_compiled_module_is_said_and_costs_time_only() -> None:
             run(["--version"])
         except SystemExit as left:
             assert left.code == 0
-    """)
+    """
+    code = textwrap.dedent(ABSENT) + textwrap.dedent(script)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     X, y = tr.datasets.make_simple(40, random_state=1)
     here = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, X, y)
-    *_, engines, warned, found, version, off = said.splitlines()
+    *_, engines, warned, found, version, off = done.stdout.splitlines()
     why = "the compiled module truerisk.kernels._native cannot be imported (No module named"
     assert engines.startswith(f"engines         {OFF} are off: {why}")
     assert warned == "[True]"
