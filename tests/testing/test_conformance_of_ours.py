@@ -1,7 +1,5 @@
 """Every method and every engine of the registries conforms; a new line is tested by itself."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -100,30 +98,18 @@ def runs_the_kit(word):
     return False
 
 
-def test_the_kinds_of_plans_are_of_methods_here():
+def test_kinds_of_plans_are_of_methods_here():
     """A word that has changed would leave its kind out of what every change runs."""
     assert {method.word for method in METHODS} >= KINDS
 
 
 @pytest.mark.parametrize("word", engines.names())
-def test_every_engine_is_checked(word):
-    """By its own test file or here, and not by both: no engine of the registry goes unchecked."""
+def test_engine_of_the_registry_is_checked_by_its_own_test_file_or_here(word):
+    """And not by both: support vectors by their own file, the reference by this one."""
     assert (word in FAMILIES) != runs_the_kit(word)
-
-
-def test_an_unchecked_engine_is_seen():
-    """Support vectors are checked by their own file alone; the reference by this one."""
     assert runs_the_kit("svm")
-    assert not runs_the_kit("generic")
 
 
-@pytest.mark.parametrize("check", METHOD_CHECKS)
-def test_method(check):
-    """The check's fact holds for the method."""
-    check()
-
-
-@pytest.mark.parametrize("check", ENGINE_CHECKS)
-def test_engine(check):
-    """The check's fact holds for the engine."""
+@pytest.mark.parametrize("check", [*METHOD_CHECKS, *ENGINE_CHECKS])
+def test_check_holds_for_ours(check):
     check()

@@ -1,6 +1,4 @@
-"""What is drawn is valid, and reaches every form a plan can have."""
-
-from __future__ import annotations
+"""Plans and data that are drawn, and the same problems in other words."""
 
 import sys
 
@@ -10,16 +8,18 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from truerisk.core.errors import MissingExtra
-from truerisk.plan import ALL, PlanBuilder
+from truerisk.engines import Generic
+from truerisk.extend import ALL, Data, Plan, PlanBuilder
 from truerisk.plan.extras.flips import flips_of
-from truerisk.plan.plan import Plan
 from truerisk.testing import engine_checks, strategies
+from truerisk.testing.brute_force import decoded
+from truerisk.testing.cases import altered, frozen_data, permuted_data, permuted_plan, renamed
 from truerisk.testing.strategies import NestingBuilder, data_sets, plans
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.booleans(), st.sampled_from(["classification", "regression"]))
-def test_plans_are_sound(drawer, ties, task):
+def test_plans_drawn_are_sound(drawer, ties, task):
     """Every fit has rows, every question asks about rows, and JSON gives the plan back."""
     data = drawer.draw(data_sets(task, ties=ties))
     plan = drawer.draw(plans(data))
@@ -43,28 +43,23 @@ def test_plans_are_sound(drawer, ties, task):
     ],
     ids=["copies", "labels", "nested", "apparent", "shared fits", "loo", "minus two", "subsets"],
 )
-def test_every_form_of_plan_is_drawn(wanted):
+def test_plans_are_drawn_in_every_form(wanted):
     """Hypothesis finds a plan of each form within its usual number of draws."""
     drawn = data_sets().flatmap(plans)
     quick = settings(database=None, deadline=None, derandomize=True, phases=[Phase.generate])
     assert wanted(find(drawn, wanted, settings=quick))
 
 
-def test_without_hypothesis_there_is_a_sentence(monkeypatch):
+def test_strategies_without_hypothesis_say_what_to_install(monkeypatch):
     """The checks that draw say what to install; making the checks needs nothing."""
     monkeypatch.setitem(sys.modules, "hypothesis.strategies", None)
     with pytest.raises(MissingExtra, match="pip install hypothesis"):
         strategies.data_sets()
-    from truerisk.engines import Generic
-
     assert len(engine_checks(Generic())) > 10
 
 
-# ---------------- An embedded plan asks the same questions of the rows it came from
-
-
 @given(st.integers(0, 2**31), st.integers(4, 12), st.booleans())
-def test_an_embedded_plan_stays_inside(seed, n, exchange) -> None:
+def test_nesting_builder_embeds_the_same_questions_about_other_rows(seed, n, exchange):
     """Inner questions on some rows become the same questions with the rows' own numbers."""
     rng = np.random.default_rng(seed)
     outer = NestingBuilder(n)
@@ -99,7 +94,7 @@ def test_an_embedded_plan_stays_inside(seed, n, exchange) -> None:
         assert plan.repeat[q + 1] == drawn.repeat[q]
 
 
-def test_copies_stay_together_inside_a_bootstrap_sample() -> None:
+def test_nesting_builder_keeps_copies_of_a_sample_together():
     """Inner folds of a bootstrap sample are folds of its distinct rows: no copy crosses them."""
     outer = NestingBuilder(6)
     sample = outer.block(np.array([0, 0, 0, 2, 5, 5]))
@@ -114,3 +109,56 @@ def test_copies_stay_together_inside_a_bootstrap_sample() -> None:
         ([2, 5], [1, 2]),
         ([0], [3]),
     ]
+
+
+# ---------------- the same problem in other words
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_permuted_plan_asks_the_same_about_the_moved_rows(drawer):
+    """Train rows with their counts, labels and asked rows are the old ones at their new places."""
+    data = drawer.draw(data_sets())
+    plan = drawer.draw(plans(data))
+    order = np.array(drawer.draw(st.permutations(range(data.n_rows))))
+    old, new = decoded(plan), decoded(permuted_plan(plan, order))
+    assert [sorted(order[seen]) for seen in new.train] == old.train
+    assert [(fit, sorted(order[rows])) for fit, rows in new.questions] == old.questions
+    assert [{order[r]: c for r, c in labels.items()} for labels in new.labels] == old.labels
+    moved = permuted_data(data, order)
+    assert np.array_equal(moved.X, data.X[order])
+    assert np.array_equal(moved.classes[moved.codes], data.y[order])
+
+
+def test_renamed_data_move_codes_with_the_order_of_names():
+    """Codes follow the sorted new names."""
+    data = Data.check(np.eye(3), ["b", "a", "c"], task="classification")
+    other = renamed(data, ["z", "y", "x"])
+    assert other.y.tolist() == ["y", "z", "x"]
+    assert other.codes.tolist() == [1, 2, 0]
+
+
+def test_frozen_data_cannot_be_written_to():
+    """The copy is read-only and the original is not."""
+    data = Data.check(np.eye(3), [0, 1, 1], task="classification")
+    with pytest.raises(ValueError, match="read-only"):
+        frozen_data(data).X[0] = 1
+    data.X[0] = 1
+
+
+def test_altered_plans_differ_in_every_array_once():
+    """Each altered plan differs in one place, and no array is left out."""
+    builder = PlanBuilder(4)
+    drawn = builder.block(np.array([0, 0, 2]))
+    builder.ask((drawn, ()), (ALL, (drawn,)), flips=[(2, 1)])
+    plan = builder.build()
+    before = plan.to_dict()
+    changed = []
+    for what, other in altered(plan):
+        after = other.to_dict()
+        changed += [
+            name for name in before if name != "fingerprint" and before[name] != after[name]
+        ]
+        assert what
+    empty = {name for name, value in before.items() if value == []}
+    assert sorted(changed) == sorted(set(before) - empty - {"fingerprint"})
