@@ -1,7 +1,5 @@
 """The error of the mean of a series that depends on its past."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.signal import lfilter
@@ -28,7 +26,7 @@ def autoregression(rng, n, rho, lag=1):
     return lfilter([1.0], weights, rng.standard_normal(n + 200 * lag))[200 * lag :]
 
 
-def test_the_cosines_are_those_of_the_formula():
+def test_long_run_has_the_cosines_of_the_formula():
     """The squares of the lowest, by sums over the series, against the least of their spectra."""
     z = np.random.default_rng(0).standard_normal(200)
     found = long_run(z)
@@ -41,7 +39,7 @@ def test_the_cosines_are_those_of_the_formula():
     assert found.std_error == pytest.approx(np.sqrt(sum(squares) / spectra.sum(axis=1).min() / 200))
 
 
-def test_the_factor_holds_every_way_to_remember():
+def test_factor_holds_every_way_to_remember():
     """Values with the spectra of the series miss in 5 % at most, and in one of them in 5 %."""
     rng = np.random.default_rng(5)
     found = long_run(autoregression(rng, 300, 0.6))
@@ -54,16 +52,15 @@ def test_the_factor_holds_every_way_to_remember():
     assert max(missed) == pytest.approx(0.05, abs=0.004)
 
 
-def test_the_test_and_the_interval_say_the_same():
-    """At the factor of a level the p-value is what the level leaves."""
+def test_p_value_at_the_factor_of_a_level_is_what_the_level_leaves():
     found = long_run(autoregression(np.random.default_rng(6), 300, 0.5))
     for level in (0.5, 0.95, 0.999):
         assert found.p_value(found.factor(level)) == pytest.approx(1 - level, rel=1e-5)
     assert found.p_value(-2.0) == found.p_value(2.0)
 
 
-def test_of_long_independent_series_it_is_nearly_t():
-    """The factor then is the quantile, up to what a short memory that none can exclude adds."""
+def test_factor_of_long_independent_series_is_nearly_that_of_t():
+    """Up to what a short memory that none can exclude adds."""
     found = long_run(np.random.default_rng(7).standard_normal(20_000))
     q = found.n_cosines
     assert stdtrit(q, 0.975) <= found.factor(0.95) < 1.03 * stdtrit(q, 0.975)
@@ -71,15 +68,15 @@ def test_of_long_independent_series_it_is_nearly_t():
 
 
 @pytest.mark.parametrize(("rho", "lag"), [(0.0, 1), (0.5, 1), (0.9, 1), (0.5, 12)])
-def test_the_error_is_that_of_the_mean(rho, lag):
+def test_long_run_error_is_that_of_the_mean(rho, lag):
     """On average: sd of the mean of n is 1/(1 - rho)/sqrt(n), whatever the lag."""
     rng, n = np.random.default_rng(1), 1500
     squares = [long_run(autoregression(rng, n, rho, lag)).std_error ** 2 for _ in range(60)]
     assert np.mean(squares) == pytest.approx(1 / (1 - rho) ** 2 / n, rel=0.2)
 
 
-def test_lasting_dependence_leaves_fewer_cosines():
-    """And no error of a series that does not come back."""
+def test_long_run_takes_fewer_cosines_where_dependence_lasts():
+    """And gives no error of a series that does not come back; a constant has none."""
     rng = np.random.default_rng(2)
     counts = [
         np.median([long_run(autoregression(rng, 500, rho)).n_cosines for _ in range(20)])
@@ -89,10 +86,11 @@ def test_lasting_dependence_leaves_fewer_cosines():
     drift = np.cumsum(rng.standard_normal(500))
     assert long_run(drift) is None
     assert memory(drift).reach > FURTHEST * 500
+    assert long_run(np.ones(200)).std_error == 0
 
 
 @pytest.mark.parametrize(("rho", "lag"), [(0.9, 1), (0.5, 12)])
-def test_a_short_series_that_remembers_long_is_covered(rho, lag):
+def test_long_run_covers_the_mean_of_short_series_that_remember_long(rho, lag):
     """Of 150 values: the known mean lies outside in about 5 of 100, not in 20."""
     rng, missed, given = np.random.default_rng(8), 0, 0
     for _ in range(200):
@@ -105,87 +103,77 @@ def test_a_short_series_that_remembers_long_is_covered(rho, lag):
     assert missed / given < 0.09
 
 
-def test_a_fixed_pattern_of_the_seasons_is_no_error():
+SEASONS = np.random.default_rng(4).standard_normal(480)
+PATTERN = 3 * np.tile(np.sin(2 * np.pi * np.arange(12) / 12), 40)
+
+
+def test_long_run_takes_a_fixed_pattern_of_the_seasons_for_no_error():
     """The mean over whole seasons does not vary with it."""
-    z = np.random.default_rng(4).standard_normal(480)
-    pattern = 3 * np.tile(np.sin(2 * np.pi * np.arange(12) / 12), 40)
-    plain, found = long_run(z), long_run(z + pattern)
+    plain, found = long_run(SEASONS), long_run(SEASONS + PATTERN)
     half = found.factor(0.95) * found.std_error
     assert half < 3 * plain.factor(0.95) * plain.std_error
 
 
-def test_a_constant_series_has_no_error():
-    """Nor a spectrum that falls far."""
-    assert long_run(np.ones(200)).std_error == 0
+# ---------------- sums of weighted chi-squares
 
 
 @pytest.mark.parametrize("q", [1, 2, 7, 40])
 @pytest.mark.parametrize("factor", [0.5, 2.0, 6.0])
-def test_equal_weights_are_students_t(q, factor):
+def test_exceeds_of_equal_weights_is_students_t(q, factor):
     """P(z₀² > f²/q Σ z²) is the tail of t with q degrees of freedom on both sides."""
     found = exceeds(np.full(q, factor**2 / q))
     assert found == pytest.approx(2 * stdtr(q, -factor), rel=1e-4)
 
 
-def test_unequal_weights_are_those_of_drawings():
-    """And each row has its own."""
+def test_exceeds_of_unequal_weights_is_that_of_drawings():
+    """Each row has its own; the first weights are taken as if each head were given alone."""
     weights = np.array([[3.0, 0.5, 0.1], [0.2, 0.2, 4.0]])
     z = np.random.default_rng(0).standard_normal((200_000, 4)) ** 2
     drawn = [(z[:, 0] > z[:, 1:] @ row).mean() for row in weights]
     assert exceeds(weights) == pytest.approx(np.array(drawn), abs=0.004)
+    heads = [exceeds(weights[0][: q + 1]) for q in range(3)]
+    np.testing.assert_allclose(exceeds_first(weights[0]), heads)
 
 
-def test_the_first_weights_are_taken_one_after_the_other():
-    """As if each head were given alone."""
-    weights = np.array([3.0, 0.5, 0.1])
-    heads = [exceeds(weights[: q + 1]) for q in range(3)]
-    np.testing.assert_allclose(exceeds_first(weights), heads)
-
-
-def test_the_least_factor_is_the_quantile():
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+def test_least_factor_is_the_quantile(level):
     """Of t, where all weights are equal."""
-    for level in (0.5, 0.95, 0.9999):
-        found = least_factor(lambda f: exceeds(np.full(5, f**2 / 5)), 1 - level)
-        assert found == pytest.approx(stdtrit(5, (1 + level) / 2), rel=1e-4)
+    found = least_factor(lambda f: exceeds(np.full(5, f**2 / 5)), 1 - level)
+    assert found == pytest.approx(stdtrit(5, (1 + level) / 2), rel=1e-4)
 
 
-def test_the_mean_of_chi_is_that_of_drawings():
-    """It tends to 1."""
+def test_mean_of_chi_is_that_of_drawings():
     draws = np.sqrt((np.random.default_rng(1).standard_normal((100_000, 3)) ** 2).mean(axis=1))
     assert mean_of_chi(3) == pytest.approx(draws.mean(), abs=0.005)
     assert mean_of_chi(4000) == pytest.approx(1, abs=1e-4)
 
 
-# ---------------- For how long a series remembers
+# ---------------- for how long a series remembers
 
 
 @pytest.mark.parametrize("rho", [0.5, 0.8, 0.9])
-def test_what_an_autoregression_remembers_is_bounded(rho):
+def test_memory_bounds_what_an_autoregression_remembers(rho):
     """Its own ω = rho/(1 - rho)² lies below in nearly every series."""
     rng = np.random.default_rng(0)
     bounds = [memory(autoregression(rng, 300, rho)).lasting for _ in range(100)]
     assert np.mean(np.array(bounds) > rho / (1 - rho) ** 2) > 0.95
 
 
-def test_a_season_is_seen_at_its_own_lag():
-    """Lag 1 of a seasonal autoregression says nothing of it; noise has none, nearly always."""
+def test_memory_sees_a_season_at_its_own_lag():
+    """Lag 1 of a seasonal autoregression says nothing of it; noise has none, nearly always.
+
+    A pattern comes back at every multiple of its period: lags far beyond do not count.
+    """
     rng = np.random.default_rng(3)
     told = [memory(autoregression(rng, 400, 0.6, 12)) for _ in range(20)]
     assert all(12 in dict(one.seasons) for one in told)
     plain = [memory(rng.standard_normal(400)).seasons for _ in range(40)]
     assert sum(map(bool, plain)) < 8
+    seasons = [lag for lag, _ in memory(SEASONS + PATTERN).seasons]
+    assert FIRST < min(seasons) <= max(seasons) <= BEYOND * 120
 
 
-def test_lags_far_beyond_the_clearest_season_do_not_count():
-    """A pattern comes back at every multiple of its period."""
-    z = np.random.default_rng(4).standard_normal(480)
-    told = memory(z + 3 * np.tile(np.sin(2 * np.pi * np.arange(12) / 12), 40))
-    assert told.seasons
-    assert max(lag for lag, _ in told.seasons) <= BEYOND * 120
-    assert min(lag for lag, _ in told.seasons) > FIRST
-
-
-def test_the_spectra_are_those_of_autoregressions():
+def test_memory_has_the_spectra_of_autoregressions_and_the_reach_of_its_longest_part():
     """That of lag L is exact; the lasting one is it at low frequencies."""
     at = np.array([0.01, 0.2, 1.0])
     found = Memory(2.0, ((12, 0.5),)).spectra(at)
@@ -193,15 +181,11 @@ def test_the_spectra_are_those_of_autoregressions():
     np.testing.assert_allclose(found[1], power / 4)
     of_one = 1 / np.abs(1 - 0.5 * np.exp(-1j * at)) ** 2 / 4
     assert found[0][0] == pytest.approx(of_one[0], rel=1e-3)
-
-
-def test_reach_is_the_longest_part():
-    """In steps: √ω of what lasts, or of a season."""
-    assert Memory(9.0).reach == 3
+    assert Memory(9.0).reach == 3  # in steps: √ω of what lasts, or of a season
     assert Memory(9.0, ((12, 0.25),)).reach == pytest.approx(12 * 0.5 / 0.75)
 
 
-def test_neither_unit_nor_level_counts():
+def test_memory_depends_on_neither_unit_nor_level():
     """Losses in other units remember as long; a constant no longer than noise may."""
     z = autoregression(np.random.default_rng(5), 200, 0.5)
     assert memory(1e6 * z + 3).lasting == pytest.approx(memory(z).lasting)

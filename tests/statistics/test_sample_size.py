@@ -1,7 +1,5 @@
 """Test rows for a width, against scans of every n and sums over every number of errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -20,7 +18,7 @@ CASES = [(0.15, 0.2, (1, 1)), (0.5, 0.3, (1, 1)), (0.0, 0.1, (0.5, 0.5)), (0.8, 
 
 
 @pytest.mark.parametrize(("error", "width", "prior"), CASES)
-def test_the_least_n_of_a_scan(error, width, prior) -> None:
+def test_rows_for_width_are_the_least_of_a_scan(error, width, prior):
     """The first n whose interval is narrow enough after the expected errors, rounded."""
     found = rows_for_width(error, width, 0.9, prior)
     counts = [int(error * n + 0.5) for n in range(1, found + 1)]
@@ -33,7 +31,7 @@ def test_the_least_n_of_a_scan(error, width, prior) -> None:
 
 @pytest.mark.parametrize(("error", "width", "prior"), CASES)
 @pytest.mark.parametrize("assurance", [0.5, 0.8, 0.99])
-def test_the_width_is_met_as_often_as_said(error, width, prior, assurance) -> None:
+def test_rows_assured_meet_the_width_as_often_as_said(error, width, prior, assurance):
     """Summed over every number of errors, at the n found and at no smaller one."""
     found = rows_assured(error, width, 0.9, prior, assurance)
 
@@ -46,7 +44,7 @@ def test_the_width_is_met_as_often_as_said(error, width, prior, assurance) -> No
     assert all(chance(n) < assurance for n in range(1, found))
 
 
-def test_large_numbers_are_found_at_once() -> None:
+def test_rows_for_width_are_found_at_once_where_they_are_millions():
     """Millions of rows: the width falls with the root of n, and both searches end."""
     n = rows_for_width(0.15, 0.001, 0.95, (1, 1))
     assert n == pytest.approx(4 * 1.959964**2 * 0.15 * 0.85 / 0.001**2, rel=1e-4)
@@ -56,7 +54,7 @@ def test_large_numbers_are_found_at_once() -> None:
 
 
 @pytest.mark.parametrize(("error", "n"), [(0.2, 30), (0.01, 400), (0.0, 7), (1.0, 7)])
-def test_measures_are_expected_over_every_number_of_errors(error, n) -> None:
+def test_expected_measures_are_means_over_every_number_of_errors(error, n):
     """(ub), (50 %), (q2) and the width, each the binomial mean of what the posterior says."""
     found = expected_measures(error, n, 0.95, (1, 1))
     chances = stats.binom.pmf(np.arange(n + 1), n, error)
