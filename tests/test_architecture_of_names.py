@@ -1,7 +1,5 @@
 """Private names are left alone, no class is known by its name; each check has a broken double."""
 
-from __future__ import annotations
-
 import ast
 import re
 
@@ -57,48 +55,6 @@ def private_reaches(tree: ast.AST, package: str) -> list[str]:
     return found
 
 
-def test_no_file_reaches_into_private_names():
-    """A name with an underscore is used only by the file that defines it."""
-    found = [
-        f"{name_of(path)}:{reach}"
-        for path in SOURCES
-        for reach in private_reaches(
-            tree_of(path),
-            module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0],
-        )
-    ]
-    assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from truerisk.plan import _rows",
-        "from truerisk.kernels._native import votes",
-        "import numpy._core",
-        "import truerisk.plan as p\np._rows()",
-        "def f(store):\n    return store._connection",
-    ],
-)
-def test_a_reach_is_seen(code):
-    """A private import, module or attribute of another file is seen."""
-    assert len(private_reaches(ast.parse(code), "truerisk.core")) == 1
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "class A:\n    def __init__(self, b):\n        self._a = b._a",
-        "def _f(): ...\n_f()",
-        "from truerisk.core import _native",
-        "point._replace(x=1)",
-    ],
-)
-def test_own_private_names_are_free(code):
-    """A file's own private names and the private modules of its package may be used."""
-    assert private_reaches(ast.parse(code), "truerisk.core") == []
-
-
 PRIVATE_SCIKIT = re.compile(r"^sklearn\.(?:externals\b|(?:\w+\.)*_(?!_)\w)")
 
 
@@ -116,33 +72,6 @@ def private_scikit(tree: ast.AST) -> list[str]:
             continue
         found += [f"{node.lineno}: {name}" for name in names if PRIVATE_SCIKIT.match(name)]
     return found
-
-
-def test_no_private_module_of_scikit_learn():
-    """Neither `sklearn.utils._*` nor `sklearn.externals`: they change without notice."""
-    found = [
-        f"{name_of(path)}:{line}"
-        for path in SOURCES
-        if "sklearn" in text_of(path)
-        for line in private_scikit(tree_of(path))
-    ]
-    assert not found
-
-
-@pytest.mark.parametrize(
-    ("code", "n_found"),
-    [
-        ("from sklearn.utils._param_validation import Interval", 1),
-        ("import sklearn.externals.array_api_compat", 1),
-        ("from sklearn.externals import joblib", 1),
-        ("from sklearn.utils import _safe_indexing", 1),
-        ("import_module('sklearn.model_selection._search')", 1),
-        ("from sklearn.utils.validation import validate_data", 0),
-    ],
-)
-def test_a_private_module_of_scikit_learn_is_seen(code, n_found):
-    """Private modules are seen in every way of importing; public ones pass."""
-    assert len(private_scikit(ast.parse(code))) == n_found
 
 
 # ---------------------------------------------------------------- identity
@@ -220,51 +149,88 @@ def attributes_that_decide(tree: ast.AST) -> list[str]:
     ]
 
 
-def test_no_class_is_known_by_its_name():
-    """`core/identity.py` says what a thing is; the name of a class is for sentences alone."""
-    found = [
-        f"{name_of(path)}:{line}"
-        for path in SOURCES
-        if path != IDENTITY and any(word in text_of(path) for word in OF_A_NAME | OF_A_KIND)
-        for tree in [tree_of(path)]
-        for line in names_that_decide(tree) + attributes_that_decide(tree)
-    ]
+# ---------------------------------------------------------------- the sources, and broken doubles
+
+
+def package_of(path):
+    return module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
+
+
+def deciding(tree):
+    """Lines where the name of a class, or an attribute, decides what a thing is."""
+    return names_that_decide(tree) + attributes_that_decide(tree)
+
+
+def test_sources_use_own_names_and_know_no_class_by_its_name():
+    """A name with an underscore is used only by the file that defines it.
+
+    Private modules of scikit-learn change without notice. `core/identity.py` says what a thing is.
+    """
+    found = []
+    for path in SOURCES:
+        tree, text = tree_of(path), text_of(path)
+        lines = private_reaches(tree, package_of(path))
+        if "sklearn" in text:
+            lines += private_scikit(tree)
+        if path != IDENTITY and any(word in text for word in OF_A_NAME | OF_A_KIND):
+            lines += deciding(tree)
+        found += [f"{name_of(path)}:{line}" for line in lines]
     assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "n_found"),
     [
-        "type(x).__name__ == 'Ridge'",
-        "if type(step).__name__ in SCALERS: pass",
-        "type(x).__module__.startswith('sklearn.')",
-        "type(x).__module__.partition('.')[0] == 'sklearn'",
-        "FORMULAS[type(x).__name__]",
-        "FORMULAS.get(x.__class__.__name__)",
-        "match type(x).__name__:\n    case 'Ridge': pass",
-        "def f(x):\n    name = type(x).__name__\n    return name.endswith('CV')",
-        "def f(x):\n    name = type(x).__name__\n    if name != 'Ridge':\n        return 1",
-        "hasattr(model, 'steps')",
-        "getattr(model, 'steps', [])",
+        ("from truerisk.plan import _rows", 1),
+        ("from truerisk.kernels._native import votes", 1),
+        ("import numpy._core", 1),
+        ("import truerisk.plan as p\np._rows()", 1),
+        ("def f(store):\n    return store._connection", 1),
+        ("class A:\n    def __init__(self, b):\n        self._a = b._a", 0),
+        ("def _f(): ...\n_f()", 0),
+        ("from truerisk.core import _native", 0),
+        ("point._replace(x=1)", 0),
     ],
 )
-def test_a_name_that_decides_is_seen(code):
-    """A comparison, a look-up, a question to a text; also after the name was put aside."""
-    tree = ast.parse(code)
-    assert names_that_decide(tree) + attributes_that_decide(tree)
+def test_private_reaches_sees_names_of_other_files_alone(code, n_found):
+    assert len(private_reaches(ast.parse(code), "truerisk.core")) == n_found
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "n_found"),
     [
-        "f'{type(x).__name__} is no search.'",
-        "Claim(search=type(search).__name__)",
-        "def f(x):\n    name = type(x).__name__\n    return f'{name} has none'",
-        "type(x) is Ridge",
-        "__name__ == '__main__'",
+        ("from sklearn.utils._param_validation import Interval", 1),
+        ("import sklearn.externals.array_api_compat", 1),
+        ("from sklearn.externals import joblib", 1),
+        ("from sklearn.utils import _safe_indexing", 1),
+        ("import_module('sklearn.model_selection._search')", 1),
+        ("from sklearn.utils.validation import validate_data", 0),
     ],
 )
-def test_a_name_in_a_sentence_is_free(code):
-    """Messages say what a thing is called."""
-    tree = ast.parse(code)
-    assert not names_that_decide(tree) + attributes_that_decide(tree)
+def test_private_scikit_sees_every_way_of_importing(code, n_found):
+    assert len(private_scikit(ast.parse(code))) == n_found
+
+
+@pytest.mark.parametrize(
+    ("code", "decides"),
+    [
+        ("type(x).__name__ == 'Ridge'", True),
+        ("if type(step).__name__ in SCALERS: pass", True),
+        ("type(x).__module__.startswith('sklearn.')", True),
+        ("type(x).__module__.partition('.')[0] == 'sklearn'", True),
+        ("FORMULAS[type(x).__name__]", True),
+        ("FORMULAS.get(x.__class__.__name__)", True),
+        ("match type(x).__name__:\n    case 'Ridge': pass", True),
+        ("def f(x):\n    name = type(x).__name__\n    return name.endswith('CV')", True),
+        ("def f(x):\n    name = type(x).__name__\n    if name != 'Ridge':\n        return 1", True),
+        ("hasattr(model, 'steps')", True),
+        ("getattr(model, 'steps', [])", True),
+        ("f'{type(x).__name__} is no search.'", False),
+        ("Claim(search=type(search).__name__)", False),
+        ("def f(x):\n    name = type(x).__name__\n    return f'{name} has none'", False),
+        ("type(x) is Ridge", False),
+        ("__name__ == '__main__'", False),
+    ],
+)
+def test_names_that_decide_are_seen_and_names_in_sentences_free(code, decides):
+    assert bool(deciding(ast.parse(code))) is decides

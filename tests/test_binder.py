@@ -1,7 +1,5 @@
 """What Binder installs is what the project says it needs."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib
@@ -13,12 +11,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LISTED = re.compile(r"^  - ([\w-]+)(.*)$", re.MULTILINE)
 
 
-def bounds(needs: list[str]) -> dict[str, str]:
+def bounds(needs):
     """`numpy>=1.23.5` by its name."""
     return {re.split("[>=]", need)[0]: need.partition(">=")[2] for need in needs}
 
 
-def test_every_dependency_has_the_bound_of_the_project():
+def test_binder_has_the_bounds_of_the_project():
     """Those of the package, of drawing, and of the tools that the examples and notebooks take."""
     project = PROJECT["project"]
     needs = project["dependencies"] + project["optional-dependencies"]["plot"]
@@ -32,8 +30,7 @@ def test_every_dependency_has_the_bound_of_the_project():
     assert python in project["classifiers"]
 
 
-def test_what_it_runs_is_there():
-    """The script may be executed, and its examples exist and need nothing that is not listed."""
+def test_binder_runs_examples_that_exist_and_need_nothing_else():
     script = BINDER / "postBuild"
     assert os.access(script, os.X_OK) or os.name == "nt"
     assert "examples/plot_*.py" in script.read_text("utf-8")

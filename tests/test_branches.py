@@ -14,25 +14,26 @@ DOORS = tool.doors_of(TEXT)
 RACING = Branch("racing", ("methods/racing.py",), (), "tr.methods")
 
 
-def sources(**texts: str) -> dict[str, ast.Module]:
+def sources(**texts):
     return {f"{name}.py": ast.parse(text) for name, text in texts.items()}
 
 
-def test_the_table_lists_at_least_42_branches_by_distinct_names():
+def test_table_is_true_to_the_sources():
+    """Modules exist; only the named files import a branch; late imports stand at doors, which ask.
+
+    Nobody catches the absence of a branch.
+    """
     assert len({branch.name for branch in TABLE}) == len(TABLE) >= 42
-
-
-def test_every_module_of_the_table_exists():
     assert tool.missing_modules(TABLE) == []
+    assert tool.unforeseen_importers(TABLE, SOURCES) == []
+    assert tool.late_imports(SOURCES) == DOORS
+    assert tool.unchecked_doors(TABLE, SOURCES) == []
+    assert tool.caught_imports(SOURCES) == []
 
 
-def test_a_module_that_does_not_exist_is_found():
+def test_missing_modules_are_found():
     moved = replace(RACING, paths=("methods/divination.py", "methods/tea"))
     assert tool.missing_modules([moved]) == ["methods/divination.py", "methods/tea"]
-
-
-def test_only_the_named_files_import_a_branch():
-    assert tool.unforeseen_importers(TABLE, SOURCES) == []
 
 
 @pytest.mark.parametrize(
@@ -43,34 +44,21 @@ def test_only_the_named_files_import_a_branch():
         "def late():\n    from truerisk.methods import racing",
     ],
 )
-def test_an_importer_that_no_row_names_is_found(text):
-    found = tool.unforeseen_importers([RACING], sources(other=text))
-    assert len(found) == 1
-    assert found[0].startswith("other.py:")
+def test_unforeseen_importers_are_found(text):
+    (found,) = tool.unforeseen_importers([RACING], sources(other=text))
+    assert found.startswith("other.py:")
     allowed = replace(RACING, importers=("other.py",))
     assert tool.unforeseen_importers([allowed], sources(other=text)) == []
 
 
-def test_late_imports_stand_at_doors_alone():
-    assert tool.late_imports(SOURCES) <= DOORS
-
-
-def test_every_door_of_the_table_imports_late():
-    assert tool.late_imports(SOURCES) >= DOORS
-
-
-def test_a_late_import_is_found_by_its_function():
+def test_late_imports_are_found_by_their_function():
     text = "class A:\n    def b(self):\n        if self:\n            from truerisk.core import c"
     assert tool.late_imports(sources(one=text)) == {"one.py: b"}
     early = "from truerisk.core import c\nif TYPE_CHECKING:\n    from truerisk.core import d"
     assert tool.late_imports(sources(one=early)) == set()
 
 
-def test_every_door_to_a_branch_asks_whether_it_is_there():
-    assert tool.unchecked_doors(TABLE, SOURCES) == []
-
-
-def test_a_door_that_does_not_ask_is_found():
+def test_unchecked_doors_are_found():
     text = "def door():\n    {}from truerisk.methods.racing import Racing"
     unasked = text.format("")
     assert tool.unchecked_doors([RACING], sources(one=unasked)) == ["one.py: door"]
@@ -78,39 +66,27 @@ def test_a_door_that_does_not_ask_is_found():
     assert tool.unchecked_doors([RACING], sources(one=asked)) == []
 
 
-def test_an_unknown_branch_is_refused(capsys):
+@pytest.mark.parametrize(
+    ("text", "n_found"),
+    [
+        ("try:\n    from truerisk.core import c\nexcept ImportError:\n    c = None", 1),
+        ("try:\n    from truerisk.core import c\nexcept:\n    c = None", 1),
+        ("try:\n    load()\nexcept (KeyError, MissingBranch):\n    pass", 1),
+        ("with suppress(ModuleNotFoundError):\n    import truerisk.core.c", 1),
+        ("try:\n    import pandas\nexcept ImportError:\n    pandas = None", 0),
+    ],
+)
+def test_caught_imports_are_those_of_truerisk(text, n_found):
+    assert len(tool.caught_imports(sources(one=text))) == n_found
+
+
+def test_main_refuses_an_unknown_branch(capsys):
     assert tool.main(["tea"]) == 2
     assert "no branch is called tea; there are: Bayesian errors" in capsys.readouterr().out
 
 
-def test_nobody_catches_the_absence_of_a_branch():
-    assert tool.caught_imports(SOURCES) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "try:\n    from truerisk.core import c\nexcept ImportError:\n    c = None",
-        "try:\n    from truerisk.core import c\nexcept:\n    c = None",
-        "try:\n    load()\nexcept (KeyError, MissingBranch):\n    pass",
-        "with suppress(ModuleNotFoundError):\n    import truerisk.core.c",
-    ],
-)
-def test_a_caught_absence_is_found(text):
-    assert len(tool.caught_imports(sources(one=text))) == 1
-
-
-def test_other_imports_may_be_caught():
-    text = "try:\n    import pandas\nexcept ImportError:\n    pandas = None"
-    assert tool.caught_imports(sources(one=text)) == []
-
-
 USUAL = {"estimate": [0.1, 0.05, 0.2]}
 SENTENCE = ["MissingBranch", "this call needs truerisk.methods.racing, which is missing"]
-
-
-def test_a_branch_that_only_its_call_misses_has_no_fault():
-    assert tool.fault_of(RACING, USUAL, SENTENCE, USUAL) is None
 
 
 @pytest.mark.parametrize(
@@ -124,5 +100,7 @@ def test_a_branch_that_only_its_call_misses_has_no_fault():
         (USUAL, ["MissingBranch", "this call needs truerisk.methods.other"], "MissingBranch"),
     ],
 )
-def test_a_fault_of_a_branch_is_told(numbers, raised, fault):
+def test_fault_of_a_branch_is_told(numbers, raised, fault):
+    """There is none where only its call misses it."""
+    assert tool.fault_of(RACING, USUAL, SENTENCE, USUAL) is None
     assert fault in tool.fault_of(RACING, numbers, raised, USUAL)

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md adds variants to a copy of the package, and everything it says holds."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -35,12 +33,12 @@ IN_ALL = re.compile(r'^    "\w+",\n', re.MULTILINE)
 A_FIGURE = re.compile(r"^    \w+: _?draw_\w+,", re.MULTILINE)
 
 
-def place_of(code: str) -> str:
+def place_of(code):
     """The path in the first line of a block."""
     return code.partition("\n")[0].removeprefix("# ")
 
 
-def body_of(code: str) -> str:
+def body_of(code):
     """A block without its first line."""
     return code.partition("\n")[2]
 
@@ -156,7 +154,7 @@ def used(clone, use, more=""):
     return said
 
 
-def test_the_page_says_where_its_blocks_go():
+def test_page_says_where_its_blocks_go():
     """Four times a source file, lines of a registry, the use, a test file and a section."""
     languages = ["python", "text", "python", "python", "markdown"] * 4
     languages += ["python", "text", "python", "python", "text", "python"]
@@ -169,7 +167,7 @@ def test_the_page_says_where_its_blocks_go():
         assert f"`docs/{example.page}`" in PAGE
 
 
-def test_the_method_can_be_used(clone):
+def test_method_can_be_used(clone):
     """What a user writes after the line is there prints an estimate with an interval."""
     [said] = used(clone, METHOD.use)
     assert re.fullmatch(
@@ -177,7 +175,7 @@ def test_the_method_can_be_used(clone):
     )
 
 
-def test_the_interval_can_be_used(clone):
+def test_interval_can_be_used(clone):
     """It is named, served for every candidate, refused with a reason, and cited in the report."""
     more = """
 assert "hoeffding" in tr.intervals.names()
@@ -207,12 +205,12 @@ print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
     assert cited == "True True"
 
 
-def test_the_engine_can_be_used(clone):
+def test_engine_can_be_used(clone):
     """It answers first, and the package shows its class."""
     assert used(clone, ENGINE.use) == ["constant 0.34 True"]
 
 
-def test_the_loss_can_be_used(clone):
+def test_loss_can_be_used(clone):
     """It is named, its risk is that of a calculation by hand, and a slip of the pen finds it."""
     more = """
 from truerisk.core.errors import UnknownName
@@ -230,14 +228,14 @@ except UnknownName as refusal:
     assert known == "True"
 
 
-def test_the_result_is_read_back_and_drawn(clone):
+def test_result_is_read_back_and_drawn(clone):
     """A table of its classes, and a row of the plot for each."""
     head, _, first, second, drawn = used(clone, USE)
     assert head.split() == ["class", "risk"]
     assert [first.split()[0], second.split()[0], drawn] == ["0", "1", "2 True"]
 
 
-def test_the_tests_of_the_page_pass(clone):
+def test_files_of_the_page_pass(clone):
     """The test files of the page, conformance kits among them, and the rules of the registries."""
     files = [*(place_of(one.test) for one in EXAMPLES), place_of(ITS_TEST)]
     printed = python(clone, *PYTEST, "-rA", *files)
@@ -250,24 +248,20 @@ def test_the_tests_of_the_page_pass(clone):
     assert printed.count("4 passed") == 1
 
 
-def test_the_blocks_are_in_the_house_format(clone):
-    """Ruff would change nothing and finds nothing (without ruff: the oldest versions, skipped)."""
+def test_blocks_are_in_the_house_format_and_typed(clone):
+    """Ruff and mypy find nothing (the oldest versions lack them: skipped)."""
     pytest.importorskip("ruff")
+    pytest.importorskip("mypy")
     files = [place_of(code) for one in EXAMPLES for code in (one.source, one.test, one.line)]
     files += [place_of(code) for code in (RESULT, NAMES, FIGURE, IN_FIGURES, ITS_TEST)]
     python(clone, "-m", "ruff", "format", "--check", "--no-cache", *files)
     python(clone, "-m", "ruff", "check", "--no-cache", *files)
-
-
-def test_the_blocks_have_the_types_of_the_house(clone):
-    """What `make types` asks of every source (without mypy: the oldest versions, skipped)."""
-    pytest.importorskip("mypy")
     files = [place_of(code) for code in (*(one.source for one in EXAMPLES), RESULT, FIGURE)]
     python(clone, "-m", "mypy", *files)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.word)
-def test_outside_the_project_the_parts_stand_in_one_place(example):
+def test_extend_has_all_that_the_variants_import(example):
     """`truerisk.extend` has whatever a variant of the page imports of the package."""
     froms = [n for n in ast.parse(example.source).body if isinstance(n, ast.ImportFrom)]
     ours = [node for node in froms if node.module.startswith("truerisk.")]
@@ -275,7 +269,7 @@ def test_outside_the_project_the_parts_stand_in_one_place(example):
     assert {name.name for node in ours for name in node.names} - set(extend.__all__) == set()
 
 
-def test_the_section_is_needed(clone):
+def test_section_of_a_page_is_needed(clone):
     """Without the section of the page, the rules of the registry refuse the word."""
     page = clone / "docs" / METHOD.page
     text = page.read_text("utf-8")
@@ -287,7 +281,7 @@ def test_the_section_is_needed(clone):
         page.write_text(text, "utf-8")
 
 
-def test_the_suite_holds_over_what_was_added(clone, tmp_path):
+def test_suite_holds_over_what_was_added(clone, tmp_path):
     """Tests that go over every word of a registry go over those of the page, and pass.
 
     So do those that hold the table of learners and the look-alikes against the engines.

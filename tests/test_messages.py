@@ -1,7 +1,5 @@
 """Wrong calls raise an error of truerisk; the troubleshooting page quotes what they say."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache

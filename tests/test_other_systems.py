@@ -1,7 +1,5 @@
 """What only Unix has is asked for where it is used: Windows has workers, limits and locks, too."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess
@@ -35,7 +33,7 @@ def elsewhere(tmp_path):
     """Run a script where truerisk finds no module of Unix, nor do the processes it starts."""
     (tmp_path / "sitecustomize.py").write_text(WITHOUT)
 
-    def call(script: str) -> str:
+    def call(script):
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(script)],
             env=os.environ | {"PYTHONPATH": str(tmp_path)},
@@ -50,7 +48,7 @@ def elsewhere(tmp_path):
     return call
 
 
-def test_every_module_is_imported(elsewhere) -> None:
+def test_modules_are_imported_without_those_of_unix(elsewhere):
     """But for the learners of packages that are not installed."""
     modules = [
         ".".join(path.relative_to(SOURCES[0].parents[1]).with_suffix("").parts)
@@ -72,7 +70,7 @@ def test_every_module_is_imported(elsewhere) -> None:
     assert said == "set()\n"
 
 
-def test_workers_and_locks_do_their_work(elsewhere) -> None:
+def test_workers_and_locks_do_their_work_without_unix(elsewhere):
     """Two workers answer as this process does; and a lock is freed."""
     said = elsewhere("""
         import truerisk as tr
@@ -94,7 +92,7 @@ def test_workers_and_locks_do_their_work(elsewhere) -> None:
     assert said == "done\n"
 
 
-def test_nothing_of_unix_is_named_without_a_look() -> None:
+def test_sources_name_nothing_of_unix_without_a_look():
     """`signal.SIGKILL` and the like are attributes that Windows lacks."""
     named = [
         f"{path.name}: {node.attr}"

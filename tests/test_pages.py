@@ -1,7 +1,5 @@
 """The commands on the pages print what the pages say; code on pages is run by `make doctest`."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import os
@@ -82,7 +80,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("lines", "code", "output"), SHOWN)
-def test_a_command_prints_what_the_page_says(lines, code, output, tmp_path):
+def test_command_prints_what_the_page_says(lines, code, output, tmp_path):
     """Standard output, or the sentence on standard error where the page names an exit code."""
     for path in DOCS.glob("*.*"):
         if path.suffix in (".csv", ".py"):
@@ -93,24 +91,18 @@ def test_a_command_prints_what_the_page_says(lines, code, output, tmp_path):
     assert alike(output, printed), printed
 
 
-def test_the_pages_show_commands():
-    """The check has something to check, on the README and on the page of the commands."""
-    pages = {shown.id.partition(":")[0] for shown in SHOWN}
-    assert {"README.md", "command-line.md"} <= pages
+def test_commands_are_read_from_a_page(tmp_path):
+    """Output belongs to the command above it; commands without output and other text are left.
 
-
-def test_commands_are_read_from_a_page():
-    """Output belongs to the command above it; commands without output and other text are left."""
+    A file that a command writes is there for the next.
+    """
+    assert {"README.md", "command-line.md"} <= {one.id.partition(":")[0] for one in SHOWN}
     page = (
         "```console\n$ truerisk a\nx\n$ make b\ny\n$ truerisk c  # exit 3\nz\n$ truerisk d\n```\n"
     )
     assert commands(page) == [(("truerisk a",), 0, "x\n"), (("truerisk c",), 3, "z\n")]
     page = "```console\n$ truerisk a > b\n$ truerisk c b\nx\n```\n"
     assert commands(page) == [(("truerisk a > b", "truerisk c b"), 0, "x\n")]
-
-
-def test_a_file_that_a_command_writes_is_there(tmp_path):
-    """The next command of the block can read it."""
     run("truerisk posterior --errors 6 --rows 60 --json > told.json", tmp_path)
     assert json.loads((tmp_path / "told.json").read_text("utf-8"))["errors"] == 6
 
@@ -122,12 +114,12 @@ def test_a_file_that_a_command_writes_is_there(tmp_path):
         ("a 1 ... s\n", "a 2 0.3 s\n", False),
     ],
 )
-def test_a_wrong_output_is_seen(written, printed, same):
+def test_alike_sees_a_wrong_output(written, printed, same):
     """Dots stand for anything and spacing is free; a wrong number is not."""
     assert alike(written, printed) is same
 
 
-def test_the_errors_of_the_first_page_are_those_of_the_gallery():
+def test_readme_errors_are_those_of_the_gallery():
     """The README says in a number what its example draws of as many further patients."""
     told = re.search(r"On 10,000 \[further patients\]\((\S+)\) this model errs on (\d+) %", README)
     assert told is not None
@@ -147,7 +139,7 @@ def headings(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)
-def test_a_stored_picture_is_of_an_experiment_that_a_page_describes(path):
+def test_picture_stored_is_of_an_experiment_that_a_page_describes(path):
     """The heading of its section is its word; drawings are whole, with names of their own."""
     pages = [page.read_text("utf-8") for page in (DOCS / "documents").glob("*.md")]
     assert sum(path.stem in headings(page) for page in pages) == 1
@@ -155,10 +147,12 @@ def test_a_stored_picture_is_of_an_experiment_that_a_page_describes(path):
     picture = ET.fromstring(path.read_text("utf-8"))
     drawings = [one for one in picture.iter(f"{SVG}svg") if one.get("class") == "drawing"]
     assert len({one.get("aria-labelledby") for one in drawings}) == len(drawings) > 0
+    words = {each.stem for each in PICTURES}
+    assert min(len(words & headings(page)) for page in pages) >= 2
 
 
 @pytest.mark.parametrize("word", STORED)
-def test_a_stored_page_is_of_an_experiment_and_has_a_slider(word):
+def test_page_stored_is_of_an_experiment_and_has_a_slider(word):
     """A page describes it; it is one file that loads nothing, made of all replicates, seed 0."""
     pages = [page.read_text("utf-8") for page in (DOCS / "documents").glob("*.md")]
     assert sum(word in headings(page) for page in pages) == 1
@@ -171,10 +165,3 @@ def test_a_stored_page_is_of_an_experiment_and_has_a_slider(word):
     blocks = re.findall(r"<(?:style|script)\b([^>]*)>([^<]*)</", stored)  # which the build fills
     assert [re.findall('id="(.*)"', about) for about, _ in blocks] == [["marks"], ["looks"], []]
     assert not any(inside for _, inside in blocks)
-
-
-def test_each_document_shows_pictures():
-    """On each of the five pages there are two or more."""
-    pages = [page.read_text("utf-8") for page in (DOCS / "documents").glob("*.md")]
-    words = {path.stem for path in PICTURES}
-    assert min(len(words & headings(page)) for page in pages) >= 2

@@ -1,7 +1,5 @@
 """The paper's numbers stand on the pages that it names, and its references in its bibliography."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -16,29 +14,28 @@ PARAGRAPHS = re.findall(r"^# Summary$.*", PAPER, re.MULTILINE | re.DOTALL)[0].sp
 
 
 @pytest.mark.parametrize(("page", "quoted"), SOURCE.findall(PAPER))
-def test_a_number_is_printed_where_the_paper_says(page, quoted):
+def test_paper_numbers_are_printed_on_the_named_page(page, quoted):
     """Every piece that is quoted stands on the page, which names the command that made it."""
     text = (ROOT / page).read_text("utf-8")
     pieces = [quoted] if quoted in text else quoted.split(" | ")
     assert not [piece for piece in pieces if piece.strip("| ") not in text]
 
 
-def told(paragraph: str) -> set[str]:
+def told(paragraph):
     """The numbers of a paragraph, without those of its commands and references."""
     plain = re.sub(r"`[^`]*`|\[@[^\]]*\]|K\(K − 1\)/2", "", paragraph)
     return {number.replace(",", "") for number in NUMBER.findall(plain)}
 
 
-def test_no_number_is_without_its_place():
-    """A number of a paragraph is among those that are quoted below it, sizes aside."""
+def test_paper_numbers_are_quoted_below_their_paragraph():
+    """Sizes aside."""
     quoted = {n for _, text in SOURCE.findall(PAPER) for n in told(text.replace("`", ""))}
     found = set().union(*(told(p) for p in PARAGRAPHS if not p.startswith("<!--")))
     assert found - WORDS - quoted == set()
     assert told("In 95.8 % of 4,500 `x[3]`, see [@bates2023].") == {"95.8", "4500"}
 
 
-def test_every_reference_is_in_the_bibliography():
-    """And none is there in vain."""
+def test_paper_references_are_those_of_the_bibliography():
     cited = set(re.findall(r"@(\w+\d{4})", PAPER))
     listed = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text("utf-8"), re.M)
     assert cited == set(listed)

@@ -8,8 +8,6 @@ A new name is seen in a diff of `__all__` or of a registry. A release writes it;
 relies on it, and it may change.
 """
 
-from __future__ import annotations
-
 import ast
 import enum
 import importlib.util
@@ -112,13 +110,18 @@ def changed_names(written: str, now: str) -> dict[str, str | None]:
     return {name: there.get(name) for name, lines in known if there.get(name) != lines}
 
 
-def test_the_face_is_as_written():
+def test_face_is_as_written():
     """No name, parameter or default changes unseen: `python tests/test_public_api.py`."""
     assert changed_names(SNAPSHOT.read_text("utf-8"), face()) == {}
 
 
 def test_changed_names_are_those_that_are_written():
-    """A default, a member and a name that is gone are seen; a new name is not."""
+    """A default, a member and a name that is gone are seen; a new name and annotations are not."""
+
+    def typed(a: int, *, b: int = 1) -> None: ...
+
+    assert signature_of(typed) == "(a, *, b=1)"
+    assert "_repr_html_" not in "\n".join(members_of(tr.RiskEstimate))
     written = "class truerisk.A(b=1)\n    b\n    c(self)\ntruerisk.d(e)\ntruerisk.f\n"
     assert changed_names(written, written + "class truerisk.New()\n    b\n") == {}
     assert changed_names(written, written.replace("b=1", "b=2")).keys() == {"truerisk.A"}
@@ -126,23 +129,6 @@ def test_changed_names_are_those_that_are_written():
     more = written.replace("    b\n", "    b\n    bb\n")
     assert changed_names(written, more).keys() == {"truerisk.A"}
     assert changed_names(written, written.replace("truerisk.f\n", "")) == {"truerisk.f": None}
-
-
-def test_a_changed_default_is_seen():
-    """Two signatures that differ in a default differ as text; annotations do not count."""
-    assert signature_of(lambda a, *, b=1: a) != signature_of(lambda a, *, b=2: a)
-
-    def typed(a: int, *, b: int = 1) -> None: ...
-
-    assert signature_of(typed) == "(a, *, b=1)"
-
-
-def test_members_of_a_class_are_seen():
-    """Fields, properties and methods of the package's classes are on the face, others are not."""
-    members = "\n".join(members_of(tr.RiskEstimate))
-    assert "    value" in members
-    assert "    frame(" in members or "    to_dict(" in members
-    assert "_repr_html_" not in members
 
 
 def extension(name: str) -> Any:
@@ -159,7 +145,7 @@ API_NAMES = extension("api_names")
 
 
 @pytest.mark.parametrize("package", ["", "methods", "engines", "models", "losses", "testing"])
-def test_the_api_page_lists_every_class_and_verb(package):
+def test_api_page_lists_every_class_and_verb(package):
     """Every public class and function of the face, all methods and engines, has its entry."""
     page = API_NAMES.in_full(INDEX.read_text("utf-8"), API_NAMES.names_by_section())
     holder = getattr(tr, package) if package else tr
@@ -167,7 +153,7 @@ def test_the_api_page_lists_every_class_and_verb(package):
     assert names - API_NAMES.INSIDE - {*API_NAMES.LISTED.findall(page)} == set()
 
 
-def test_the_api_page_gets_the_names_that_it_does_not_list():
+def test_api_page_gets_the_names_that_it_does_not_list():
     """Each stands at the end of its section, once."""
     page = "\n## A\n\n.. autosummary::\n\n   ~truerisk.old\n```\n\n## B\n\n.. autosummary::\n```\n"
     found = API_NAMES.in_full(page, {"A": ["truerisk.old", "truerisk.New"], "B": ["truerisk.b"]})
@@ -196,7 +182,9 @@ def seen_by_type_checkers(source: str) -> set[str]:
 
 @pytest.mark.parametrize("package", LAZY)
 def test_type_checkers_see_the_face(package):
-    """Every public name is known to them, and what they are told is what the package gives."""
+    """What they are told is what the package gives; a name of `__getattr__` alone is unknown."""
+    text = "from a import b\nif TYPE_CHECKING:\n    from c import D as D\ndef __getattr__(n): ..."
+    assert seen_by_type_checkers(text) == {"b", "D", "__getattr__"}
     holder = getattr(tr, package) if package else tr
     source = Path(holder.__file__).read_text("utf-8")
     assert set(dir(holder)) - seen_by_type_checkers(source) == set()
@@ -205,12 +193,6 @@ def test_type_checkers_see_the_face(package):
             if (each.asname or each.name) in dir(holder):
                 there = getattr(import_module(node.module), each.name)
                 assert getattr(holder, each.asname or each.name) is there
-
-
-def test_a_name_that_type_checkers_miss_is_seen():
-    """A name that only `__getattr__` gives is none for a type checker."""
-    source = "from a import b\nif TYPE_CHECKING:\n    from c import D as D\ndef __getattr__(n): ..."
-    assert seen_by_type_checkers(source) == {"b", "D", "__getattr__"}
 
 
 if __name__ == "__main__":
