@@ -1,7 +1,5 @@
 """`python -m tests.adversary`: attack the engines for some minutes, or repeat one case."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """One case attacked: run, compared, made small where it fails, and reported as a script."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from dataclasses import replace

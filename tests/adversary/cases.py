@@ -1,7 +1,5 @@
 """A case: one learner, its steps and grid, data, a method and a loss, drawn from one integer."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Commands that write, each into a place of a drawn kind: a file, a link, a pipe, a full device."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """When sides of a case count as different, and how far apart numbers may be."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

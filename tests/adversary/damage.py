@@ -1,7 +1,5 @@
 """Damage to stored results: one place of a JSON document changed, and what reading it then does."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

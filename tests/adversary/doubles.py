@@ -1,7 +1,5 @@
 """Engines that are broken on purpose: what the adversary must find."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import ClassVar

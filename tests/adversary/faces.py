@@ -1,7 +1,5 @@
 """Odd arguments to the functions and classes of `truerisk`: a result, or a sentence of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import warnings

@@ -1,7 +1,5 @@
 """Which learners are drawn, with their grids: all that fast engines know, and one more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

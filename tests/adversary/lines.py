@@ -1,7 +1,5 @@
 """Command lines that nobody meant: an exit code of those that are documented, and a sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from dataclasses import dataclass

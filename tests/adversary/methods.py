@@ -1,7 +1,5 @@
 """Which methods and losses are drawn, simpler ones after harder ones for who makes a case small."""
 
-from __future__ import annotations
-
 import numpy as np
 from tests.adversary.learners import Kind
 from tests.adversary.tables import Table

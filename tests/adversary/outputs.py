@@ -1,7 +1,5 @@
 """Commands whose stdout takes less than they print: a full or short disk, or nobody who reads."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Classes of a user's own: named like scikit-learn's or made from them, and different in effect."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn import discriminant_analysis, linear_model, neighbors, preprocessing
 from sklearn.base import BaseEstimator, TransformerMixin

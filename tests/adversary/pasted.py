@@ -1,7 +1,5 @@
 """Functions that a printed script carries along: forms of X, a plain loop, what a result says."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sides of a case in a process of their own, which is ended and replaced when its time is over."""
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 import traceback

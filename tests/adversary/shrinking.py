@@ -1,7 +1,5 @@
 """Cases are made small as long as they fail in the same way."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace

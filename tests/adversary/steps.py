@@ -1,7 +1,5 @@
 """Which steps stand before a learner: scikit-learn's, and a user's own that are named like them."""
 
-from __future__ import annotations
-
 import numpy as np
 from tests.adversary.writing import Call
 

@@ -1,7 +1,5 @@
 """Rows that have to do with each other: every face notices them, and notices the same."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fixed cases through every engine, and the adversary itself on engines that are broken."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections import Counter
@@ -32,7 +30,7 @@ HERE = Here()
 
 
 @pytest.mark.parametrize("first", range(0, CASES, CHUNK))
-def test_engines_agree_on_drawn_cases(first):
+def test_attacked_engines_agree_on_drawn_cases(first):
     """Every engine says what the generic one says, of the first cases that are drawn."""
     found = [
         attacked(draw_case(number), HERE, shrink=False) for number in range(first, first + CHUNK)
@@ -53,8 +51,9 @@ class Moved:
         return {**found, GENERIC: replace(found[GENERIC], numbers=numbers)}
 
 
-def test_a_model_that_answers_otherwise_each_time_is_no_finding():
-    """One that is wrong in the same way each time is."""
+def test_attacked_takes_no_random_model_for_a_finding():
+    """One that is wrong in the same way each time is; one without a fault is let pass."""
+    assert attacked(simple("Truthful"), HERE) == ""
     case = simple("Truthful")
     assert "differs, auto and generic" in attacked(case, Moved(0.0), shrink=False)
     assert not attacked(case, Moved(1.0), shrink=False)
@@ -79,7 +78,7 @@ def simple(double: str) -> Case:
         ("Warning", "warns alone"),
     ],
 )
-def test_a_broken_engine_is_found_and_its_script_shows_it(double, kind):
+def test_failures_name_a_broken_engine_and_its_script_shows_it(double, kind):
     """What is found is made small, and the printed script alone shows two sides that differ."""
     case = simple(double)
     found = failures(case, HERE.outcomes(case))
@@ -102,12 +101,7 @@ def sides_shown(script: str) -> list[str]:
     return [part.split("\n", 1)[1] for part in said.getvalue().split("ask(") if part]
 
 
-def test_an_engine_without_fault_is_let_pass():
-    """The generic engine under another word is the same."""
-    assert attacked(simple("Truthful"), HERE) == ""
-
-
-def test_a_side_that_hangs_is_ended_and_named():
+def test_worker_ends_a_side_that_hangs():
     """The process is replaced, and the other side is still asked."""
     worker = Worker(limit=2.0)
     case = simple("Sleeping")
@@ -118,7 +112,7 @@ def test_a_side_that_hangs_is_ended_and_named():
     assert not again
 
 
-def test_a_plain_loop_finds_what_both_engines_share():
+def test_failures_by_hand_find_what_both_engines_share():
     """A side that is made by hand is held against the engine as well."""
     splits = "list(KFold(3, shuffle=True, random_state=1).split(np.zeros(len(y))))"
     case = replace(simple("OffByAMillionth"), method=splits, more=("by hand",))

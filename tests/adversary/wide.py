@@ -1,7 +1,5 @@
 """Wide tables on the command line: every word of a learner answers in time, or says why not."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from dataclasses import dataclass

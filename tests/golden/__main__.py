@@ -1,7 +1,5 @@
 """`python -m tests.golden` writes the answers that changed; the diff shows what a change does."""
 
-from __future__ import annotations
-
 from tests.golden.test_answers import write
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The calls: each verb with the learners, methods, losses and rows that change its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

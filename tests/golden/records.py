@@ -1,7 +1,5 @@
 """From the answer of a call to what is kept of it: text, JSON, warnings, or the refusal."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

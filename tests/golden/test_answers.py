@@ -1,11 +1,7 @@
 """No change of the house changes an answer: values, intervals, notes, tables, JSON, refusals."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.golden.calls import calls
@@ -15,7 +11,7 @@ KEPT = Path(__file__).parent / "answers.json"
 CALLS = calls()
 
 
-def write(path: Path = KEPT, calls: Mapping[str, Callable[[], Any]] = CALLS) -> None:
+def write(path=KEPT, calls=CALLS):
     """Write the answer of each call on a line of its own, so that a diff names the calls.
 
     An answer that agrees with the kept one is not rewritten: its last digits depend on the
@@ -36,7 +32,7 @@ def kept():
     return json.loads(KEPT.read_text("utf-8"))
 
 
-def test_every_call_is_kept(kept):
+def test_calls_are_kept(kept):
     """None is missing and none is left over: `python -m tests.golden` writes them anew."""
     assert list(kept) == list(CALLS)
     assert sum("refused" in one["answer"] for one in kept.values()) < len(kept) / 3
@@ -44,7 +40,7 @@ def test_every_call_is_kept(kept):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CALLS)
-def test_the_answer_is_the_one_that_was_kept(kept, name):
+def test_answer_is_the_one_that_was_kept(kept, name):
     """To a ten-millionth in numbers, to the letter in words."""
     new = json.loads(json.dumps(record(CALLS[name])))
     assert differences(kept[name], new) == []

@@ -1,7 +1,5 @@
 """The answers of a checklist by the numbers of its items, and facts that differ in some fields."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs that end in the middle: killed by the system, or interrupted by Ctrl-C."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

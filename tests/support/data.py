@@ -1,7 +1,5 @@
 """Small data sets that many tests share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from truerisk.extend import Data

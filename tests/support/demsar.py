@@ -3,8 +3,6 @@
 "voting" is printed as .975 for the last two, with ranks 2 and 3; the third has a digit more here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]

@@ -1,7 +1,5 @@
 """The checks of scikit-learn that an estimator of ours has to pass, as parameters of a test."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Families of learners on rows, as an assessment reads them."""
 
-from __future__ import annotations
-
 from truerisk.assessment.families import families_of, read_learners, task_of
 from truerisk.data.data import Data
 

@@ -5,8 +5,6 @@ fit is known by the learner's settings and by all that it is given, to the bit a
 memory, and a fit that warns, fails or is random is made anew each time.
 """
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A line whose packages another installs, too, is typed with it. A line that leave
 out is typed where there is no compiler.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

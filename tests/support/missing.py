@@ -1,7 +1,5 @@
 """Clean processes in which a module of truerisk is missing, as if its file had been deleted."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import deque

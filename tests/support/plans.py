@@ -1,7 +1,5 @@
 """Plans read as plain sets of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from truerisk.extend import Streams

@@ -6,8 +6,6 @@ It commits nothing and sends nothing: look at the diff, commit it, and push the 
 version of development (0.2.0.dev0) is set likewise, and leaves the fragments where they are.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Those of `RESULTS_OF_VERBS` need fits. A test file of a record gives its result 
 `EXAMPLE_WITHOUT_FIGURE` if the record has none, and joins `RESULTS` by its path.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The rows of `rms_validate.R`, by the same generator, and what R answered."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The suite makes about a million fits of a few rows. A fifth of its time went int
 signature of a class again for every clone, and into asking whether an array is a data frame.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """A learner of outcomes in time with the interface of scikit-survival, and rows for it."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import BaseEstimator
 

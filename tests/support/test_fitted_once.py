@@ -1,7 +1,5 @@
 """What is fitted once says what a fit says, and nothing that differs is taken for the same."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -38,7 +36,7 @@ def none_yet():
     Counting.fits = 0
 
 
-def test_an_equal_fit_is_made_once_and_is_known_until_the_end():
+def test_fitted_once_makes_an_equal_fit_once_until_the_end():
     """Another object of the same settings and rows learns the same, in itself."""
     with fitted_once(Counting):
         one, two = Counting(1.0).fit(X, Y), Counting(1.0).fit(X.copy(), Y)
@@ -60,7 +58,7 @@ def test_an_equal_fit_is_made_once_and_is_known_until_the_end():
         (1.0, (X[:-1], Y[:-1]), None),
     ],
 )
-def test_what_differs_is_fitted_anew(shift, given, weights):
+def test_fitted_once_fits_anew_what_differs(shift, given, weights):
     """Settings, labels, order in memory, kinds of numbers, weights, order and number of rows."""
     more = {} if weights is None else {"sample_weight": weights}
     with fitted_once(Counting):
@@ -71,16 +69,14 @@ def test_what_differs_is_fitted_anew(shift, given, weights):
 
 
 @pytest.mark.parametrize("given", [(X.tolist(), Y), (X.astype(object), Y), (X, Y.tolist())])
-def test_what_has_no_bytes_is_fitted_anew(given):
-    """Lists and objects are not told apart by where they lie."""
+def test_fitted_once_fits_anew_what_has_no_bytes(given):
     with fitted_once(Counting):
         for _ in range(2):
             Counting().fit(*given)
     assert Counting.fits == 2
 
 
-def test_warnings_and_failures_come_each_time():
-    """A fit that warns or fails is no memory."""
+def test_fitted_once_keeps_no_fit_that_warns_or_fails():
     with fitted_once(Counting):
         for _ in range(2):
             with pytest.warns(UserWarning, match="loud"):
@@ -90,7 +86,7 @@ def test_warnings_and_failures_come_each_time():
     assert Counting.fits == 4
 
 
-def test_a_subclass_and_a_random_learner_fit_for_themselves():
+def test_fitted_once_lets_subclasses_and_random_learners_fit_for_themselves():
     """What another class makes of its rows is not known, nor what is drawn anew."""
 
     class Other(Counting):
@@ -106,7 +102,7 @@ def test_a_subclass_and_a_random_learner_fit_for_themselves():
         assert len(known) == 2
 
 
-def test_models_of_scikit_learn_answer_as_ever():
+def test_fitted_once_lets_models_answer_as_ever():
     """To the bit, and a clone of such a model is unfitted."""
     wanted = Ridge(0.5).fit(X, Y).predict(X)
     with fitted_once(Ridge):

@@ -1,7 +1,5 @@
 """The clean processes of the tests end by themselves, and say how."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,12 +1,12 @@
-"""A release is one command, which puts one version into every place that has it."""
+"""A release is one command; `make wheel` types the install lines of the pages."""
 
-from __future__ import annotations
-
+import re
 import shutil
 from datetime import date
 
 import pytest
 from tests.support import release
+from tests.support.install_lines import PAGES, PURE, install_lines, whole
 
 import truerisk as tr
 
@@ -23,33 +23,23 @@ def copy(tmp_path):
     return tmp_path
 
 
-def test_all_places_say_the_same():
-    """The metadata, the package, the citation and the recipe name one version."""
-    assert set(release.stated(ROOT).values()) == {tr.__version__}
-
-
 @pytest.mark.parametrize("version", ["0.1.0", "1.0.0rc1", "0.2.0.dev0"])
-def test_a_version_is_put_everywhere(copy, version):
+def test_put_writes_a_version_everywhere(copy, version):
     """The day stands in the citation of a release alone; twice is as once."""
+    assert set(release.stated(ROOT).values()) == {tr.__version__}
     for _ in range(2):
         release.put(copy, version, DAY)
     assert set(release.stated(copy).values()) == {version}
     days = (copy / "CITATION.cff").read_text("utf-8").count("date-released: 2027-01-02\n")
     assert days == ("dev" not in version)
     for path in release.PLACES:
-        before, after = (
-            [
-                line
-                for line in (root / path).read_text("utf-8").splitlines()
-                if "released" not in line
-            ]
-            for root in (ROOT, copy)
+        before, after = ((root / path).read_text("utf-8").splitlines() for root in (ROOT, copy))
+        assert len([line for line in after if "released" not in line]) == len(
+            [line for line in before if "released" not in line]
         )
-        assert len(after) == len(before)
 
 
-def test_a_place_without_its_line_is_refused(copy):
-    """Nothing is written then."""
+def test_put_writes_nothing_where_a_place_lacks_its_line(copy):
     (copy / "CITATION.cff").write_text("title: truerisk\n")
     with pytest.raises(SystemExit, match="CITATION.cff has 0 lines"):
         release.put(copy, "0.1.0", DAY)
@@ -57,12 +47,32 @@ def test_a_place_without_its_line_is_refused(copy):
 
 
 @pytest.mark.parametrize("version", ["", "1", "v0.1.0", "0.1", "0.1.0 "])
-def test_what_is_no_version_is_refused(version):
-    """With the command to write."""
+def test_release_refuses_what_is_no_version(version):
     with pytest.raises(SystemExit, match=r"is no version: write one, make release VERSION=0\.1\.0"):
         release.main(version)
 
 
-def test_an_issue_is_named_by_its_number():
+def test_issue_is_named_by_its_number():
     """Fragments of one issue have a word each, which is of no use in the changelog."""
     assert release.ISSUE.sub(r"#\1", "x (#22+a-word, #3, #17+b.1)") == "x (#22, #3, #17)"
+
+
+def test_install_lines_are_read_from_sentences_and_from_blocks():
+    """Without the comment beside them, and each once."""
+    page = (
+        "With `pip install '.[io]'`, or\n\n    pip install .    # in a clone\n\n`pip install .`\n"
+    )
+    assert install_lines(page) == ["pip install '.[io]'", "pip install ."]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_install_lines_of_a_page_are_in_a_clone_and_without_a_compiler(page):
+    lines = set(install_lines((ROOT / page).read_text("utf-8")))
+    assert {"pip install .", f"pip install . -C {PURE}"} <= lines
+    assert all(re.match(r"pip install ('\.\[|\.)", line) for line in lines)
+
+
+def test_install_line_is_typed_with_the_one_that_installs_more():
+    """A line with another setting of the build is no part of it."""
+    lines = {"pip install .", "pip install '.[io]' pandas", f"pip install . -C {PURE}"}
+    assert whole(lines) == ["pip install '.[io]' pandas", f"pip install . -C {PURE}"]

@@ -5,8 +5,6 @@ A source file is tested by the file of its name and by those that carry its name
 Where nothing was touched, the files of the last commit count.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The words of learners that can be built here: boosters of other packages where these are."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from truerisk.models.learners import names
