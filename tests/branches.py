@@ -7,8 +7,6 @@ through which doors, and a call that needs it. Without these modules the common 
 numbers they always give, and the call that needs the branch must name the missing module.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import re

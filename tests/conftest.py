@@ -1,7 +1,5 @@
 """Ctrl-C is heard, workers are kept, and no check fails for a busy machine."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

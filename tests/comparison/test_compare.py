@@ -1,7 +1,5 @@
 """What pairs and what does not: estimates, rows by folds, risks of splits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Methods over many data sets: published numbers, tables, missing cells, single splits."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import FrozenInstanceError, astuple
 

@@ -1,7 +1,5 @@
 """The table of a study: which cells compete, by what, and replicates that some lack."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

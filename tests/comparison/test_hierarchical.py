@@ -1,7 +1,5 @@
 """The hierarchical correlated t test against integrals and Stan."""
 
-from __future__ import annotations
-
 from dataclasses import astuple
 from itertools import pairwise
 from math import exp, lgamma, log1p, pi, sqrt

@@ -1,7 +1,5 @@
 """The signed-rank test is exact also with ties and zeros; its shift and interval are R's."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows paired in cross-validation: the formula by plain loops, its limits, and what it refuses."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests on splits, on halves and on errors: numbers of R, intervals, no spread, what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB

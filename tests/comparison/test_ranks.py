@@ -1,7 +1,5 @@
 """Ranks, Friedman's test, critical differences and Holm's correction against published numbers."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
 from math import inf
 

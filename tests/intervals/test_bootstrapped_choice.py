@@ -1,7 +1,5 @@
 """What choosing the best of many answers costs: bootstrap-bias-corrected cross-validation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier

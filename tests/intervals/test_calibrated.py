@@ -1,7 +1,5 @@
 """By how much cross-validation of a tuned learner varies more than a mean of independent losses."""
 
-from __future__ import annotations
-
 import re
 from itertools import count
 

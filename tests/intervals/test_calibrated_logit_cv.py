@@ -1,7 +1,5 @@
 """Intervals of scores of whole test sets: influences are derivatives, intervals their formulas."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,7 +1,5 @@
 """The interval asked for is made, or refused in words; it is never ignored."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

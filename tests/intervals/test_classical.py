@@ -1,7 +1,5 @@
 """Textbook intervals of held-out rows: normal, corrected t, Beta; or a reason for none."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals that rest on fits made for them: without two folds, in halves, on samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Intervals of losses that depend on those before them, or on those beside them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import logit

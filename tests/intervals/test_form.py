@@ -1,7 +1,5 @@
 """An interval is held to what it declares, in one place, by a sentence that says who lacks what."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """The instability of a learner is one minus the intraclass correlation of its losses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

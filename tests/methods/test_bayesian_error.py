@@ -1,7 +1,5 @@
 """The words `bee` and `bee-improper`: goldens, choice by logs, pairs of classes, refusals."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from itertools import count

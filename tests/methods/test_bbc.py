@@ -1,7 +1,5 @@
 """cv="bbc": K-fold answers, and the risk of choosing by them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor

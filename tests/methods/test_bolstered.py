@@ -1,7 +1,5 @@
 """Bolstered error: each training row is spread over a Gaussian before errors are counted."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

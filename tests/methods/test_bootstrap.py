@@ -1,7 +1,5 @@
 """The bootstrap family: what it is good for, what a result says, inside searches, refusals."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bootstrap family equals its formulas, one row at a time, and R's ipred."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression

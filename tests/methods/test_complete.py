@@ -1,7 +1,5 @@
 """All training sets of one size, and all bootstrap samples."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Criteria from one fit: Cp and GCV, the likelihood, and what refuses them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Facts of many methods: groups, results without an error, failed fits, inner criteria."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier

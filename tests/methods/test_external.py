@@ -1,7 +1,5 @@
 """A finished model and other people's rows: one question to a fit that sees no row."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Held-out parts: once, many times, in disjoint halves, and a third part to choose by."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

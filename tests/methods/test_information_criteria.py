@@ -1,7 +1,5 @@
 """The extended BIC: its formula, what it chooses, what refuses it."""
 
-from __future__ import annotations
-
 from math import comb, log
 
 import numpy as np

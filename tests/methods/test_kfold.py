@@ -1,7 +1,5 @@
 """K-fold cross-validation, repeated, stratified, grouped; reversed; leave-one-out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """Nested cross-validation of Bates et al. is what loops over pairs of folds find."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nested cross-validation is a search inside every outer training set, by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge

@@ -1,7 +1,5 @@
 """Pairs: every fold and every two folds left out once, by hand with clones."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Racing: the settings that are left have their risks of all folds; the pairs repeat the race."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Risks read off one fit: of its training rows, out of bag, without a row to first order."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

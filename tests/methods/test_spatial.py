@@ -1,7 +1,5 @@
 """Folds of blocks leave neighbours out together, with or without a buffer; cells are verde's."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import count
 

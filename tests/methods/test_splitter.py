@@ -1,7 +1,5 @@
 """Any splitter and any list of splits gives cross_val_score's numbers."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training sets cut to a size: exact against plain loops, nested, and tuned anew."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

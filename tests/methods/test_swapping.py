@@ -1,7 +1,5 @@
 """Swapping equals flipping labels by hand, and its theorem holds by enumeration."""
 
-from __future__ import annotations
-
 from itertools import count, product
 
 import numpy as np

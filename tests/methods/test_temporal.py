@@ -1,7 +1,5 @@
 """Forward validation and purged folds: splits in the order of time, in any order of rows."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import count
 

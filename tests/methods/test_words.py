@@ -1,7 +1,5 @@
 """Words, numbers, methods, splitters and lists become methods."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold as SklearnKFold

@@ -1,7 +1,5 @@
 """Gradient boosting by word: its grids, levels and gaps as such, packages that are missing."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

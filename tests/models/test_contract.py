@@ -1,7 +1,5 @@
 """Every estimator of ours keeps the contract of scikit-learn."""
 
-from __future__ import annotations
-
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401

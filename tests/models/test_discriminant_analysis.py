@@ -1,7 +1,5 @@
 """Discriminant analyses with the divisors of R."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

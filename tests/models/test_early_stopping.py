@@ -1,7 +1,5 @@
 """EarlyStopping: rows that end a fit are rows of its own training set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.ensemble import (

@@ -1,7 +1,5 @@
 """FisherClassifier: least squares on the codes −1 and +1 of the classes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

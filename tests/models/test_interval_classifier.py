@@ -1,7 +1,5 @@
 """IntervalClassifier: exact empirical risk minimisation with at most k intervals."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Every word gives a pipeline and a grid that fit the data, and refuses a task it cannot do."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Solutions of LogisticPath: KKT conditions, glmnet's numbers, scikit-learn's, and invariances."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

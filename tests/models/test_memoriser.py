@@ -1,7 +1,5 @@
 """Memoriser: the training rows by heart, the first class elsewhere."""
 
-from __future__ import annotations
-
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Lda
 

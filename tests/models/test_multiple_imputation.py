@@ -1,7 +1,5 @@
 """MultipleImputation: several tables filled in at random, one learner each, answers averaged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """ParzenClassifier: kernel densities per class, their leave-one-out form, and their widths."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal

@@ -1,7 +1,5 @@
 """Columns are prepared inside the folds, and only as far as they need it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler

@@ -1,7 +1,5 @@
 """ThresholdClassifier: the threshold of a cost or a rate, chosen on out-of-fold scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

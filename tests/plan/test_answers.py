@@ -1,7 +1,5 @@
 """Answers lie in flat blocks, and a part of them is the answers to a part of the plan."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

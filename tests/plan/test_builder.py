@@ -1,7 +1,5 @@
 """The builder codes what it is given, and shares what is equal."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Rows leak where a model that did not see them saw another row of their key, by brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

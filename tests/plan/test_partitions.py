@@ -1,7 +1,5 @@
 """Plans made array by array equal those made question by question."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

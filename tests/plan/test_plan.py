@@ -1,7 +1,5 @@
 """A coded plan says exactly what plain sets of rows say."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pickle

@@ -1,7 +1,5 @@
 """What is asked of every page in a real browser: room, contrast, silence, and nobody shut out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

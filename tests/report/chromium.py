@@ -4,8 +4,6 @@ An installed browser is used. Else Debian's package is installed, where that is 
 playwright's own browser is downloaded. `make test` runs this first.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

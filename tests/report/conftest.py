@@ -1,7 +1,5 @@
 """One chromium for the session, and pages to look at in it."""
 
-from __future__ import annotations
-
 import html
 import importlib.util
 import json

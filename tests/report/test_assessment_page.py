@@ -1,7 +1,5 @@
 """The page says what the assessment found, in one file of a small size."""
 
-from __future__ import annotations
-
 import copy
 import re
 

@@ -1,7 +1,5 @@
 """The page of an audit says what the audit says, in one file."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

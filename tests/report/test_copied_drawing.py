@@ -1,7 +1,5 @@
 """A drawing copied from the page stands by itself: legend, colours, no reference outside."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """JSON that is damaged, foreign or newer is refused with a sentence; what is sound is drawn."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

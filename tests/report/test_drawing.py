@@ -1,7 +1,5 @@
 """Scales and marks."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 

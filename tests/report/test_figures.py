@@ -1,7 +1,5 @@
 """Each figure draws the numbers that it tabulates, and is left out where it has none."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page in a real browser: it moves, reads, prints, keeps to itself and shuts nobody out."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Learning curves and risks over time on the page: what is drawn is what was measured."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

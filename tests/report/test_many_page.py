@@ -1,7 +1,5 @@
 """The page of a comparison over data sets says what the comparison says, in one file."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

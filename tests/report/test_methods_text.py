@@ -1,7 +1,5 @@
 """The methods paragraph names what was done, and what makes it again."""
 
-from __future__ import annotations
-
 import copy
 import re
 

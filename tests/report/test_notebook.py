@@ -1,7 +1,5 @@
 """Notebooks show the drawings of the page, and fit nothing for it."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path

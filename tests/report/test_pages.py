@@ -1,7 +1,5 @@
 """What holds of every page: drawn again from its file, small, nothing fetched, nobody shut out."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

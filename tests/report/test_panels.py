@@ -1,7 +1,5 @@
 """The panels of an experiment as figures: what each kind draws, and where it is shown."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 

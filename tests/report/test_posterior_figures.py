@@ -1,7 +1,5 @@
 """Densities of an error, what a choice adds, and how rows are shared: the marks are the numbers."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Operating points on the page are those of the ROC curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

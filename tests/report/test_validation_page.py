@@ -1,7 +1,5 @@
 """The page of a validation says what the validation says, in one file."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

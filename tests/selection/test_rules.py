@@ -1,7 +1,5 @@
 """The smallest risk wins, the first of equal ones; or the simplest one within a standard error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.model_selection import ParameterGrid

@@ -1,7 +1,5 @@
 """Folds are as equal as they can be, in size, by class, and with groups kept whole."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

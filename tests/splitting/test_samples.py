@@ -1,7 +1,5 @@
 """Held-out parts, bootstrap samples and subsamples: by class, in whole groups, or as given."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

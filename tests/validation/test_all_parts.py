@@ -1,7 +1,5 @@
 """The validation inside an assessment: that of `validate` on the same splits, and never a loss."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The flexible curve is that of R's spline; right probabilities lie on it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit

@@ -1,7 +1,5 @@
 """Fits of calibration: logistic, least squares and splines are those of R and NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

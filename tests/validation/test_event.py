@@ -1,7 +1,5 @@
 """The event: whichever class it is, the numbers are those of that class against the rest."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

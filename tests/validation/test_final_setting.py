@@ -1,7 +1,5 @@
 """The calibration slope of a tuned model: its interval, and when there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge

@@ -1,7 +1,5 @@
 """Shrunken estimates are those of metafor; of few levels, or without noise, there are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

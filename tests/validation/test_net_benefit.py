@@ -1,7 +1,5 @@
 """Net benefit is that of dcurves, and its error that of a mean."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

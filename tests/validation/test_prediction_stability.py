@@ -1,7 +1,5 @@
 """How far predictions move: the numbers of Riley and Collins, and which models are compared."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Optimism is training − test over samples in which a number exists."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

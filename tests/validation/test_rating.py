@@ -1,7 +1,5 @@
 """The numbers of a validation: numbers as rms has them, and intervals that count the pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge

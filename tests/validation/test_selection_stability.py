@@ -1,7 +1,5 @@
 """Nogueira's index: its value, its variance, and when there is none."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Stability of a validation: features of the outer splits, predictions of the pairs' models."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA

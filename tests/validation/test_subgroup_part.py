@@ -1,7 +1,5 @@
 """Subgroups of a validation: every score, from the answers of a search or of one honest run."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 

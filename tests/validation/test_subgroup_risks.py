@@ -1,7 +1,5 @@
 """The risk of every level: its value, intervals that hold together, levels that are too small."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The numbers of `validate` are those of rms, sample by sample, and of formulas written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

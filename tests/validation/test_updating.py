@@ -1,7 +1,5 @@
 """What new coefficients gain for a finished model: fits of one or two numbers, told honestly."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`validate`: from a search or a model to its parts, or a sentence."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib as mpl

@@ -1,7 +1,5 @@
 """`validate` of a finished model: as it is, on other people's rows, without a fit."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

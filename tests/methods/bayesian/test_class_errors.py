@@ -1,7 +1,5 @@
 """Class errors: the document's numbers, Monte Carlo over whole posteriors, tails beyond doubles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

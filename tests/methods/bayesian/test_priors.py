@@ -1,7 +1,5 @@
 """Priors that are chosen: exact against draws from the posterior, equal to the words, refused."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Posteriors of the error of linear rules of two classes, and of all pairs of several."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import ndtr

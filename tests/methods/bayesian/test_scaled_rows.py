@@ -1,7 +1,5 @@
 """Rows in standard units: a rule is put in their units, and its scores stay."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

@@ -1,7 +1,5 @@
 """Means of losses equal plain loops: pooled and by fold, weighted, failed fits left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

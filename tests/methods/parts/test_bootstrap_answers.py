@@ -1,7 +1,5 @@
 """Answers of drawn samples as risks, their standard error, and the no-information risk."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Notes on squared and log losses that rest on a few rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin

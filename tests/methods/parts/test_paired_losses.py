@@ -1,7 +1,5 @@
 """Losses of several candidates on the same rows, and how their errors go together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

@@ -1,7 +1,5 @@
 """Choosing: by values, or by ranks where values are too small to differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Which model has degrees of freedom, and which is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.compose import TransformedTargetRegressor

@@ -1,7 +1,5 @@
 """Degrees of freedom of rules that average labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor

@@ -1,7 +1,5 @@
 """Degrees of freedom of classifiers with a likelihood."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

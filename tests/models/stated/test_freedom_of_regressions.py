@@ -1,7 +1,5 @@
 """Degrees of freedom of linear and kernel fits are the trace of d fit / d labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """The linear rule of a fitted model answers as the model does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

@@ -1,7 +1,5 @@
 """What a model and its table are made of."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """How many training rows a probability rests on, for every kind of classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

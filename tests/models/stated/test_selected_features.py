@@ -1,7 +1,5 @@
 """Which columns of X a fitted model uses, whatever its steps make of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

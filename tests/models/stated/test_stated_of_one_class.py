@@ -1,7 +1,5 @@
 """What is stated of a fitted model is stated of its class: a look-alike is refused, or exact."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin

@@ -1,7 +1,5 @@
 """A training row taken out of a fitted model: one Newton step, exact for squared loss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

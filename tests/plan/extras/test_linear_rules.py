@@ -1,7 +1,5 @@
 """Linear rules: scores between classes, and equal rows held once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures are drawn without a window, and no figure outlives its test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The figures of a page as files: the same ones, named as they stand there, in the light."""
 
-from __future__ import annotations
-
 import re
 import sys
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """The figures of the page by matplotlib: what is drawn are the numbers of the results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Plots of single results: paths, maps, posteriors, ranks, learning curves, time and studies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge

@@ -1,7 +1,5 @@
 """Checklists say what data and computation tell, and leave the rest open."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A checklist is written to be filled in: Word, a spreadsheet, CSV."""
 
-from __future__ import annotations
-
 import csv
 import zipfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a validation knows of its study: gaps, steps, classes, and what was computed."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """PROBAST+AI as data tell it: what is rebalanced, tuned, left fitted, and who was tested."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV

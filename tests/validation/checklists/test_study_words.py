@@ -1,7 +1,5 @@
 """Sentences of the checklists: how one is chosen, and that the files name only what is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from string import Formatter
 from typing import Any
