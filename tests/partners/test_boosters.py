@@ -1,7 +1,5 @@
 """XGBoost, LightGBM and CatBoost as they are: `make test-partners` installs them."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 
@@ -109,7 +107,7 @@ def same(model, data, response, method="3-fold"):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", READ)
-def test_sizes_equal_fits_bit_by_bit(name, weighted) -> None:
+def test_ensembles_of_every_size_equal_fits_bit_by_bit(name, weighted):
     """Labels, probabilities, scores and values of every size are those of a fit of that size."""
     model = READ[name]
     params = {"sample_weight": WEIGHTS} if weighted else {}
@@ -124,8 +122,7 @@ def test_sizes_equal_fits_bit_by_bit(name, weighted) -> None:
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "10-fold", "repeated-3-fold"])
-def test_copies_and_other_plans(method) -> None:
-    """Of samples with copies, too, and behind steps."""
+def test_ensembles_answer_samples_with_copies(method):
     if method not in tr.methods.names():
         method = "3-fold"
     data = Data.check(np.nan_to_num(X), TWO, task="classification")
@@ -149,13 +146,12 @@ KIT = {
         for check in engine_checks(Ensembles(), Family.of(model, grid), examples=3)
     ],
 )
-def test_conforms(check) -> None:
-    """The published checks of any engine."""
+def test_ensembles_conform(check):
     check()
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.DuplicateRowsWarning")
-def test_levels_behind_a_pipeline() -> None:
+def test_ensembles_read_sizes_behind_a_pipeline():
     """The words' pipelines on text and gaps: sizes are read off, and equal refits."""
     frame = pd.DataFrame({"c": np.where(SIGNAL > 0.2, "a", np.where(TWO, "b", None)), "x": X[:, 0]})
     frame.loc[::5, "c"] = "c"
@@ -177,7 +173,7 @@ def test_levels_behind_a_pipeline() -> None:
 
 
 @pytest.mark.parametrize("word", ["xgboost", "lightgbm", "catboost"])
-def test_levels_are_told_apart_natively(word) -> None:
+def test_learner_tells_levels_apart_natively(word):
     """A column of levels in no order is split by level: one split of one tree tells b and d."""
     level = np.resize(list("abcd"), 400)
     y = np.isin(level, ["b", "d"])
@@ -200,7 +196,7 @@ def test_levels_are_told_apart_natively(word) -> None:
 
 @pytest.mark.parametrize("word", ["xgboost", "lightgbm", "catboost"])
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [3, 7]])
-def test_words_take_any_labels(word, labels) -> None:
+def test_learner_takes_any_labels(word, labels):
     """Text, truth values, numbers that are not 0 and 1; predictions are of the same kind."""
     y = np.array(labels)[TWO]
     pipe, _ = learner(word, "classification", n_rows=N, n_features=4, n_classes=2)
@@ -211,7 +207,7 @@ def test_words_take_any_labels(word, labels) -> None:
 
 
 @pytest.mark.parametrize("loss", ["Logloss", "MultiClass", "RMSE", "Poisson"])
-def test_catboost_chooses_nothing_else_by_the_number_of_trees(loss) -> None:
+def test_catboost_chooses_nothing_else_by_the_number_of_trees(loss):
     """With the two that must be set, all that it works with is the same on either side of 200."""
     classes = loss in ("Logloss", "MultiClass")
     y = {"Logloss": TWO, "MultiClass": THREE}.get(loss, np.abs(SIGNAL))
@@ -223,7 +219,7 @@ def test_catboost_chooses_nothing_else_by_the_number_of_trees(loss) -> None:
     assert all(one == used[0] for one in used)
 
 
-def test_xgboost_knows_a_single_class() -> None:
+def test_xgboost_knows_a_single_class():
     """Of one class alone its probability is 1."""
     pipe, _ = learner("xgboost", "classification", n_rows=N, n_features=4, n_classes=2)
     pipe[-1].set_params(n_estimators=2)
@@ -232,7 +228,7 @@ def test_xgboost_knows_a_single_class() -> None:
     assert pipe.predict(X[:3]).tolist() == ["only"] * 3
 
 
-def test_xgboost_lacks_a_class_of_a_fold() -> None:
+def test_xgboost_lacks_a_class_of_a_fold():
     """A training set without one of three classes is no error, and it has probability 0."""
     y = THREE.copy()
     pipe, _ = learner("xgboost", "classification", n_rows=N, n_features=4, n_classes=3)
@@ -246,7 +242,7 @@ GROUPS = np.arange(N) // 3
 
 @pytest.mark.parametrize("make", [xgb, lgb, cat], ids=["xgboost", "lightgbm", "catboost"])
 @pytest.mark.parametrize("classes", [True, False])
-def test_early_stopping_is_the_package_s_own(make, classes) -> None:
+def test_early_stopping_is_the_package_s_own(make, classes):
     """The fit is the package's, on the same two parts of the training rows, weights included."""
     booster = make(classes, **{path_of(make()): 300})
     y = np.array(["no", "yes"])[TWO] if classes and make is not xgb else SIGNAL
@@ -261,7 +257,7 @@ def test_early_stopping_is_the_package_s_own(make, classes) -> None:
     assert np.array_equal(model.predict(X).ravel(), plain.predict(X).ravel())
 
 
-def test_rows_of_x_that_end_fits_are_refused() -> None:
+def test_early_stopping_on_rows_of_x_is_refused():
     """They are tested, too; rows of another table are let through."""
     X, y = tr.datasets.make_simple(60, random_state=0)
     search = tr.HonestSearchCV(xgb(early_stopping_rounds=3), {"max_depth": [1, 2]}, cv=3)
@@ -270,7 +266,7 @@ def test_rows_of_x_that_end_fits_are_refused() -> None:
     search.fit(X, y, eval_set=[(X[:10] + 0.123, y[:10])], verbose=False)
 
 
-def test_a_fit_without_rows_that_end_it_says_what_to_do() -> None:
+def test_early_stopping_without_rows_says_what_to_do():
     """XGBoost and LightGBM want an eval_set, which no verb can give honestly."""
     for model in (xgb(early_stopping_rounds=3), lgb(early_stopping_rounds=3)):
         with pytest.raises(FitFailed, match=re.escape("tr.models.EarlyStopping(model) sets rows")):
@@ -283,7 +279,7 @@ CREDIT = pd.DataFrame(
 )
 
 
-def test_xgboost_of_text_labels_says_which_class_takes_them() -> None:
+def test_xgboost_of_text_labels_says_which_class_takes_them():
     """And that class, in its place, does: in a search, an assessment and an audit."""
     table, model = np.nan_to_num(X), xgb(n_estimators=5)
     with pytest.raises(FitFailed, match="LabelledXGBClassifier of truerisk.models") as refused:
@@ -300,7 +296,7 @@ def test_xgboost_of_text_labels_says_which_class_takes_them() -> None:
     assert tr.audit(plain, table, LABELS).claimed.value == pytest.approx(plain.best_score_)
 
 
-def test_catboost_with_columns_of_levels() -> None:
+def test_catboost_with_columns_of_levels():
     """A tuple of names is cloned, by us and by scikit-learn; a list is refused with these words."""
     model = cat(iterations=5).set_params(cat_features=("city",))
     grid = {"depth": [1, 2]}
@@ -334,7 +330,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("model", "why"), BROKEN, ids=[why for _, why in BROKEN])
-def test_what_would_differ_is_refused_and_does_differ(model, why) -> None:
+def test_ensembles_refuse_what_would_differ(model, why):
     """Each refusal is needed: the first trees of a longer fit answer otherwise."""
     data = Data.check(X, SIGNAL > 0, task="classification")
     long_n = 12 if "chosen" not in why else 200
@@ -354,7 +350,7 @@ def test_what_would_differ_is_refused_and_does_differ(model, why) -> None:
     assert not np.array_equal(short.predict_proba(X), long.predict_proba(X, **first))
 
 
-def test_the_honest_search_equals_the_plain_one() -> None:
+def test_honest_search_equals_the_plain_one():
     """On the same folds, mean scores of all settings and the best of them."""
     folds, y = StratifiedKFold(3), TWO
     for model in (xgb(random_state=0), lgb(random_state=0), cat(random_state=0)):
@@ -367,7 +363,7 @@ def test_the_honest_search_equals_the_plain_one() -> None:
         assert ours.best_score_ == pytest.approx(plain.best_score_)
 
 
-def test_levels_of_catboost_are_fitted_for_every_number() -> None:
+def test_catboost_levels_are_fitted_for_every_number():
     """Its codes of levels depend on how many trees are to come: 25 of 50 are other trees."""
     rng = np.random.default_rng(0)
     table = rng.integers(0, 6, (90, 3))
@@ -381,7 +377,7 @@ def test_levels_of_catboost_are_fitted_for_every_number() -> None:
     assert "depends on the number of trees" in refused
 
 
-def test_their_own_score_is_accuracy_and_keeps_no_engine_away() -> None:
+def test_catboost_score_is_accuracy_and_keeps_no_engine_away():
     """CatBoost writes it anew: the search by its own score is served as by accuracy."""
     for model in (xgb(random_state=0), lgb(random_state=0), cat(random_state=0)):
         table = np.nan_to_num(X)
@@ -391,7 +387,7 @@ def test_their_own_score_is_accuracy_and_keeps_no_engine_away() -> None:
         assert found.risk_.engine == "ensemble"
 
 
-def test_a_booster_that_warns_in_every_fit_is_said_once() -> None:
+def test_warning_of_every_fit_of_a_booster_is_said_once():
     """XGBoost's log has the time of day in it; the warning comes with how many fits gave it."""
     model = xgb(strange=1)
     grid = {"max_depth": [1, 2]}

@@ -1,7 +1,5 @@
 """Pipelines of the real imbalanced-learn: rows are resampled inside training sets only."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -61,7 +59,7 @@ def by_loops(model, params, splits):
 
 @pytest.mark.parametrize("resampler", RESAMPLERS, ids=["smote", "under"])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_it_is_what_loops_find(name, resampler):
+def test_estimate_risk_of_a_resampler_is_what_loops_find(name, resampler):
     """Whatever the learner, and though engines know it: none takes the pipeline for another."""
     learner, grid = LEARNERS[name]
     model = piped(learner, resampler)
@@ -72,7 +70,7 @@ def test_it_is_what_loops_find(name, resampler):
         assert found.value == pytest.approx(by_loops(model, found.params, SPLITS), abs=1e-12)
 
 
-def test_a_search_is_that_of_grid_search():
+def test_honest_search_of_a_resampler_is_grid_search():
     """The resampler is tuned, too; and there is an honest risk beside."""
     model = piped(KNeighborsClassifier(), SMOTE(random_state=0))
     grid = {"model__n_neighbors": [1, 9], "resample": [*RESAMPLERS, "passthrough"]}
@@ -83,7 +81,7 @@ def test_a_search_is_that_of_grid_search():
     assert ours.risk_.value >= 0
 
 
-def test_a_resampler_without_a_seed_is_seeded_by_its_fit():
+def test_resampler_without_a_seed_is_seeded_by_its_fit():
     """So that results depend neither on the executor nor on the time of day."""
     model = piped(LogisticRegression(), SMOTE())
     found = [tr.estimate_risk(model, X, Y, cv="3-fold", n_jobs=e).value for e in (None, 2)]
@@ -91,7 +89,7 @@ def test_a_resampler_without_a_seed_is_seeded_by_its_fit():
 
 
 @pytest.mark.parametrize("resampler", RESAMPLERS, ids=["smote", "under"])
-def test_a_bootstrap_sample_is_resampled_with_its_copies(resampler):
+def test_resampler_sees_a_bootstrap_sample_with_its_copies(resampler):
     """The resampler sees each row as often as it was drawn."""
     model, method = piped(DecisionTreeClassifier(random_state=0), resampler), Bootstrap("oob", 5)
     found = tr.estimate_risk(model, X, Y, cv=method)
@@ -108,7 +106,7 @@ def test_a_bootstrap_sample_is_resampled_with_its_copies(resampler):
     assert found.value == pytest.approx(np.mean(wrong[tested] / times[tested]), abs=1e-12)
 
 
-def test_groups_stay_on_one_side():
+def test_groups_of_a_resampler_stay_on_one_side():
     """Groups are for the splits; the resampler does without."""
     model = piped(LogisticRegression(), RandomOverSampler(random_state=0))
     found = tr.estimate_risk(model, X, Y, groups=np.arange(N) // 2, cv="5-fold")
@@ -116,7 +114,7 @@ def test_groups_stay_on_one_side():
 
 
 @pytest.mark.parametrize("resampler", RESAMPLERS, ids=["smote", "under"])
-def test_weights_are_refused(resampler):
+def test_weights_of_a_resampler_are_refused(resampler):
     """imbalanced-learn resamples X and y, and not what belongs to their rows."""
     with pytest.raises(
         Refusal, match=f"entry for each row, and {type(resampler).__name__} changes"
@@ -124,8 +122,7 @@ def test_weights_are_refused(resampler):
         tr.estimate_risk(piped(LogisticRegression(), resampler), X, Y, sample_weight=Y + 1.0)
 
 
-def test_a_resampler_that_has_too_few_rows_is_named():
-    """By its step, with the split."""
+def test_resampler_that_has_too_few_rows_is_named():
     few = (np.arange(N) < 5).astype(int)
     with pytest.raises(
         FitFailed, match=r"failed in the test split .*: step 'resample': ValueError"
@@ -133,7 +130,7 @@ def test_a_resampler_that_has_too_few_rows_is_named():
         tr.estimate_risk(piped(LogisticRegression(), SMOTE()), X, few, cv="5-fold")
 
 
-def test_a_search_of_the_pipeline_is_audited():
+def test_audit_takes_a_search_of_a_resampler():
     """Its own score is the share of right answers, as that of any pipeline of a classifier."""
     model = piped(LogisticRegression(), SMOTE(random_state=0))
     search = GridSearchCV(model, {"model__C": [0.1, 1]}, cv=3).fit(X, Y)

@@ -1,7 +1,5 @@
 """The audit reads the real OptunaSearchCV: `make test-partners` installs it."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path
@@ -44,7 +42,7 @@ def search(rows, **options):
     return integration.OptunaSearchCV(KNeighborsClassifier(), space, **options).fit(*rows)
 
 
-def test_the_trials_are_the_candidates(rows):
+def test_audit_takes_trials_for_candidates(rows):
     """Claim, settings and the chosen one are those that the study holds."""
     fitted = search(rows)
     found = tr.audit(fitted, *rows, level="scores")
@@ -53,7 +51,7 @@ def test_the_trials_are_the_candidates(rows):
     assert "15 settings" in str(found)
 
 
-def test_the_replay_meets_the_scores_that_the_study_kept(rows):
+def test_audit_bbc_meets_the_scores_that_the_study_kept(rows):
     """Level bbc fits the same splits again; nothing differs, so its value rests on them."""
     fitted = search(rows)
     found = tr.audit(fitted, *rows, level="bbc")
@@ -63,7 +61,7 @@ def test_the_replay_meets_the_scores_that_the_study_kept(rows):
     assert found.honest.interval is not None
 
 
-def test_the_whole_search_is_repeated(rows):
+def test_audit_nested_repeats_the_whole_search(rows):
     """Level nested clones and fits it in every outer fold; sampler and study start anew."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what optuna says in each of the fits, said once
@@ -72,7 +70,7 @@ def test_the_whole_search_is_repeated(rows):
     assert "state-survives-clone" not in found.codes
 
 
-def test_a_study_that_knows_all_rows_is_not_repeated(rows):
+def test_audit_does_not_repeat_a_study_that_knows_all_rows(rows):
     """A clone would go on with what it learned from the test rows."""
     known = search(rows, study=optuna.create_study(direction="maximize"))
     with pytest.raises(Refusal, match="study=None"):
@@ -80,13 +78,13 @@ def test_a_study_that_knows_all_rows_is_not_repeated(rows):
     assert "state-survives-clone" in tr.audit(known, *rows, level="bbc").codes
 
 
-def test_trials_of_a_share_of_the_rows_are_replayed_on_that_share(rows):
+def test_audit_replays_trials_of_a_share_of_the_rows_on_that_share(rows):
     """`subsample` draws the rows that the splits are made of."""
     found = tr.audit(search(rows, subsample=40), *rows, level="bbc")
     assert "replay-differs" not in found.codes
 
 
-def test_a_study_in_a_class_is_a_search(rows):
+def test_honest_search_takes_a_study_in_a_class(rows):
     """The lines of the page as they stand: an honest risk beside the study's best value."""
     page = Path(__file__).parents[2] / "docs" / "adaptive-searches.md"
     (lines,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)

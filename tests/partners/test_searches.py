@@ -1,7 +1,5 @@
 """HonestSearchCV around the real OptunaSearchCV and BayesSearchCV: `make test-partners`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -51,7 +49,7 @@ each = pytest.mark.parametrize("made", [optuna_search, bayes_search])
 
 
 @each
-def test_the_risk_is_that_of_clones_fitted_by_hand(rows, made):
+def test_honest_search_risk_is_that_of_clones_fitted_by_hand(rows, made):
     """A fresh search in every outer training set, and its own finds on all rows."""
     X, y = rows
     wrong = np.zeros(60)
@@ -70,7 +68,7 @@ def test_the_risk_is_that_of_clones_fitted_by_hand(rows, made):
 
 
 @each
-def test_groups_reach_it(rows, made):
+def test_honest_search_hands_groups_on(rows, made):
     """Its own splits keep them, and so do the outer ones."""
     X, y = rows
     groups = np.arange(60) // 2 % 12
@@ -84,7 +82,7 @@ def test_groups_reach_it(rows, made):
 
 
 @each
-def test_an_estimate_and_an_assessment_label_it_right(rows, made):
+def test_estimate_risk_and_assess_label_a_search_right(rows, made):
     """Both take it as it stands; the report says what `selected` is."""
     search = made()
     found = tr.assess({"mine": search}, *rows, cv=["3-fold"], outer=OUTER)
@@ -95,8 +93,7 @@ def test_an_estimate_and_an_assessment_label_it_right(rows, made):
     assert f"selected is {type(search).__name__}: best_score_" in found.to_html()
 
 
-def test_a_study_is_refused(rows):
-    """Clones go on with it."""
+def test_honest_search_refuses_a_study(rows):
     optuna = pytest.importorskip("optuna", reason=f"optuna {why}")
     search = optuna_search(study=optuna.create_study(direction="maximize"))
     with pytest.raises(Refusal, match="was given a study"):

@@ -1,7 +1,5 @@
 """The audit is a check of the real skore: `make test-partners` installs it."""
 
-from __future__ import annotations
-
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,7 +22,7 @@ def row_of(model):
 
 
 @pytest.mark.filterwarnings("ignore")  # skore's own checks warn
-def test_a_flattering_search_is_an_issue_of_the_report():
+def test_audit_check_makes_a_flattering_search_an_issue():
     """With the conclusion and the findings as its explanation."""
     grid = {"n_neighbors": list(range(3, 35))}
     row = row_of(GridSearchCV(KNeighborsClassifier(), grid, cv=5))
@@ -34,13 +32,11 @@ def test_a_flattering_search_is_an_issue_of_the_report():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_model_without_a_search_is_not_applicable():
-    """The reason stands where skore shows reasons."""
+def test_audit_check_of_a_model_without_a_search_is_not_applicable():
     row = row_of(KNeighborsClassifier())
     assert row["section"] == "not_applicable"
     assert "holds nothing to audit" in row["explanation"]
 
 
-def test_the_protocol_of_skore_is_followed():
-    """Skore itself takes it for a check."""
+def test_audit_check_follows_the_protocol_of_skore():
     assert isinstance(AuditCheck(), skore.Check)

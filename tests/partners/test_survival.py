@@ -26,8 +26,7 @@ X, Y = drawn_times(150)
 GRID = {"alpha": [0.01, 1.0, 100.0]}
 
 
-def test_a_search_is_grid_search_cv():
-    """Scores, choice and refit."""
+def test_honest_search_of_survival_is_grid_search_cv():
     ours = tr.HonestSearchCV(CoxPHSurvivalAnalysis(), GRID, cv=5).fit(X, Y)
     theirs = GridSearchCV(CoxPHSurvivalAnalysis(), GRID, cv=5).fit(X, Y)
     scores = theirs.cv_results_["mean_test_score"]
@@ -37,7 +36,7 @@ def test_a_search_is_grid_search_cv():
 
 
 @pytest.mark.parametrize("word", ["concordance", "uno", "brier-at-2", "auc-at-2"])
-def test_scores_are_those_of_scikit_survival(word):
+def test_survival_scores_are_those_of_scikit_survival(word):
     """Where the censoring is estimated from the rows that are rated."""
     fresh, y = drawn_times(300, seed=4)
     model = CoxPHSurvivalAnalysis().fit(X, Y)
@@ -59,7 +58,7 @@ def test_scores_are_those_of_scikit_survival(word):
         assert found.measure("auc").honest == pytest.approx(1 - value)
 
 
-def test_a_forest_in_a_pipeline_and_a_machine_without_curves():
+def test_survival_forest_has_curves_and_a_machine_has_none():
     """Words of a time need curves; the order does not."""
     forest = make_pipeline(StandardScaler(), RandomSurvivalForest(10, random_state=0))
     assert tr.estimate_risk(forest, X, Y, scoring="integrated-brier", cv="5-fold").value < 0.25

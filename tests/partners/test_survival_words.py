@@ -1,7 +1,5 @@
 """Learners of scikit-survival by word, and outcomes in time by the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -43,7 +41,7 @@ def followed(tmp_path: Path) -> Path:
     return path
 
 
-def test_words_are_models_of_scikit_survival() -> None:
+def test_learner_words_are_models_of_scikit_survival():
     """Behind the usual scaling, a grid each; the risk of the first is scikit-survival's own."""
     assert default_words("survival") == ("cox", "survival-forest")
     kinds = {
@@ -62,7 +60,7 @@ def test_words_are_models_of_scikit_survival() -> None:
     assert found.scoring == "concordance"
 
 
-def test_a_lasso_path_is_that_of_scikit_survival() -> None:
+def test_lasso_path_is_that_of_scikit_survival():
     """Down to each penalty, with a curve for every horizon; many columns of noise are left out."""
     rng = np.random.default_rng(0)
     wide = np.hstack([X, rng.normal(size=(N, 2 * N))])
@@ -78,8 +76,7 @@ def test_a_lasso_path_is_that_of_scikit_survival() -> None:
     assert search.scores_["concordance"].value > 0.5
 
 
-def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
-    """Harrell's C of the rows that were not fitted."""
+def test_estimate_risk_of_one_split_is_harrells_c():
     pipeline, _ = learner("cox", "survival", n_rows=N, n_features=3)
     rows = np.arange(N)
     cv = [(rows[:50], rows[50:])]
@@ -90,7 +87,7 @@ def test_one_split_is_scored_as_scikit_survival_scores_it() -> None:
     assert found.value == pytest.approx(expected)
 
 
-def test_words_are_assessed() -> None:
+def test_assess_takes_words_of_survival():
     """Pairs in y make the task; a word of another task is refused by the task."""
     found = tr.assess(["cox"], X, Y, scoring=["brier-at-1", "integrated-brier"])
     assert found.best == "cox"
@@ -104,8 +101,7 @@ def test_words_are_assessed() -> None:
         tr.assess(["knn"], X, Y)
 
 
-def test_a_file_is_estimated(call, followed: Path) -> None:  # noqa: F811
-    """As by the library, of the same rows."""
+def test_estimate_reads_outcomes_in_time(call, followed: Path):  # noqa: F811
     words = ("--model", "cox", "--scoring", "brier-at-1,uno,auc-at-1", "--json")
     said = call("estimate", followed, *OF_FILE, *words)
     assert said.code == 0, said.err
@@ -119,7 +115,7 @@ def test_a_file_is_estimated(call, followed: Path) -> None:  # noqa: F811
     assert found["value"] == pytest.approx(again.value)
 
 
-def test_a_file_is_assessed_and_validated(call, followed: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_assess_reads_outcomes_in_time_and_validates(call, followed: Path, tmp_path: Path):  # noqa: F811
     """Both default words on one page; the event of the validation is that it came by the time."""
     page = tmp_path / "page.html"
     words = ("--cv", "3", "--validate", "--horizon", "1", "--report", page, "--json")
@@ -132,7 +128,7 @@ def test_a_file_is_assessed_and_validated(call, followed: Path, tmp_path: Path) 
     assert "concordance" in shown
 
 
-def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  # noqa: F811
+def test_validate_tunes_by_what_it_rates(call, followed: Path):  # noqa: F811
     """Brier's score at the horizon, unless a loss is named; AUC can be held to a bound."""
     words = ("--model", "cox", "--replicates", "0", "--horizon", "1", "--min-score", "auc=.5")
     said = call("validate", followed, *OF_FILE, *words, "--json")
@@ -163,15 +159,13 @@ def test_a_validation_is_tuned_by_what_it_rates(call, followed: Path) -> None:  
         ("plan", ("--rows", "60"), "the target has no classes"),
     ],
 )
-def test_what_is_no_question_of_outcomes_in_time(call, followed, command, words, message) -> None:  # noqa: F811
-    """One sentence, and nothing is fitted."""
+def test_command_refuses_no_question_of_times(call, followed, command, words, message):
     said = call(command, followed, *OF_FILE, "--model", "cox", *words)
     assert said.code
     assert message in said.err
 
 
-def test_permutations_read_them_too(call, followed: Path) -> None:  # noqa: F811
-    """Whoever reads files reads outcomes in time."""
+def test_permute_reads_outcomes_in_time(call, followed: Path):  # noqa: F811
     words = ("--model", "cox", "--cv", "3-fold", "--permutations", "3", "--json")
     said = call("permute", followed, *OF_FILE, *words)
     assert said.code == 0, said.err
