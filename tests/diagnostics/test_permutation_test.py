@@ -281,13 +281,13 @@ class Slow(ClassifierMixin, BaseEstimator):
 
 def test_permutation_test_foretells_hours_and_few_orders(monkeypatch):
     """What the labels as they are took says how long the permutations will take."""
-    monkeypatch.setattr("truerisk.diagnostics.permutation_test.LONG", 0.0)
-    with pytest.warns(TrueRiskWarning, match=r"will take about .* \(engine 'generic'\)"):
-        tr.permutation_test(Slow(), X, Y, n_permutations=2)
     groups, y = np.repeat(np.arange(4), 15), np.repeat([0, 1, 0, 1], 15)
     found = tr.permutation_test(SEARCH, X, y, groups=groups, n_permutations=5)
     assert found.permuted == "labels of groups"
     assert found.notes == ("4 groups change places: the same orders are drawn repeatedly.",)
+    monkeypatch.setattr("truerisk.diagnostics.permutation_test.LONG", 0.0)
+    with pytest.warns(TrueRiskWarning, match=r"will take about .* \(engine 'generic'\)"):
+        tr.permutation_test(Slow(), X, Y, n_permutations=2)
 
 
 @pytest.mark.parametrize(

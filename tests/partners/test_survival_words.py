@@ -159,7 +159,7 @@ def test_validate_tunes_by_what_it_rates(call, followed: Path):  # noqa: F811
         ("plan", ("--rows", "60"), "the target has no classes"),
     ],
 )
-def test_command_refuses_no_question_of_times(call, followed, command, words, message):
+def test_command_refuses_no_question_of_times(call, followed, command, words, message):  # noqa: F811
     said = call(command, followed, *OF_FILE, "--model", "cox", *words)
     assert said.code
     assert message in said.err
