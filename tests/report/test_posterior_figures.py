@@ -1,6 +1,5 @@
 """Densities of an error, what a choice adds, and how rows are shared: the marks are the numbers."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -83,13 +82,3 @@ def test_sample_plan_figure():
     _, mean, _ = marks_of(figure_of(plan), "line")
     assert mean.xs[0] == pytest.approx(expected.mean) == pytest.approx(0.15, abs=0.001)
     assert expected.interval(0.95) == plan.interval
-
-
-def test_posterior_figures_are_drawn_with_matplotlib():
-    rule = tr.bayesian_error(RULE.coef_, RULE.intercept_, X, Y)
-    assert rule.plot().get_xlabel() == "error"
-    plan = tr.plan_sample({30: 0.25, 150: 0.19}, n=180)
-    assert plan.plot().get_xlabel() == "rows that tune"
-    why = tr.SelectionBias([[0.1, 0.4], [0.3, 0.2]], [0, 1])
-    assert [text.get_text() for text in why.plot().get_yticklabels()] == [*why.parts]
-    plt.close("all")
