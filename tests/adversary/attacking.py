@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from tests.adversary import pasted
-from tests.adversary.cases import AUTO, GENERIC, Case, Plain
+from tests.adversary.cases import AUTO, GENERIC, Case
 from tests.adversary.comparing import Failure, differ, failures
+from tests.adversary.plain import Plain
 from tests.adversary.running import Outcome
 from tests.adversary.shrinking import shrunk
 

@@ -7,22 +7,22 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from tests.adversary import pasted
-from tests.adversary.commands import Command, draw_command
-from tests.adversary.damage import Damage, draw_damage
-from tests.adversary.faces import Face, draw_face
+from tests.adversary.commands import draw_command
+from tests.adversary.damage import draw_damage
+from tests.adversary.faces import draw_face
 from tests.adversary.learners import LEARNERS, Drawn, draw_learner
-from tests.adversary.lines import Line, draw_line
+from tests.adversary.lines import draw_line
 from tests.adversary.methods import BY_HAND, draw_loss, draw_method, draw_options
-from tests.adversary.outputs import Output, draw_output
+from tests.adversary.outputs import draw_output
+from tests.adversary.plain import Plain
 from tests.adversary.steps import draw_steps
-from tests.adversary.structures import Structure, draw_structure
+from tests.adversary.structures import draw_structure
 from tests.adversary.tables import Table, draw_table
-from tests.adversary.wide import Wide, draw_wide
+from tests.adversary.wide import draw_wide
 from tests.adversary.writing import Call, imports, listed
 
-__all__ = ["KINDS", "Case", "Plain", "draw_case"]
+__all__ = ["KINDS", "Case", "draw_case"]
 
-Plain = Command | Line | Face | Damage | Output | Structure | Wide
 KINDS: dict[str, Callable[[np.random.Generator, int], Plain]] = {
     "commands": draw_command,
     "lines": draw_line,

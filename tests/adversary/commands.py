@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 
 import numpy as np
+from tests.adversary.plain import Plain
 
 __all__ = ["COMMANDS", "PLACES", "Command", "draw_command", "wrong"]
 
@@ -53,21 +54,16 @@ PLACES: dict[str, Callable[[Path, Path], object]] = {
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(Plain):
     """A command and the kind of its place: nothing may be wrong afterwards."""
 
-    number: int
     words: str
     place: str
+    script = "import numpy as np\n\nfrom tests.adversary.commands import wrong"
 
     @property
-    def sides(self) -> dict[str, str]:
-        call = f'{{"wrong": wrong({self.words!r}, {self.place!r})}}'
-        return {"auto": call, "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return "import numpy as np\n\nfrom tests.adversary.commands import wrong"
+    def question(self) -> str:
+        return f"wrong({self.words!r}, {self.place!r})"
 
 
 def draw_command(rng: np.random.Generator, number: int) -> Command:

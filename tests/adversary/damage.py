@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from tests.adversary.plain import Plain
 from tests.support.results import RESULTS
 
 from truerisk.core.errors import TrueRiskError
@@ -166,21 +167,16 @@ def _edited(content: Any, path: Path_, edit: Callable[[Any], Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class Damage:
+class Damage(Plain):
     """A stored result with one to three places changed."""
 
-    number: int
     kind: str
     edits: tuple[tuple[Path_, str], ...]
+    script = "from tests.adversary.damage import damage_wrong"
 
     @property
-    def sides(self) -> dict[str, str]:
-        call = f'{{"wrong": damage_wrong({self.kind!r}, {self.edits!r})}}'
-        return {"auto": call, "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return "from tests.adversary.damage import damage_wrong"
+    def question(self) -> str:
+        return f"damage_wrong({self.kind!r}, {self.edits!r})"
 
 
 def draw_damage(rng: np.random.Generator, number: int) -> Damage:

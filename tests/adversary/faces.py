@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from tests.adversary.plain import Plain
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
@@ -125,19 +126,15 @@ PLAIN: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Face:
+class Face(Plain):
     """One call with some odd arguments."""
 
-    number: int
     call: str
+    script = SETTING
 
     @property
-    def sides(self) -> dict[str, str]:
-        return {"auto": f'{{"wrong": face_wrong(lambda: {self.call})}}', "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return SETTING
+    def question(self) -> str:
+        return f"face_wrong(lambda: {self.call})"
 
 
 def draw_face(rng: np.random.Generator, number: int) -> Face:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 import click
 import numpy as np
 from tests.adversary.commands import SPEC, called
+from tests.adversary.plain import Plain
 
 from truerisk.cli.app import cli
 
@@ -66,19 +67,15 @@ CODES = (0, 1, 2, 3, 4, 5, 130)
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Plain):
     """One command line."""
 
-    number: int
     words: tuple[str, ...]
+    script = "import numpy as np\n\nfrom tests.adversary.lines import line_wrong"
 
     @property
-    def sides(self) -> dict[str, str]:
-        return {"auto": f'{{"wrong": line_wrong({self.words!r})}}', "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return "import numpy as np\n\nfrom tests.adversary.lines import line_wrong"
+    def question(self) -> str:
+        return f"line_wrong({self.words!r})"
 
 
 def draw_line(rng: np.random.Generator, number: int) -> Line:

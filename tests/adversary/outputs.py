@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from tests.adversary.lines import files_for_lines
+from tests.adversary.plain import Plain
 
 __all__ = ["OUTPUTS", "PRINTED", "Output", "draw_output", "output_wrong"]
 
@@ -49,22 +50,17 @@ LIMITED = (
 
 
 @dataclass(frozen=True)
-class Output:
+class Output(Plain):
     """A command, what its stdout is, and which share of its text a short disk takes."""
 
-    number: int
     words: str
     output: str
     share: float
+    script = "from tests.adversary.outputs import output_wrong"
 
     @property
-    def sides(self) -> dict[str, str]:
-        call = f'{{"wrong": output_wrong({self.words!r}, {self.output!r}, {self.share!r})}}'
-        return {"auto": call, "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return "from tests.adversary.outputs import output_wrong"
+    def question(self) -> str:
+        return f"output_wrong({self.words!r}, {self.output!r}, {self.share!r})"
 
 
 def draw_output(rng: np.random.Generator, number: int) -> Output:

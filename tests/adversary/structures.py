@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.adversary.plain import Plain
 
 import truerisk as tr
 
@@ -70,24 +71,19 @@ FORMS: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 @dataclass(frozen=True)
-class Structure:
+class Structure(Plain):
     """A table of this structure and form, drawn from the number of the case."""
 
-    number: int
     kind: str
     form: str
     shape: tuple[int, int]
     is_tree: bool
+    script = "from tests.adversary.structures import structure_wrong"
 
     @property
-    def sides(self) -> dict[str, str]:
+    def question(self) -> str:
         given = (self.number, self.kind, self.form, self.shape, self.is_tree)
-        call = f'{{"wrong": structure_wrong{given!r}}}'
-        return {"auto": call, "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return "from tests.adversary.structures import structure_wrong"
+        return f"structure_wrong{given!r}"
 
 
 def draw_structure(rng: np.random.Generator, number: int) -> Structure:

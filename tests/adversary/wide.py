@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from tests.adversary.commands import called
+from tests.adversary.plain import Plain
 
 __all__ = ["WIDE_LINES", "WIDE_MODELS", "WIDE_SIZES", "Wide", "draw_wide", "wide_wrong"]
 
@@ -24,22 +25,17 @@ CODES = (0, 1, 2, 3, 4)
 
 
 @dataclass(frozen=True)
-class Wide:
+class Wide(Plain):
     """A command line on a table of more columns than rows, drawn from a seed."""
 
-    number: int
     words: str
     shape: tuple[int, int]
     kind: str
+    script = "from tests.adversary.wide import wide_wrong"
 
     @property
-    def sides(self) -> dict[str, str]:
-        call = f"wide_wrong({self.words!r}, {self.shape!r}, {self.kind!r}, {self.number!r})"
-        return {"auto": f'{{"wrong": {call}}}', "generic": '{"wrong": ""}'}
-
-    @property
-    def script(self) -> str:
-        return "from tests.adversary.wide import wide_wrong"
+    def question(self) -> str:
+        return f"wide_wrong({self.words!r}, {self.shape!r}, {self.kind!r}, {self.number!r})"
 
 
 def draw_wide(rng: np.random.Generator, number: int) -> Wide:
