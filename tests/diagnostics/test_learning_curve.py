@@ -127,8 +127,8 @@ def test_learning_curve_takes_the_loss_the_level_and_the_splits_of_a_search():
 
 
 def test_learning_curve_searches_by_grid_search_cv_in_every_subsample():
-    search = GridSearchCV(KNN, GRID, cv=3)
-    found = tr.learning_curve(search, X[:60], Y[:60], sizes=[12, 16, 24, 40], cv="3-fold")
+    search = GridSearchCV(KNN, {"n_neighbors": [1, 3]}, cv=2)
+    found = tr.learning_curve(search, X[:60], Y[:60], sizes=[8, 16, 24, 40], cv="3-fold")
     plan = Subsampled(16, "3-fold")
     assert found.estimates[1].value == tr.estimate_risk(search, X[:60], Y[:60], cv=plan).value
 

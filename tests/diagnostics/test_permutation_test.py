@@ -179,9 +179,9 @@ CASES = {
 def test_permutation_test_is_a_plain_loop(case):
     """To the last bit, with folds, choices and models drawn anew on every permutation."""
     search, y, groups = CASES[case]
-    found = tr.permutation_test(search, X, y, n_permutations=4, groups=groups, random_state=5)
+    found = tr.permutation_test(search, X, y, n_permutations=3, groups=groups, random_state=5)
     orders = Orders.of(Data.check(X, y, task="classification", groups=groups), 5)
-    loop = [search.fit(X, y[orders.of_number(j)], groups=groups).risk_.value for j in range(4)]
+    loop = [search.fit(X, y[orders.of_number(j)], groups=groups).risk_.value for j in range(3)]
     assert found.null.tolist() == loop
     assert found.observed == search.fit(X, y, groups=groups).risk_.value
     assert found.engine == search.risk_.engine
