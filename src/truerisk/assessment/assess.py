@@ -276,7 +276,7 @@ def assessment_of(
     typed: Mapping[str, str],
     missing: Sequence[str] = (),
 ) -> Assessment:
-    """Put together what was found of these learners, and conclude."""
+    """Return the assessment of these learners with its conclusion."""
     families, risks = {}, {}
     for name, learner in learners.items():
         families[name], risks[name] = problems[name].family, learner.risk.loss_value

@@ -106,7 +106,7 @@ def _risk_text(tested: Assessment, risk: RiskEstimate) -> str:
 
 
 def _meaning(tested: Assessment, risk: RiskEstimate, *, why: bool = True) -> str:
-    """Say what a value is, and its interval: '13.3 % wrong answers; 95 % interval ...'."""
+    """Format a value and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
     problem, what = tested.problem, clean(risk.named_scoring, _NAME)
     if risk.scale.perfect is None and problem is not None and problem.loss.binary:
@@ -159,7 +159,7 @@ def _whole_choice(tested: Assessment) -> str:
 
 
 def _of_a_hundred(tested: Assessment) -> str:
-    """Say the number to report as so many of a hundred rows, or of a thousand if it is small."""
+    """Format the reported number per hundred rows, or per thousand if it is small."""
     risk, problem = tested.report, tested.problem
     if problem is None or not problem.loss.binary or risk.weighted:
         return ""

@@ -209,7 +209,7 @@ ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def by_text(families: Mapping[str, Family]) -> list[str]:
-    """Sort names by class, parameters and settings of their learners as they are written."""
+    """Sort names by the text of class, parameters and settings of their learners."""
     texts = {}
     for name, family in families.items():
         kind, params = (

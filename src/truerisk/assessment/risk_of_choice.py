@@ -79,7 +79,7 @@ def risk_of_choice(
 
 
 def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
-    """Take the chosen learner's answers to every question."""
+    """Return the answers of the chosen learner to every question."""
     plan = answers[0].plan
     values = answers[0].values.astype(np.result_type(*map(attrgetter("values.dtype"), answers)))
     for question, learner in enumerate(chosen):
@@ -97,7 +97,7 @@ def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
 
 
 def _note(order: Sequence[str], chosen: np.ndarray) -> str:
-    """Say how often which learner was chosen, the most frequent first."""
+    """Return a sentence on how often each learner was chosen, the most frequent first."""
     counts = np.bincount(chosen, minlength=len(order))
     often = [f"{order[i]} {counts[i]}" for i in np.argsort(-counts, kind="stable") if counts[i]]
     return (

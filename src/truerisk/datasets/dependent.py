@@ -141,7 +141,7 @@ make_daily_load = DailyLoadProblem()
 """A load of two years by the day; the Bayes risk of days far ahead is 1."""
 
 
-FEATURES = (0.4, 0.2)  # the share of the signal's variance that each of the two features tells
+FEATURES = (0.4, 0.2)  # share of the signal's variance in each of the two features
 MOST_ROWS = 5000  # whose covariance is factored
 FAR = 1e6
 

@@ -268,4 +268,4 @@ class FourClassProblem:
 
 
 make_four_class = FourClassProblem()
-"""15 features that tell four classes apart and 6 that do not; the Bayes risk is .0533."""
+"""15 features that depend on the class and 6 that do not; the Bayes risk is .0533."""

@@ -364,7 +364,7 @@ def _log_density(
     return -(distances + np.linalg.slogdet(matrix)[1]) / 2
 
 
-_REACHES = (-12, -6, 0, 6, 12)  # standard deviations; beyond them lies 1e-32
+_REACHES = (-12, -6, 0, 6, 12)  # in standard deviations; the probability outside is 1e-32
 _FLAT = 1e-12
 
 

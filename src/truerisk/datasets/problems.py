@@ -125,7 +125,7 @@ def _row(i: int, n_features: int) -> Vector:
 
 
 make_sparse_gaussian = sparse_gaussian()
-"""14 features that tell the classes apart and 6 that do not; the Bayes risk is .0227."""
+"""14 features that depend on the class and 6 that do not; the Bayes risk is .0227."""
 
 
 _TEST_ROWS = 100_000

@@ -120,7 +120,7 @@ def permutation_test(
     started = perf_counter()
     with stage("observed"):
         observed, engine = procedure.observed()
-    # a forecast, told by what the labels as they are took
+    # a forecast from the time that the original labels took
     expected = (perf_counter() - started) * n_permutations / (workers or 1)
     if expected > LONG:
         warn(
@@ -162,7 +162,7 @@ def problem_to_permute(
     method = problem.testing if ours else problem.select_by
     assert method is not None  # A search without a method was refused before.
     if isinstance(method, Pairs) and len(problem.family) == 1:
-        method = method.outer_method  # nothing is chosen: pairs would tell nothing more
+        method = method.outer_method  # Without a choice, pairs of folds give the same result.
     problem, method = checked_method(replace(problem, interval=None), method)
     return replace(problem, testing=method)
 

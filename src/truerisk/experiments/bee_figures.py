@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.datasets import make_four_class
 from truerisk.experiments.bee_choosing import (
     LAMBDAS,
-    OF_ANOTHER_GENERATOR,  # noqa: F401 - told in docstrings
+    OF_ANOTHER_GENERATOR,  # noqa: F401 - used in docstrings
     ORACLE,
     SHORT,
     SIZES,

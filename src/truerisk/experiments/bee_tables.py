@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.datasets import FourClassProblem
 from truerisk.experiments.bee_choosing import (
     NAMES,
-    OF_ANOTHER_GENERATOR,  # noqa: F401 - told in docstrings
+    OF_ANOTHER_GENERATOR,  # noqa: F401 - used in docstrings
     OF_MACHINES,
     ORACLE,
     SHORT,

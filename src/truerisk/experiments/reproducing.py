@@ -243,7 +243,7 @@ def draw_replicates(
 def _batch(
     replicate: Replicate, seed: int, threads: Callable[[], Any], numbers: range
 ) -> list[Draws]:
-    """Replicates of a batch; what an engine tells inside is not passed on."""
+    """Replicates of a batch; messages of the engines inside are not passed on."""
     with threads(), listen(None):
         found: list[Draws] = []
         for number in numbers:

@@ -31,7 +31,7 @@ Needs = Mapping[Basis, str]
 """The kinds of evidence that an interval may need, each with the remedy if it is lacking."""
 
 Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
-"""Standard error, interval, and notes that tell why there is none."""
+"""Standard error, interval, and notes with the reason if there is none."""
 
 NONE: Sureness = (None, None, ())
 NO_SPREAD = (

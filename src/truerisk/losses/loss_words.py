@@ -77,7 +77,7 @@ def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
 
 
 def may_be_word(word: Any) -> bool:
-    """Return True for what is a word of a loss or a score, whatever the data."""
+    """Return True if a text names a loss or a score, whatever the data."""
     from sklearn.metrics import get_scorer_names
 
     word = str(word).removesuffix(POOLED)
@@ -87,7 +87,7 @@ def may_be_word(word: Any) -> bool:
 
 
 def _by_word(word: str, data: Data, positive: Any) -> Loss:
-    """Return the loss of a word: of ours, with a number in it, or of scikit-learn."""
+    """Return the loss of a name: of this package, with a number in it, or of scikit-learn."""
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
     if word in AT_HORIZON:
@@ -185,11 +185,11 @@ class Scoring:
 
 
 OF_BOTH = ("f1", "precision", "recall", "r2")
-"""Words of ours that are names of scikit-learn, too."""
+"""Names of this package that scikit-learn uses as well."""
 
 
 def _is_ours(word: str) -> bool:
-    """Return True for a word of ours that scikit-learn does not know."""
+    """Return True for a name of this package that scikit-learn does not know."""
     if word.rpartition("-")[0] in AT_HORIZON or f"{word}-".startswith(CLIPPED):
         return True
     return word in registry and word not in OF_BOTH

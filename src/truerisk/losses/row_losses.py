@@ -321,7 +321,7 @@ def infinite_findings(answers: Answers, data: Data, loss: Loss) -> list[tuple[Fi
 
 
 def _infinite(rows: np.ndarray, tested: np.ndarray) -> tuple[Finding, ...]:
-    """Say which of the tested rows have an infinite log loss, if any."""
+    """Return a note on the tested rows whose log loss is infinite, if any."""
     if not len(rows):
         return ()
     n_rows = len(np.unique(tested))

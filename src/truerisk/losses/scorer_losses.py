@@ -123,7 +123,7 @@ def own_score_named(word: str) -> OwnScore | None:
 
 
 def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
-    """Convert a scorer to a loss: one of ours if `make_scorer` made it from an equal metric."""
+    """Convert a scorer to a loss, one of this package if `make_scorer` used an equal metric."""
     same = _same_as_made(scorer, data, positive)
     return ScorerLoss(scorer, scorer_word(scorer), data) if same is None else same
 

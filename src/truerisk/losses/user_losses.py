@@ -102,9 +102,9 @@ class RatedLoss(Loss):
 
 
 def loss_of_function(function: Callable[..., Any], data: Data) -> Loss:
-    """Return the loss of a function, by what it gives for y against itself.
+    """Return the loss of a function, whose kind is inferred from its value for y against y.
 
-    That is one value per row, or one for all rows.
+    The value is one number per row, or one for all rows.
     """
     if data.task == "survival":
         raise Refusal(

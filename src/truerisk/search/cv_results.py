@@ -177,7 +177,7 @@ class FitsFailed(FitFailedWarning, TheirWarning):
 
 
 def _counted(computed: Computed, error_score: float) -> Computed:
-    """Give failed fits this score; raise if all fits failed."""
+    """Assign this score to failed fits; raise if all fits failed."""
     answers = computed.all_answers
     if not answers.failures:
         return computed

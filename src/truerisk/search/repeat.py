@@ -114,7 +114,7 @@ def _ours(
     if risk is None or outer is not None:
         again = clone(search).set_params(refit=False, checks=False)
         again.set_params(outer=usual if outer is None else outer)
-        if again.cv is None:  # the folds that were used, whatever the rows are known to have now
+        if again.cv is None:  # Use the same folds, even if groups or times are known only now.
             again.set_params(cv=curve.common.method)
         of_rows = {name: terms[name] for name in ("groups", "time", "block")}
         with without_checks():

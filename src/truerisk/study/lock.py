@@ -102,7 +102,7 @@ class Lock:
 
 
 def described(holder: dict[str, Any]) -> str:
-    """Say which process holds a store, on which machine and since when."""
+    """Return a sentence on which process holds a store, on which machine and since when."""
     since = ""
     if isinstance(holder.get("time"), int | float):
         since = time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(holder["time"]))

@@ -1,4 +1,4 @@
-"""Replicates of an experiment in a store: what it holds is read, what it lacks is drawn."""
+"""Replicates of an experiment in a store: stored ones are read, missing ones are drawn."""
 
 from __future__ import annotations
 

@@ -94,6 +94,6 @@ def unpack(text: str, npy: bytes | None) -> dict[str, Any]:
         for name in content.pop(ARRAYS, ()):
             content[name] = np.lib.format.read_array(stream, allow_pickle=False)
     # A changed header may cause any error in NumPy.
-    except Exception as error:  # noqa: BLE001  whatever a changed header makes NumPy read
+    except Exception as error:  # noqa: BLE001  A changed header may make NumPy raise anything.
         raise BadStore(f"a stored result cannot be read ({error}): the file was changed.") from None
     return content

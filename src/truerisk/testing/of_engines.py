@@ -176,7 +176,7 @@ ONE_BY_ONE: Mapping[str, tuple[str, Callable[[Family, Effort], Draw | None]]] = 
         ),
     ),
 }
-"""What is drawn for a comparison with fitting one by one, if anything, and what it establishes."""
+"""The kind of training sets that are compared with single fits, and what equality proves."""
 
 
 def _checks_on_draws(engine: Engine, family: Family, effort: Effort) -> Iterator[Check]:

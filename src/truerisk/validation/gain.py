@@ -148,7 +148,7 @@ def _intraclass_correlation(outcomes: Outcomes) -> float:
 
 
 def _share_ends(share: float, n_rows: float, level: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's interval of a share of so many rows."""
+    """Return Clopper and Pearson's interval of a share, for this number of rows."""
     from scipy.special import betaincinv
 
     events = min(max(share, 0.0), 1.0) * n_rows

@@ -45,7 +45,7 @@ class Subgroup:
 
     @property
     def shown(self) -> str:
-        """The level as it is named in tables."""
+        """The name of the level in tables."""
         return f"{self.column} = {self.level}" if self.column else self.level
 
 

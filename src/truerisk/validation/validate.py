@@ -241,8 +241,9 @@ def _order_contradicted(y: Any, data: Data, event: Any) -> list[str]:
 def problem_to_validate(
     searched: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
 ) -> Problem:
-    """Pose a search with its own words, a model by pairs of folds, or by folds if it tunes inside.
+    """Return the problem of a search, or of a model, which is tested by pairs of folds.
 
+    A model that tunes inside its own fit is tested by plain folds.
     `order` are times and places of the rows, and the scoring of a model. Of a search that
     was fitted already, on these very rows, it is what was tested.
     """
@@ -336,7 +337,7 @@ def problem_of_finished(
 
 
 def _refuse_other_classes(model: Any, data: Data) -> None:
-    """Refuse a model that tells other classes apart than those of y."""
+    """Refuse a model whose classes differ from those of y."""
     if data.classes is None or not hasattr(model, "classes_"):
         return
     known, ours = (np.asarray(each).tolist() for each in (model.classes_, data.classes))

@@ -329,7 +329,7 @@ def shape_of(
 
 
 def divisor_of(setting: Mapping[str, Any], size: float) -> float:
-    """Return the number by which the scatter of so many rows is divided."""
+    """Return the divisor of the scatter of this number of rows."""
     return size - LESS[setting.get("divisor", _theirs())]
 
 

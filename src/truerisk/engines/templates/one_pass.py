@@ -385,7 +385,7 @@ class OnePass(Engine):
         )
 
     def _answer_group(self, task: Task, before: int, total: int) -> int:
-        """Answer the candidates of one group, and return the number of fits that they stand for."""
+        """Answer the candidates of one group, and return the number of fits that this replaces."""
         group, data, n_fits, places = task.group, task.data, task.plan.n_fits, task.places
         size = n_fits * len(group.candidates)
         if places is not None:

@@ -169,7 +169,7 @@ async def _hand_over(sent: Any, future: Future[Any]) -> None:
     with suppress(InvalidStateError):  # The future was cancelled.
         try:
             future.set_result(await sent)
-        except BaseException as error:  # noqa: BLE001  whoever waits for the batch judges it
+        except BaseException as error:  # noqa: BLE001  The code that waits for the batch handles it.
             future.set_exception(error)
 
 

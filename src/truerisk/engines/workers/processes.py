@@ -69,7 +69,7 @@ class Processes(Crew):
 
 
 def reusable_workers(n_workers: int) -> Any:
-    """Return the pool that all runs with so many workers share, unless it is broken."""
+    """Return the pool that all runs with this number of workers share, unless it is broken."""
     from loky import cpu_count, get_reusable_executor
 
     return get_reusable_executor(

@@ -48,7 +48,7 @@ class Batches(ABC):
 
     @abstractmethod
     def give_back(self, batch: Any, *, alone: bool) -> None:
-        """Take back a batch that could not run for reasons outside of it."""
+        """Queue a batch again that could not run for reasons outside of it."""
 
     @abstractmethod
     def blame(self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool) -> Any:

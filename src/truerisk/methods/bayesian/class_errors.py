@@ -16,12 +16,12 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-_NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18: the integrand beyond adds nothing to a double
+_NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18, too small to change a sum of doubles
 
 
 @frozen(eq=False)
 class ClassErrors:
-    """α, b, ν* and the margin c g* of every rule; b = 0 is a class whose error is 0 or 1 for sure.
+    """α, b, ν* and the margin c g* of every rule; b = 0 is a class whose error is certainly 0 or 1.
 
     >>> from truerisk.methods.bayesian.class_errors import ClassErrors
     >>> ClassErrors(*np.array([[2.0], [4.0], [3.0], [0.0]])).mean()

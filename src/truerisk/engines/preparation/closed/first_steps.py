@@ -140,7 +140,7 @@ def in_turn(forms: Sequence[Form]) -> Form:
 
 
 def form_of(step: Any) -> Form:
-    """Return the closed form of a step that is set as it is; refuse a step that has none."""
+    """Return the closed form of a step with these parameters; refuse a step that has none."""
     place = next((one for one in FORMS if is_exactly(step, one)), None)
     if place is None or not is_present(FORMS[place].module):
         raise Refused(f"{type(step).__name__} is not known in closed form")

@@ -112,7 +112,7 @@ def _scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _own_scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Scikit-learn's own scores; what it warns of, its step is to warn of."""
+    """Return scikit-learn's scores; raise if it warns, so that the fitted step warns instead."""
     with warnings.catch_warnings(record=True) as caught, np.errstate(divide="warn", invalid="warn"):
         warnings.simplefilter("always")
         try:

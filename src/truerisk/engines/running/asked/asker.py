@@ -1,4 +1,4 @@
-"""Hooks of the generic engine for what a plan with an `Extra` requests beyond predictions."""
+"""Hooks of the generic engine for the additional questions of a plan with an `Extra`."""
 
 from __future__ import annotations
 
