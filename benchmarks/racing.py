@@ -112,7 +112,7 @@ def drawn(searches: int) -> Iterator[tuple[int, str, Problem]]:
     for number in np.random.default_rng(0).permutation(len(cases))[:searches]:
         draw, n, name, (model, grid), seed = cases[number]
         X, y = draw(n, 1000 + seed)
-        yield n, name, pose(Family.of(model, grid), X, y, random_state=seed)
+        yield n, name, pose(Family.from_grid(model, grid), X, y, random_state=seed)
 
 
 def raced(problem: Problem) -> tuple[float, float, float, float]:
@@ -121,7 +121,7 @@ def raced(problem: Problem) -> tuple[float, float, float, float]:
     data, loss, n = problem.data, problem.loss, len(problem.family)
     plan = race.plan(data, Streams(problem.seed))
     asking = problem.asking()
-    known = [asking(plan.only(plan.questions(part))) for part in ("outer", "inner")]
+    known = [asking(plan.select(plan.questions(part))) for part in ("outer", "inner")]
 
     def ask(
         plan: Plan,

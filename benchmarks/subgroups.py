@@ -49,7 +49,9 @@ def tested(
     X: np.ndarray, y: np.ndarray, columns: tuple[Levels, ...]
 ) -> tuple[dict[str, SubgroupRisks], LinearDiscriminantAnalysis]:
     """Every score in every level, and the rule of the first fold."""
-    problem = pose(Family.of(LinearDiscriminantAnalysis()), X, y, scoring=["zero-one", *SCORES])
+    problem = pose(
+        Family.from_grid(LinearDiscriminantAnalysis()), X, y, scoring=["zero-one", *SCORES]
+    )
     told = compute(problem, "pairs")
     found = {}
     for name, one in {"zero-one": told, **told.by_score}.items():

@@ -137,7 +137,7 @@ X, y = tr.datasets.make_difficult(100, random_state=0)
 X_new, y_new = tr.datasets.make_difficult(2000, random_state=1)
 _, ax = plt.subplots(figsize=(4.8, 4.4), layout="constrained")
 for model in (LogisticRegression(), DecisionTreeClassifier(min_samples_leaf=5, random_state=0)):
-    roc = tr.RocCurve.of(y_new, model.fit(X, y).predict_proba(X_new)[:, 1])
+    roc = tr.RocCurve.from_scores(y_new, model.fit(X, y).predict_proba(X_new)[:, 1])
     ax.plot(roc.fpr, roc.tpr, label=f"{type(model).__name__}, area {roc.auc:.3f}")
     print(f"{type(model).__name__}: {roc.at_rate(sensitivity=0.9)}")
 ax.set(xlabel="false positive rate", ylabel="true positive rate")

@@ -50,7 +50,7 @@ for model in (DummyClassifier(), GaussianNB()):
 # smaller is the share of true alarms. Where a missed row costs fifty false alarms, 1/51 or about
 # .02 is best; on these rows .013 costs least.
 
-roc = tr.RocCurve.of(y, model.predict_proba(X_new)[:, 1])
+roc = tr.RocCurve.from_scores(y, model.predict_proba(X_new)[:, 1])
 for sensitivity in (0.1, 0.5, 0.9):
     print(roc.at_rate(sensitivity=sensitivity))
 print(roc.at_cost(1, 50))
@@ -70,7 +70,7 @@ models = {
 }
 curves = {}
 for name, model in models.items():
-    curves[name] = tr.RocCurve.of(y_new, model.fit(X, y).predict_proba(X_new)[:, 1])
+    curves[name] = tr.RocCurve.from_scores(y_new, model.fit(X, y).predict_proba(X_new)[:, 1])
     print(f"{name:13} {curves[name]}")
 
 # %%

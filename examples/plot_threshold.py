@@ -21,7 +21,7 @@ cost = tr.losses.Cost([[0, 1], [5, 0]])  # true class, predicted class
 # and the one that finds 95 % of the cases.
 
 tuned = tr.models.ThresholdClassifier(GaussianNB(), cost=(1, 5), random_state=0).fit(X, y)
-roc = tr.RocCurve.of(y, tuned.scores_)
+roc = tr.RocCurve.from_scores(y, tuned.scores_)
 cheap, sensitive = roc.at_cost(1, 5), roc.at_rate(sensitivity=0.95)
 print(roc)
 print(cheap)

@@ -186,7 +186,7 @@ def run(duel: Duel, seed: int) -> dict[str, Any]:
     for X, word in zip(tables, (duel.a, duel.b), strict=True):
         model, grid = _learner(word, task, duel.n)
         loss = asked(duel.loss, y)
-        family = Family.of(model) if grid is None else Family.of(model, grid)
+        family = Family.from_grid(model) if grid is None else Family.from_grid(model, grid)
         posed.append(pose(family, X, y, groups=groups, random_state=seed, scoring=loss))
     found: dict[str, Any] = {"truth": 0.0}
     for k in FOLDS:
@@ -213,7 +213,7 @@ def _facts(computed: list[Computed]) -> dict[str, Any]:
     assert b is not None
     assert a.influences is not None
     assert b.influences is not None
-    spread = Spread.of(a.influences, b.influences, float(a.value) - float(b.value))
+    spread = Spread.from_influences(a.influences, b.influences, float(a.value) - float(b.value))
     facts = {
         "mean": float(a.value) - float(b.value),
         "plain": spread.plain,
@@ -227,7 +227,7 @@ def _facts(computed: list[Computed]) -> dict[str, Any]:
     n, k = computed[0].problem.data.n_rows, len(splits)
     sizes = np.full(k, n // k)
     paired = Paired(splits=splits, n_train=n - sizes, n_test=sizes)
-    usual = NadeauBengio().of(paired, Tolerance())
+    usual = NadeauBengio().compare(paired, Tolerance())
     facts |= {"nb mean": usual.value, "nb error": usual.std_error, "df": k - 1}
     rows = computed[0].problem.data.groups is None and computed[0].problem.loss.binary
     if rows and a.losses is not None and b.losses is not None:

@@ -67,7 +67,7 @@ def _mcnemar(line: Line, about: float) -> bool | None:
 def _sharp(line: Line, about: float) -> bool | None:
     if "halves" not in line:
         return None
-    return bool(abs(Halves.of(np.array(line["halves"])).z(about)) > 1.959963984540054)
+    return bool(abs(Halves.from_array(np.array(line["halves"])).z(about)) > 1.959963984540054)
 
 
 TESTS: dict[str, Rejects] = {

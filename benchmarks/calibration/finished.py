@@ -62,14 +62,14 @@ class Cell:
         """What the model says of many rows."""
         X, y = self.draw(FRESH, rng)
         if self.tails:
-            return Outcomes.of(y, model.predict(X), link=IDENTITY)
-        return Outcomes.of(y, model.predict_proba(X)[:, 1])
+            return Outcomes.from_predictions(y, model.predict(X), link=IDENTITY)
+        return Outcomes.from_predictions(y, model.predict_proba(X)[:, 1])
 
     def truth(self, fresh: Outcomes) -> dict[str, float]:
         """The measures of a model on many rows."""
         thresholds = np.empty(0) if self.tails else THRESHOLDS
         profile = Profile(np.empty(0), thresholds, OF_NUMBERS if self.tails else OF_EVENTS)
-        numbers = profile.of(fresh, (Recalibration.of(fresh), ""))
+        numbers = profile.compute(fresh, (Recalibration.from_outcomes(fresh), ""))
         told = dict(zip(("net benefit at .2",), profile.net_benefit(numbers), strict=False))
         return {**profile.measures(numbers), **told}
 

@@ -40,7 +40,9 @@ def noise_of(learner: Callable[[int], object]) -> Draw:
     def draw(n: int, share: float, rng: np.random.Generator) -> Outcomes:
         X, y = rng.standard_normal((n, 5)), rng.permutation(np.arange(n) < share * n).astype(int)
         model = learner(int(rng.integers(1 << 30)))
-        return Outcomes.of(y, cross_val_predict(model, X, y, cv=5, method="predict_proba")[:, 1])
+        return Outcomes.from_predictions(
+            y, cross_val_predict(model, X, y, cv=5, method="predict_proba")[:, 1]
+        )
 
     return draw
 
@@ -55,7 +57,7 @@ def unrelated(kind: str) -> Draw:
             "uniform": rng.random(n),
             "narrow": np.clip(share + 0.02 * noise, 0, 1),
         }[kind]
-        return Outcomes.of(rng.random(n) < share, p)
+        return Outcomes.from_predictions(rng.random(n) < share, p)
 
     return draw
 
@@ -63,7 +65,7 @@ def unrelated(kind: str) -> Draw:
 def edge(n: int, share: float, rng: np.random.Generator) -> Outcomes:
     """Draw answers of a finished model whose gain over treating everybody is 0 everywhere."""
     p = share * rng.random(n)
-    return Outcomes.of(rng.random(n) < np.minimum(2 * p, 1), p)
+    return Outcomes.from_predictions(rng.random(n) < np.minimum(2 * p, 1), p)
 
 
 def groups(n: int, share: float, rng: np.random.Generator) -> Outcomes:
@@ -72,7 +74,7 @@ def groups(n: int, share: float, rng: np.random.Generator) -> Outcomes:
     rate = rng.beta(share * 7 / 3, (1 - share) * 7 / 3, group[-1] + 1)  # correlation .3
     noise = rng.standard_normal((2, group[-1] + 1))[0][group] + 0.3 * rng.standard_normal(n)
     p = 1 / (1 + np.exp(-np.log(share / (1 - share)) - noise / 2))
-    return Outcomes.of(rng.random(n) < rate[group], p, members=group)
+    return Outcomes.from_predictions(rng.random(n) < rate[group], p, members=group)
 
 
 @dataclass(frozen=True)

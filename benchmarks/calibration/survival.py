@@ -78,9 +78,11 @@ class Cell:
                 numbers[word] = loss.perfect - risk if loss.is_score else risk
         place = 1 + data.horizons.index(HORIZON)
         by_then = answers[0][:, -place:].sum(axis=1)
-        at = data.at(HORIZON)
-        outcomes = Outcomes.of(at.class_codes, np.clip(by_then, 0.001, 0.999), at.sample_weight)
-        line = Recalibration.of(outcomes).measures()
+        at = data.at_horizon(HORIZON)
+        outcomes = Outcomes.from_predictions(
+            at.class_codes, np.clip(by_then, 0.001, 0.999), at.sample_weight
+        )
+        line = Recalibration.from_outcomes(outcomes).measures()
         benefit = float(net_benefits(outcomes, np.array([0.3]))[0][0])
         return {**numbers, **{word: line[word] for word in LINE}, "net benefit at .3": benefit}
 

@@ -48,7 +48,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         posed = pose(
-            Family.of(model, grid),
+            Family.from_grid(model, grid),
             drawn.X,
             drawn.y,
             groups=drawn.groups,
@@ -145,8 +145,8 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
     assert answers is not None
     plan = answers.plan
     outer = plan.fold % (K + 1) == 0
-    once = answers.only(np.flatnonzero(outer & (plan.repeat == 0)))
-    often = answers.only(np.flatnonzero(outer))
+    once = answers.select(np.flatnonzero(outer & (plan.repeat == 0)))
+    often = answers.select(np.flatnonzero(outer))
     binary = posed.loss.binary
 
     def said(method: Method, given: Answers, word: str) -> list[float | None]:

@@ -72,8 +72,8 @@ class Cell:
     def truth(self, search: Any, rng: np.random.Generator) -> tuple[float, ...]:
         """Compute slope, intercepts and net benefit of the tuned model on many fresh rows."""
         X, y = self.table.draw(FRESH, rng)
-        outcomes = Outcomes.of(y, search.predict_proba(X)[:, 1])
-        line = Recalibration.of(outcomes).measures()
+        outcomes = Outcomes.from_predictions(y, search.predict_proba(X)[:, 1])
+        line = Recalibration.from_outcomes(outcomes).measures()
         return (*(line[word] for word in WORDS), *net_benefits(outcomes, THRESHOLDS)[0])
 
 

@@ -60,9 +60,9 @@ class Cell:
     ) -> tuple[float, ...]:
         """The numbers of a model on many rows."""
         X, y = self.draw(FRESH, rng)
-        outcomes = Outcomes.of(y, model.predict_proba(X)[:, 1])
-        line = Recalibration.of(outcomes).measures()
-        curve = CalibrationFit.of(outcomes).at(at)
+        outcomes = Outcomes.from_predictions(y, model.predict_proba(X)[:, 1])
+        line = Recalibration.from_outcomes(outcomes).measures()
+        curve = CalibrationFit.from_outcomes(outcomes).event_share_at(at)
         benefit = net_benefits(outcomes, THRESHOLDS)[0]
         return (*(line[word] for word in WORDS), *benefit, *curve)
 

@@ -403,7 +403,7 @@ class Method(ABC):
         """
         unit = answers.plan.unit
         return [
-            self.reduce(answers.only(np.flatnonzero(unit == u)), data, loss, terms)
+            self.reduce(answers.select(np.flatnonzero(unit == u)), data, loss, terms)
             for u in range(int(unit.max()) + 1)
         ]
 
@@ -482,7 +482,7 @@ class Request:
     also: tuple[Request, ...] = ()
 
     @classmethod
-    def of(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
+    def from_plan(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
         """Return the request for a plan, so that this loss and these scores can be computed.
 
         Parameters
@@ -508,14 +508,14 @@ class Request:
         return replace(asked[0], also=tuple(asked[1:]))
 
     @property
-    def each(self) -> tuple[Request, ...]:
+    def all_requests(self) -> tuple[Request, ...]:
         """The request itself and its further requests, one by one."""
         return replace(self, also=()), *self.also
 
     @property
     def responses(self) -> list[Response]:
-        """The requested responses, in the order of `each`."""
-        return [one.response for one in self.each]
+        """The requested responses, in the order of `all_requests`."""
+        return [one.response for one in self.all_requests]
 
     @property
     def key(self) -> tuple[Response, int, int]:
@@ -556,7 +556,7 @@ class Keeper(Protocol):
         """The number of fits added so far."""
         ...
 
-    def shelf(
+    def cache_for(
         self,
         engine: str,
         family: Family,

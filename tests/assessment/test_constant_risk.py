@@ -24,7 +24,7 @@ CLASS = "always answering the {} class"
 def constant(y, scoring=None, **options):
     """The best constant on these data."""
     numeric = y.dtype.kind == "f"
-    family = Family.of(DummyRegressor() if numeric else DummyClassifier())
+    family = Family.from_grid(DummyRegressor() if numeric else DummyClassifier())
     return constant_risk(pose(family, X, y, scoring=scoring, **options))
 
 

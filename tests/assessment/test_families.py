@@ -36,7 +36,7 @@ DAYS = pd.date_range("2020", periods=40)
 def test_families_are_models_pairs_lists_families_and_words():
     knn = KNeighborsClassifier()
     grid = {"n_neighbors": [1, 3]}
-    ready = Family.of(knn, grid)
+    ready = Family.from_grid(knn, grid)
     given = {"model": GaussianNB(), "pair": (knn, grid), "list": [knn, grid], 7: ready}
     families = families_on(given, X, Y)
     assert list(families) == ["model", "pair", "list", "7"]
@@ -98,7 +98,7 @@ def test_families_of_words_impute_gaps_of_numbers(dtype):
     assert ["Imputer" in str(family.estimator) for family in families] == [True, False]
     assert tr.assess(["lda"], gapped, Y, cv=["3-fold"], outer="4-fold").risks["lda"].value < 1
     data = checked(np.array([["u"], [None]] * 5, dtype=object), np.arange(10) % 2)
-    assert rows_for({"bayes": Family.of(GaussianNB())}, data) is data
+    assert rows_for({"bayes": Family.from_grid(GaussianNB())}, data) is data
 
 
 def test_families_of_words_turn_text_columns_into_indicators():
@@ -141,12 +141,14 @@ def test_n_parts_is_that_of_the_least_training_set(methods, parts):
 
 
 def test_families_by_text_do_not_depend_on_order_names_or_addresses():
-    tree = Family.of(DecisionTreeClassifier())
-    three, both = (Family.of(KNeighborsClassifier(), {"n_neighbors": ks}) for ks in ([3], [3, 5]))
+    tree = Family.from_grid(DecisionTreeClassifier())
+    three, both = (
+        Family.from_grid(KNeighborsClassifier(), {"n_neighbors": ks}) for ks in ([3], [3, 5])
+    )
     families = {"a": tree, "b": both, "c": three}
     assert by_text(families) == by_text(dict(reversed(families.items()))) == ["b", "c", "a"]
     assert by_text({"z": both, "y": three, "x": tree}) == ["z", "y", "x"]
-    one, two = (Family.of(FunctionTransformer(lambda x: x)) for _ in range(2))
+    one, two = (Family.from_grid(FunctionTransformer(lambda x: x)) for _ in range(2))
     assert by_text({"one": one, "two": two}) == ["one", "two"]
     assert by_text({"two": two, "one": one}) == ["two", "one"]
 
@@ -230,8 +232,8 @@ def test_beginning_alike_finds_equal_unfitted_first_steps():
         "frozen too": FrozenEstimator(fitted[1]),
         "frozen likewise": FrozenEstimator(fitted[0]),
     }
-    families = {n: Family.of(make_pipeline(s, LinearRegression())) for n, s in steps.items()}
-    bare = Family.of(LinearRegression())
+    families = {n: Family.from_grid(make_pipeline(s, LinearRegression())) for n, s in steps.items()}
+    bare = Family.from_grid(LinearRegression())
     assert beginning_alike({**families, "bare": bare}) == {"one", "same"}
     assert beginning_alike({"bare": bare, "too": bare}) == set()
 

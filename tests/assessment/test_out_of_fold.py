@@ -57,7 +57,7 @@ def test_out_of_fold_decision_values_have_roc_and_no_calibration(found):
 
 def test_roc_is_of_the_out_of_fold_rows(found):
     one = found.learners["knn"]
-    direct = tr.RocCurve.of(Y[one.out_of_fold.rows], one.out_of_fold.values[:, 1])
+    direct = tr.RocCurve.from_scores(Y[one.out_of_fold.rows], one.out_of_fold.values[:, 1])
     assert one.roc.auc == direct.auc
     assert (one.roc.std_error, one.roc.interval) == (None, None)
     assert one.roc.positive == direct.positive

@@ -89,7 +89,9 @@ class Stepped(Generic):
 def test_pace_counts_shared_steps_once_in_every_fit():
     clock = Clock()
     pipe = make_pipeline(StandardScaler(), GaussianNB())
-    family = Family.of(pipe, {f"gaussiannb__{name}": values for name, values in GRID.items()})
+    family = Family.from_grid(
+        pipe, {f"gaussiannb__{name}": values for name, values in GRID.items()}
+    )
     asked = pose(family, X, Y, engine=Stepped(clock=clock))
     plan = as_method("loo").plan(asked.data, Streams(0))
     first = pace_of(asked, plan, clock=clock)
@@ -100,7 +102,7 @@ def test_pace_counts_shared_steps_once_in_every_fit():
 
 def problem(engine, word="loo", **options):
     """A problem, and a plan of its method."""
-    family = Family.of(GaussianNB(), GRID)
+    family = Family.from_grid(GaussianNB(), GRID)
     found = pose(family, X, Y, engine=engine, **options)
     return found, as_method(word).plan(found.data, Streams(0))
 
@@ -170,7 +172,7 @@ def test_pace_divides_fits_and_not_passes_among_workers():
 def test_pace_of_real_engine_is_positive():
     rng = np.random.default_rng(0)
     y = X[:, 0] + rng.normal(size=40)
-    asked = pose(Family.of(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
+    asked = pose(Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
     for word in ("loo", "5-fold", ".632"):
         pace = pace_of(asked, as_method(word).plan(asked.data, Streams(0)))
         assert isinstance(pace, Pace)
@@ -236,7 +238,7 @@ def test_shares_nothing_is_true_only_of_scaled_fits_without_shared_work(word):
         named = {f"{'model__' * scaled}{name}": values for name, values in grid.items()}
         steps = Pipeline([("scale", StandardScaler()), ("model", model)])
         y = Y if is_classifier(model) else X[:, 0]
-        asked = pose(Family.of(steps if scaled else model, named), X, y)
+        asked = pose(Family.from_grid(steps if scaled else model, named), X, y)
         plan = as_method("5-fold").plan(asked.data, Streams(0))
-        engine = asked.asking().choose(plan, Request.of(asked.loss, plan))
+        engine = asked.asking().choose(plan, Request.from_plan(asked.loss, plan))
         assert _shares_nothing(engine, asked) == (scaled and not shares)

@@ -225,7 +225,7 @@ def test_forecast_divides_seconds_among_workers():
 def asked(settings=1, seed=0, **options):
     """The problem of so many settings of one learner."""
     grid = {"var_smoothing": np.geomspace(1e-9, 1e-6, settings)}
-    return pose(Family.of(GaussianNB(), grid), FEW, LABELS, random_state=seed, **options)
+    return pose(Family.from_grid(GaussianNB(), grid), FEW, LABELS, random_state=seed, **options)
 
 
 def drawn(methods=("3-fold",), outer="4-fold", several=True, seed=0, **options):

@@ -191,7 +191,7 @@ def test_validated_holds_every_number_to_its_truth(monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def computed():
     X, y = make_simple(67, random_state=1)
-    posed = pose(Family.of(LogisticRegression(), {"C": [1.0]}), X, y, scoring="auc")
+    posed = pose(Family.from_grid(LogisticRegression(), {"C": [1.0]}), X, y, scoring="auc")
     return compute(posed, KFold(5))
 
 

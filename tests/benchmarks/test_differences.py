@@ -61,7 +61,9 @@ def test_tests_reject_what_compare_rejects():
     line, found = {}, {}
     for k in (5, 10):
         method = tr.methods.Pairs(tr.methods.KFold(k))
-        computed = [compute(pose(Family.of(m), X, y, random_state=0), method) for m in models]
+        computed = [
+            compute(pose(Family.from_grid(m), X, y, random_state=0), method) for m in models
+        ]
         line[str(k)] = differences._facts(computed)
         found[k] = [tr.estimate_risk(m, X, y, cv=method) for m in models]
     for away in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5):

@@ -158,7 +158,7 @@ class OwnSplits:
     ],
 )
 def test_time_leak_warning_is_silent_of_splits_that_choose_nothing(no_warning, model, grid):
-    warn_of_inner_splits(Family.of(model, grid))
+    warn_of_inner_splits(Family.from_grid(model, grid))
 
 
 ROWS = np.random.default_rng(0).normal(size=(60, 3)) + (np.arange(60) % 2)[:, None]

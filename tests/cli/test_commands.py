@@ -28,7 +28,7 @@ FIRST = np.round(RNG.normal(size=80) + (STATE == "sick"), 1)
 SECOND = np.round(RNG.normal(size=80) + 0.5 * (STATE == "sick"), 2)
 WARD = np.arange(80) % 20
 ROC, OTHER = (
-    tr.RocCurve.of(STATE, score, method=name)
+    tr.RocCurve.from_scores(STATE, score, method=name)
     for name, score in (("first", FIRST), ("second", SECOND))
 )
 
@@ -206,7 +206,7 @@ def test_roc_takes_the_other_class_groups_level_and_prevalence(roc):
     words = ("--positive", "healthy", "--groups", "ward", "--level", 0.8)
     content = roc(*words, "--cost", 2, 1, "--prevalence", 0.1, "--json").content
     options = {"groups": WARD, "confidence_level": 0.8, "method": "first"}
-    same = tr.RocCurve.of(STATE, FIRST, positive="healthy", **options)
+    same = tr.RocCurve.from_scores(STATE, FIRST, positive="healthy", **options)
     points = content.pop("points")
     assert content == same.to_dict()
     assert points == [same.at_cost(2, 1, prevalence=0.1).to_dict()]

@@ -125,7 +125,7 @@ def test_paired_cv_of_areas_is_close_to_delong():
         tr.estimate_risk(make_pipeline(column, LinearDiscriminantAnalysis()), table, y, **options)
         for column in (ColumnTransformer([("one", "passthrough", [j])]) for j in range(2))
     )
-    curves = [tr.RocCurve.of(y, table[:, j]) for j in range(2)]
+    curves = [tr.RocCurve.from_scores(y, table[:, j]) for j in range(2)]
     delong = curves[0].minus(curves[1])
     independent = (a - b).details["error of independent rows"]
     assert independent == pytest.approx(delong.std_error, rel=0.1)

@@ -42,20 +42,22 @@ SPREAD = scipy.stats.loguniform(0.01, 100)
 )
 def test_family_has_the_order_of_parameter_grid(grid):
     expected = list(ParameterGrid(grid))
-    assert list(Family.of(KNeighborsClassifier(), grid).candidates) == expected
-    assert list(Family.of(KNeighborsClassifier(), ParameterGrid(grid)).candidates) == expected
+    assert list(Family.from_grid(KNeighborsClassifier(), grid).candidates) == expected
+    assert (
+        list(Family.from_grid(KNeighborsClassifier(), ParameterGrid(grid)).candidates) == expected
+    )
 
 
 def test_make_gives_fresh_models_and_leaves_the_original():
     replaced = SVC()
-    family = Family.of(PIPE, {"clf": [replaced], "clf__C": [1, 2]})
+    family = Family.from_grid(PIPE, {"clf": [replaced], "clf__C": [1, 2]})
     one, two = family.make(1), family.make(1)
     assert one is not two
     assert one.named_steps["clf"] is not two.named_steps["clf"]
     assert one.named_steps["clf"].C == 2
     assert replaced.C == 1
     assert isinstance(PIPE.named_steps["clf"], KNeighborsClassifier)
-    alone = Family.of(KNeighborsClassifier(7))
+    alone = Family.from_grid(KNeighborsClassifier(7))
     assert len(alone) == 1
     assert alone.make(0).n_neighbors == 7
 
@@ -73,7 +75,7 @@ def test_make_gives_fresh_models_and_leaves_the_original():
 )
 def test_family_has_task_and_name_of_the_last_step(model, task, name):
     """A search that does not say its task has that of what it tunes."""
-    family = Family.of(model)
+    family = Family.from_grid(model)
     assert (family.task, family.name) == (task, name)
 
 
@@ -120,26 +122,28 @@ def test_family_refuses_a_bad_model_or_grid(model, grid, error, message):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # older releases of scikit-learn warn of lacking tags
         with pytest.raises(error, match=message):
-            _ = Family.of(model, grid).task
+            _ = Family.from_grid(model, grid).task
 
 
 def test_make_seeds_only_states_left_at_none():
     """One candidate of the grid may make the family random."""
     model = BaggingClassifier(DecisionTreeClassifier())
-    family = Family.of(model)
+    family = Family.from_grid(model)
     first, again, other = (family.make(0, seed) for seed in ((0, 1, 2), (0, 1, 2), (0, 1, 3)))
     states = [(m.random_state, m.estimator.random_state) for m in (first, again, other)]
     assert states[0] == states[1] != states[2]
     assert states[0][0] != states[0][1]
     assert None not in states[0]
-    assert Family.of(RandomForestClassifier(random_state=3)).make(0, (1, 2)).random_state == 3
+    assert (
+        Family.from_grid(RandomForestClassifier(random_state=3)).make(0, (1, 2)).random_state == 3
+    )
     seeded = LogisticRegression(random_state=0)
     steps = [clone(seeded), SVC()]
     are_random = [
-        Family.of(model).is_random,
-        Family.of(RandomForestClassifier(random_state=3)).is_random,
-        Family.of(KNeighborsClassifier()).is_random,
-        Family.of(make_pipeline(seeded), {"logisticregression": steps}).is_random,
+        Family.from_grid(model).is_random,
+        Family.from_grid(RandomForestClassifier(random_state=3)).is_random,
+        Family.from_grid(KNeighborsClassifier()).is_random,
+        Family.from_grid(make_pipeline(seeded), {"logisticregression": steps}).is_random,
     ]
     assert are_random == [True, False, False, True]
 
@@ -172,26 +176,26 @@ class Sparing(ClassifierMixin, BaseEstimator):
     ("model", "prefix"), [(Sparing(rounds=3), ""), (make_pipeline(Sparing(rounds=3)), "sparing__")]
 )
 def test_family_takes_parameters_that_set_params_takes(model, prefix):
-    family = Family.of(model, {f"{prefix}depth": [1, 2]})
+    family = Family.from_grid(model, {f"{prefix}depth": [1, 2]})
     assert family.make(1).get_params()[f"{prefix}depth"] == 2
     assert family.settings == ({"rounds": 3, "depth": 1}, {"rounds": 3, "depth": 2})
     X, y = np.arange(24.0)[:, None], np.arange(24) % 2
     curve = tr.risk_curve(model, {f"{prefix}depth": [1, 2]}, X, y, cv="3-fold")
     assert curve.values.tolist() == [0.5, 0.0]
     with pytest.raises(UnknownName, match=f"no parameter '{prefix}round'; .*'{prefix}rounds'"):
-        Family.of(model, {f"{prefix}depth": [1], f"{prefix}round": [2]})
+        Family.from_grid(model, {f"{prefix}depth": [1], f"{prefix}round": [2]})
 
 
 def test_family_knows_parameters_of_steps_that_the_grid_puts_in():
     inner = Pipeline([("clf", KNeighborsClassifier())])
     grid = {"clf": [inner], "clf__clf": [SVC()], "clf__clf__C": [1, 2]}
-    assert Family.of(PIPE, grid).make(1).get_params()["clf__clf__C"] == 2
+    assert Family.from_grid(PIPE, grid).make(1).get_params()["clf__clf__C"] == 2
     with pytest.raises(UnknownName, match="no parameter 'clf__clf__D'"):
-        Family.of(PIPE, grid | {"clf__clf__D": [1]})
+        Family.from_grid(PIPE, grid | {"clf__clf__D": [1]})
 
 
 def test_family_takes_a_number_called_steps_for_no_pipeline():
-    family = Family.of(Sparing(steps=100), {"steps": [10, 20]})
+    family = Family.from_grid(Sparing(steps=100), {"steps": [10, 20]})
     assert (family.name, family.prefix, family.last) == ("Sparing", "", family.estimator)
     X, y = np.arange(24.0)[:, None], np.arange(24) % 2
     for method in ("3-fold", tr.methods.Bootstrap(replicates=2)):
@@ -208,8 +212,8 @@ class Copies(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("grid", [None, {"depth": [1, 2]}])
 def test_family_refuses_what_clone_takes_for_changed(grid):
     with pytest.raises(BadArgument, match=r"Cannot clone object Copies.* A tuple in the place"):
-        Family.of(make_pipeline(StandardScaler(), Copies(["a"])), grid)
-    assert Family.of(Copies(("a",))).make(0).columns == ("a",)
+        Family.from_grid(make_pipeline(StandardScaler(), Copies(["a"])), grid)
+    assert Family.from_grid(Copies(("a",))).make(0).columns == ("a",)
 
 
 @pytest.mark.parametrize(

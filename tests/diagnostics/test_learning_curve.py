@@ -88,7 +88,7 @@ def test_learner_looks_at_the_training_sets_that_test(model):
     """By themselves, and as the outer ones of nested validation."""
     learner = as_learner(model, X, Y, cv=None, groups=None, sample_weight=None, **UNSAID)
     plan = learner.testing(20).plan(learner.problem.data, Streams(learner.problem.seed))
-    tested = plan.only(plan.questions("outer" if model is SEARCH else "test"))
+    tested = plan.select(plan.questions("outer" if model is SEARCH else "test"))
     looked_at = learner.cut(20)
     assert tested.n_questions == looked_at.n_questions
     for q in range(tested.n_questions):

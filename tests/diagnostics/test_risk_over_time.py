@@ -80,10 +80,12 @@ def test_risk_over_time_has_the_line_of_least_squares_with_its_long_run_error(ti
 def test_risk_over_time_tells_a_risk_that_grows_from_one_that_stays(timed):
     grows = tr.risk_over_time(estimate(Y * np.sqrt(1 + 20 * np.arange(N) / N), time=np.arange(N)))
     assert grows.p_value < 0.01
-    assert grows.said.startswith(f"The risk rises by {grows.slope:.4f} from the first time")
+    assert grows.trend_sentence.startswith(
+        f"The risk rises by {grows.slope:.4f} from the first time"
+    )
     stays = tr.risk_over_time(timed)
     assert stays.p_value > 0.05
-    assert stays.said.startswith("No trend beyond chance")
+    assert stays.trend_sentence.startswith("No trend beyond chance")
 
 
 def test_risk_over_time_of_few_times_has_a_slope_and_no_test():
@@ -114,7 +116,7 @@ def test_risk_over_time_has_no_band_of_a_series_too_short_for_a_test():
     found = tr.risk_over_time(est, np.arange(150))
     assert (found.low, found.high, found.to_dict()["low"]) == (None, None, None)
     assert list(found.to_frame()["low"]) == [None] * 10
-    assert "No test: " in found.said
+    assert "No test: " in found.trend_sentence
 
 
 RISK = estimate()

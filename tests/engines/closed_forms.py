@@ -29,7 +29,7 @@ def kit(engine, learners, further=3):
     checks = []
     for number, (word, (model, grid)) in enumerate(learners.items()):
         few, *often = (further,) * 3 if number else (4, 25, 15)
-        family = Family.of(model, grid)
+        family = Family.from_grid(model, grid)
         ties, any_plan = (engine_checks(engine, family, examples=examples) for examples in often)
         for check in engine_checks(engine, family, examples=few):
             for kind, many in (("ties", ties), ("generic", any_plan)):
@@ -53,7 +53,7 @@ def data_of(X, y, **fit_params):
 
 
 def family_of(estimator, grid=None):
-    return Family.of(estimator, grid)
+    return Family.from_grid(estimator, grid)
 
 
 def plan_of(method, data, seed=0):

@@ -42,14 +42,14 @@ CASES = [
 @pytest.mark.parametrize(("engine", "model", "grid", "asked"), CASES)
 def test_answers_besides_are_what_is_said_alone(engine, model, grid, asked, method, executor):
     """All candidates and single winners; order does not matter, and no fit is made for it."""
-    family, data = Family.of(model, grid), checked(*normal_rows(40, 3)[:2])
+    family, data = Family.from_grid(model, grid), checked(*normal_rows(40, 3)[:2])
     plan = plan_of(method, data)
     for only in (None, np.arange(plan.n_fits) % 2):
         run = RunOptions(executor, 7, only)
         whole = replace(asked[-1], also=tuple(asked[:-1]))
         assert engine.refuse(family, data, plan, whole) is None
         found = engine.run(family, data, plan, whole, run)
-        for one, told in zip(whole.each, (found, *found.also), strict=True):
+        for one, told in zip(whole.all_requests, (found, *found.also), strict=True):
             alone = engine.run(family, data, plan, one, run)
             assert told.response == one.response
             np.testing.assert_array_equal(told.values, alone.values)
@@ -84,7 +84,7 @@ def test_answers_of_a_classifier_are_those_of_the_learner(name, response, n_clas
         models.append(make_pipeline(StandardScaler(), LEARNERS[name]))
     for model in models:
         own, found = (
-            answered(engine, Family.of(model), checked(X, y), response)
+            answered(engine, Family.from_grid(model), checked(X, y), response)
             for engine in (Generic(), "auto")
         )
         assert type(own) is type(found)
@@ -99,7 +99,7 @@ def test_answers_of_a_regressor_are_those_of_the_learner(name):
     X, _, y = normal_rows(30)
     for target in (y, np.column_stack([y, X[:, 1]])):
         own, found = (
-            answered(engine, Family.of(LEARNERS[name]), checked(X, target), Request("value"))
+            answered(engine, Family.from_grid(LEARNERS[name]), checked(X, target), Request("value"))
             for engine in (Generic(), "auto")
         )
         np.testing.assert_allclose(found, own, atol=1e-9)

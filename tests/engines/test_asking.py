@@ -15,7 +15,7 @@ from truerisk.plan.answers import filled
 X, Y = normal_rows(40)[:2]
 DATA = checked(np.hstack([X, X[::-1]]), Y)
 PLAN = plan_of("4-fold", DATA)
-SPLITS = Family.of(DecisionTreeClassifier(splitter="random"))
+SPLITS = Family.from_grid(DecisionTreeClassifier(splitter="random"))
 
 
 def asking_of(family=SPLITS, **options):
@@ -41,7 +41,7 @@ def test_asking_gives_each_pass_a_seed_of_its_own():
     ],
 )
 def test_asking_says_who_answered_and_who_refused(model, engine, refused):
-    asking = asking_of(Family.of(model))
+    asking = asking_of(Family.from_grid(model))
     asking(PLAN)
     assert (asking.engine, list(asking.refusals)) == (engine, refused)
 
@@ -77,7 +77,7 @@ def models_of_swapping():
 
 
 def in_parts():
-    asking = asking_of(Family.of(KNeighborsClassifier()))
+    asking = asking_of(Family.from_grid(KNeighborsClassifier()))
     return asking(PLAN, asked=np.ones((1, 4), dtype=bool), number=0)
 
 
@@ -102,4 +102,4 @@ def test_asking_makes_again_the_models_that_answered():
     for fit, model in zip(fits.tolist(), models, strict=True):
         question = int(np.flatnonzero(plan.fit == fit)[0])
         told = model.predict(DATA.X[plan.test_rows(question)[0]])
-        np.testing.assert_array_equal(told, DATA.classes[answered.of(question)[0]])
+        np.testing.assert_array_equal(told, DATA.classes[answered.for_question(question)[0]])

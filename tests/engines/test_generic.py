@@ -31,7 +31,7 @@ LABEL, PROBABILITY = Request("label"), Request("probability")
 
 
 def run(model, plan, grid=None, request=PROBABILITY, data=DATA, **options):
-    return Generic().run(Family.of(model, grid), data, plan, request, RunOptions(**options))
+    return Generic().run(Family.from_grid(model, grid), data, plan, request, RunOptions(**options))
 
 
 def test_generic_draws_models_by_the_seed_and_alike_for_the_candidates_of_a_fit():

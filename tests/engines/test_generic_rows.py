@@ -55,7 +55,7 @@ def test_weights_arrive_with_every_copy_and_in_the_fit_of_scikit_learn():
     found = run(LogisticRegression(), plan, request=LABEL, data=WEIGHED)
     for k in range(4):
         model = LogisticRegression().fit(X[k != FOLDS], Y[k != FOLDS], OWN[k != FOLDS])
-        assert (DATA.classes[found.of(k)[0]] == model.predict(X[k == FOLDS])).all()
+        assert (DATA.classes[found.for_question(k)[0]] == model.predict(X[k == FOLDS])).all()
 
 
 class Vandal(Constant):

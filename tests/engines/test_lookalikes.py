@@ -189,7 +189,7 @@ def require_as_given(name, model, grid=None):
     y, losses = (NUMBERS, ["squared"]) if regression else (Y, ["zero-one"])
     if not regression and hasattr(model, "predict_proba"):
         losses.append("brier")
-    family, engines = Family.of(model, grid), set()
+    family, engines = Family.from_grid(model, grid), set()
     own = [by_hand(family.make(c), table, y, losses) for c in range(len(family))]
     for loss in losses:
         given = {"scoring": loss, "random_state": 0}
@@ -210,7 +210,7 @@ def answers_at_once(family, table, y, loss):
     """Whether another engine than the generic one answers leave-one-out."""
     data = checked(table, y)
     plan = plan_of("loo", data)
-    request = Request.of(as_loss(loss, data), plan)
+    request = Request.from_plan(as_loss(loss, data), plan)
     return choose_engine("auto", family, data, plan, request)[0].word != "generic"
 
 
@@ -274,14 +274,14 @@ def test_learner_and_pipeline_are_known_by_their_classes(name, change):
 def test_bags_are_those_of_the_class(kind):
     """Out-of-bag answers of a subclass are not put together for it, unless it states its bags."""
     for change in (contrary, taught_otherwise):
-        assert "draws no bags of rows" in str(why_no_bags(Family.of(change(kind()))))
+        assert "draws no bags of rows" in str(why_no_bags(Family.from_grid(change(kind()))))
 
     class States(kind):
         @property
         def estimators_samples_(self):
             return super().estimators_samples_
 
-    assert why_no_bags(Family.of(kind())) is why_no_bags(Family.of(States())) is None
+    assert why_no_bags(Family.from_grid(kind())) is why_no_bags(Family.from_grid(States())) is None
 
 
 class Doubled(tr.losses.Squared):

@@ -25,7 +25,7 @@ NEIGHBOURS = {"m__n_neighbors": [1, 3]}
 
 
 def groups(model, grid, *names):
-    return groups_along(Family.of(model, grid), names)
+    return groups_along(Family.from_grid(model, grid), names)
 
 
 def test_groups_along_differ_along_the_pass_only():
@@ -57,7 +57,7 @@ def test_groups_along_keep_steps_that_learn_apart_from_steps_that_do_not(step, l
 
 def test_family_settings_are_those_of_the_grid_in_place_of_the_learners_own():
     model = make_pipeline(StandardScaler(), Ridge(alpha=3.0))
-    family = Family.of(model, {"ridge__alpha": [1.0], "standardscaler__with_mean": [False]})
+    family = Family.from_grid(model, {"ridge__alpha": [1.0], "standardscaler__with_mean": [False]})
     assert (family.settings[0]["alpha"], family.settings[0]["fit_intercept"]) == (1.0, True)
 
 
@@ -76,7 +76,7 @@ RANDOM = make_pipeline(PCA(svd_solver="randomized"), Ridge())
     ],
 )
 def test_family_refusal_says_what_it_cannot_read(model, grid, words):
-    assert words in str(family_refusal(Family.of(model, grid), (Ridge,)))
+    assert words in str(family_refusal(Family.from_grid(model, grid), (Ridge,)))
 
 
 def followed(step):
@@ -105,9 +105,9 @@ def pipe(*, scaler=None, **options):
 def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, routed, reason):
     """With its reason, by engines in one pass, by the tree builder and by the trie."""
     with sklearn.config_context(enable_metadata_routing=True) if routed else nullcontext():
-        family = Family.of(model, NEIGHBOURS | more)
+        family = Family.from_grid(model, NEIGHBOURS | more)
         assert (reason or "None") in str(why_not_apart(family))
-        assert (SharedSteps.of(family, checked(X, Y), 2) is None) == (reason is not None)
+        assert (SharedSteps.from_family(family, checked(X, Y), 2) is None) == (reason is not None)
         assert reason is None or not may_step(family)
         with pytest.raises(Refusal, match=reason) if reason else nullcontext():
             tr.risk_curve(model, NEIGHBOURS | more, X, Y, engine="knn")
@@ -115,9 +115,9 @@ def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, route
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_stands_alone_leaves_a_pipeline_of_one_step_that_speaks(verbose):
-    family = Family.of(Pipeline([("tree", DecisionTreeClassifier())], verbose=verbose))
+    family = Family.from_grid(Pipeline([("tree", DecisionTreeClassifier())], verbose=verbose))
     assert stands_alone(family) != verbose
-    assert why_not_apart(Family.of(DecisionTreeClassifier())) is None
+    assert why_not_apart(Family.from_grid(DecisionTreeClassifier())) is None
 
 
 def test_estimate_risk_of_a_pipeline_that_prints_prints(capsys):

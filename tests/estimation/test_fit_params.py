@@ -213,19 +213,19 @@ def test_groups_reach_a_learner_that_sets_rows_aside():
     """Alone or behind steps, unless it is given some; other learners get none."""
     model = tr.models.EarlyStopping(HistGradientBoostingClassifier())
     grouped = data(groups=GROUPS)
-    alone, piped = Family.of(model), Family.of(make_pipeline(StandardScaler(), model))
+    alone, piped = Family.from_grid(model), Family.from_grid(make_pipeline(StandardScaler(), model))
     assert list(with_rows_inside(alone, grouped, {})) == ["groups"]
     assert list(with_rows_inside(piped, grouped, {})) == ["earlystopping__groups"]
     assert with_rows_inside(alone, grouped, {"groups": 1}) == {"groups": 1}
     assert with_rows_inside(alone, data(), {}) == {}
-    assert with_rows_inside(Family.of(Ended()), grouped, {}) == {}
+    assert with_rows_inside(Family.from_grid(Ended()), grouped, {}) == {}
 
 
 @pytest.mark.parametrize("piped", [False, True])
 def test_rows_inside_a_search_get_times_places_and_groups(piped):
     """Times, places and groups, unless it is given some; labels of blocks are its groups."""
     search = tr.HonestSearchCV(Ended(), {})
-    family = Family.of(make_pipeline(StandardScaler(), search) if piped else search)
+    family = Family.from_grid(make_pipeline(StandardScaler(), search) if piped else search)
     before = "honestsearchcv__" if piped else ""
     times, places = np.arange(len(LABELS)), np.column_stack([np.arange(len(LABELS))] * 2)
 
@@ -273,8 +273,8 @@ def test_time_makes_the_inner_splits_of_a_search_go_forward(piped):
 def test_warn_of_cut_groups_names_learners_that_draw_rows_at_random(model, warned):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_of_cut_groups(Family.of(model), data(groups=GROUPS))
-        params_of_fits(Family.of(model), data(), None, None)
+        warn_of_cut_groups(Family.from_grid(model), data(groups=GROUPS))
+        params_of_fits(Family.from_grid(model), data(), None, None)
     assert len(said) == warned
     assert all(issubclass(one.category, TrueRiskWarning) for one in said)
     assert all("tr.models.EarlyStopping(model) keeps groups" in str(one.message) for one in said)

@@ -47,16 +47,16 @@ def test_assess_checks_and_counts_its_rows_once(learners, weighted, monkeypatch)
 def test_problem_on_shares_rows_and_names_the_weight_for_each_family():
     """Nothing is copied, and nothing counted, where the fits take nothing beside the rows."""
     data = Data.check(X, Y, task="classification", sample_weight=np.arange(1.0, 41))
-    alone = problem_on(data, Family.of(GaussianNB()), sample_weight=data.sample_weight)
-    piped = Family.of(make_pipeline(StandardScaler(), GaussianNB()))
+    alone = problem_on(data, Family.from_grid(GaussianNB()), sample_weight=data.sample_weight)
+    piped = Family.from_grid(make_pipeline(StandardScaler(), GaussianNB()))
     inside = problem_on(data, piped, sample_weight=data.sample_weight)
     assert list(alone.data.fit_params) == ["sample_weight"]
     assert list(inside.data.fit_params) == ["gaussiannb__sample_weight"]
     assert alone.data.X is inside.data.X
     assert alone.data.fingerprint == inside.data.fingerprint == data.fingerprint
     plain = Data.check(X, Y, task="classification")
-    assert problem_on(plain, Family.of(KNeighborsClassifier())).data is plain
-    assert "fingerprint" not in vars(pose(Family.of(GaussianNB()), X, Y).data)
+    assert problem_on(plain, Family.from_grid(KNeighborsClassifier())).data is plain
+    assert "fingerprint" not in vars(pose(Family.from_grid(GaussianNB()), X, Y).data)
 
 
 def by_generic(fitted=False):

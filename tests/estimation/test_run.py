@@ -25,7 +25,7 @@ from truerisk.results.evaluation import Evaluation
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
 Y = (X[:, 0] + RNG.normal(size=40) > 0).astype(int)
-FAMILY = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
+FAMILY = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
 
 
 @pytest.mark.parametrize("method", [KFold(4), Nested("4-fold", "3-fold")], ids=["flat", "nested"])
@@ -54,7 +54,9 @@ def test_best_is_chosen_by_the_rule():
 def test_procedure_has_the_setting_that_every_split_chose():
     curve = curve_of(
         compute(
-            pose(Family.of(DecisionTreeClassifier(max_depth=1), {"max_depth": [1, 1]}), X, Y),
+            pose(
+                Family.from_grid(DecisionTreeClassifier(max_depth=1), {"max_depth": [1, 1]}), X, Y
+            ),
             Nested("3-fold", "3-fold"),
         )
     )
@@ -104,7 +106,7 @@ def test_streams_are_independent_by_name():
 def test_n_jobs_of_a_later_call_stands_before_that_of_the_search():
     """One job is this process; nothing said leaves the place of the search."""
     problem = pose(FAMILY, X, Y, n_jobs=3)
-    assert [problem.by(n_jobs).executor for n_jobs in (None, 1, 2)] == [3, None, 2]
+    assert [problem.with_executor(n_jobs).executor for n_jobs in (None, 1, 2)] == [3, None, 2]
 
 
 def test_compute_accepts_a_subclass_of_evaluation():

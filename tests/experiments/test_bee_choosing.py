@@ -21,13 +21,12 @@ from truerisk.experiments.bee_choosing import (
     ORACLE,
     SHORT,
     Trained,
-    beside,
     by_size,
     choices_by_size,
+    compare_choices,
     convergence_note,
     draw,
     errors_on,
-    less,
     logistic,
     machines,
     mean_grid,
@@ -36,6 +35,7 @@ from truerisk.experiments.bee_choosing import (
     shaded,
     size_tables,
     spread_gaps,
+    table_with_paper,
     unconverged,
     under,
 )
@@ -71,7 +71,7 @@ def test_bee_draw_has_classes_in_turn_with_the_moments_of_the_problem():
 def test_trained_errors_are_those_of_the_fitted_models(family):
     for drawn in (slice(None), TRAIN[1] < 2):
         X, y = TRAIN[0][drawn], TRAIN[1][drawn]
-        trained = Trained.of(family, (X, y, of_rows(*TEST)))
+        trained = Trained.from_family(family, (X, y, of_rows(*TEST)))
         for candidate in (0, len(family) // 2, len(family) - 1):
             model = family.make(candidate).fit(X, y)
             assert trained.errors[candidate] == (model.predict(TEST[0]) != TEST[1]).mean()
@@ -83,7 +83,7 @@ def test_trained_choice_by_cross_validation_is_that_of_grid_search():
     folds = [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in range(5)]
     family = machines()
     search = GridSearchCV(clone(family.estimator), {"C": list(COSTS)}, cv=folds).fit(X, y)
-    trained = Trained.of(family, (X, y, of_rows(*TEST)))
+    trained = Trained.from_family(family, (X, y, of_rows(*TEST)))
     wrong = (search.predict(TEST[0]) != TEST[1]).mean()
     assert trained.choice(KFold(5, folds=labels))[1] == wrong
 
@@ -99,7 +99,7 @@ def test_trained_choice_has_estimate_error_and_number_of_features(rule):
         model = family.make(curve.best).fit(X, y)
         error = (model.predict(TEST[0]) != TEST[1]).mean()
         n_features = model.coef_.any(axis=0).sum()
-        trained = Trained.of(family, (X, y, of_rows(*TEST)))
+        trained = Trained.from_family(family, (X, y, of_rows(*TEST)))
         found = trained.choice(method, rule=as_rule(rule))
         assert found == (curve.values[curve.best], error, n_features)
 
@@ -144,7 +144,7 @@ def test_choices_by_size_have_sizes_as_columns():
 
 
 def test_trained_errors_of_synthetic_rules_are_exact():
-    trained = Trained.of(logistic(), draw(np.random.default_rng(0), 60, 3))
+    trained = Trained.from_family(logistic(), draw(np.random.default_rng(0), 60, 3))
     X, y, _ = draw(np.random.default_rng(1), 200_000, 3)
     (rules,) = rules_of(trained.answers)
     counts, error = errors_on(X, y, rules), trained.errors
@@ -161,7 +161,7 @@ DRAWS = {
 
 def one(draws, *said):
     """The sentence about the choices of one learner at one size."""
-    (statement,) = less(draws, SIZES, said)
+    (statement,) = compare_choices(draws, SIZES, said)
     return statement
 
 
@@ -175,7 +175,7 @@ def test_less_is_judged_by_learner_and_size():
     assert undecided.lines[0].startswith("CV-5 − BEEp: 0.0000 ± ")
     assert "permutation" in undecided.lines[1]
     draws = {f"LR {name}": errors for name, errors in many.items()}
-    named = less(draws, SIZES, ("LR", "BEEp", "CV-5", 0, -1), foot=" (printed)")
+    named = compare_choices(draws, SIZES, ("LR", "BEEp", "CV-5", 0, -1), foot=" (printed)")
     assert [statement.text for statement in named] == [
         "LR: BEEp lies below CV-5 at n = 20 (printed)",
         "LR: BEEp lies below CV-5 at n = 40 (printed)",
@@ -222,7 +222,7 @@ def test_size_tables_compare_references_of_the_same_recipe():
     _, table = size_tables(many, SIZES, {"BEEp": (0.1, 0.2333)}, 400, ", toys")
     assert table.title == "n = 40, toys"
     assert [row.verdict for row in table.rows] == ["not printed", "agrees"]
-    told = beside(DRAWS, SIZES, {"CV-5": (".27", "")})
+    told = table_with_paper(DRAWS, SIZES, {"CV-5": (".27", "")})
     assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]
 
 
@@ -244,7 +244,7 @@ def test_permutation_p_is_one_sided_and_counts_signs():
 
 def test_paths_that_stop_short_are_counted_unless_a_thread_hears_no_warnings():
     X, y = make_simple(40, random_state=0)
-    short = Family.of(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
+    short = Family.from_grid(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
     assert one_size(short, X, y, of_rows(X, y), methods_named(["CV-5"]))[SHORT] == 1
     given = logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
     with ThreadPoolExecutor(1) as other:

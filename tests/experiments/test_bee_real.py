@@ -128,8 +128,8 @@ def test_real_sets_figure_claims_are_about_sizes_and_methods_that_are_drawn(figu
     [(BEE_FIGURE_2, (205, 1605), 11), (BEE_FIGURE_3, (1410, 4435), 74)],
 )
 def test_real_sets_figure_in_full_has_the_sizes_of_the_document(figure, most, tested):
-    whole = figure.whole.experiment()
-    first, second = figure.whole.sets
+    whole = figure.with_all_sizes.experiment()
+    first, second = figure.with_all_sizes.sets
     assert (len(first.sizes), len(second.sizes)) == (18, 19)
     assert (first.sizes[MOST], second.sizes[MOST]) == most
     assert second.sizes[0] == pytest.approx(second.pool / 10, abs=0.5)

@@ -41,7 +41,7 @@ def _throw(seed, number):
 
 
 def _means(draws):
-    table = PaperTable.of("means", "exact", {"mean": draws["mean"]}, {"mean": 0.0})
+    table = PaperTable.from_values("means", "exact", {"mean": draws["mean"]}, {"mean": 0.0})
     return Findings((table,), notes=(str(draws["values"].dtype),))
 
 
@@ -73,7 +73,7 @@ def small_toy(draws):
 
     a note of {THROWS:.1f}.
     """
-    yield PaperTable.of("means", "exact", {"mean": draws["mean"]})
+    yield PaperTable.from_values("means", "exact", {"mean": draws["mean"]})
     yield "another."
 
 
@@ -303,7 +303,7 @@ def test_evaluated_is_what_risk_curve_finds(word):
     X, y = tr.datasets.make_simple(40, random_state=0)
     grid = {"n_neighbors": [1, 5, 9]}
     curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=word, random_state=3)
-    family = Family.of(KNeighborsClassifier(), grid)
+    family = Family.from_grid(KNeighborsClassifier(), grid)
     found = evaluated(as_method(word), family, checked(X, y), ZeroOne(), 3)
     np.testing.assert_allclose(values_of(found.tested), curve.values)
     if curve.procedure is not None:

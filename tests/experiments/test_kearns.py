@@ -91,7 +91,7 @@ def test_trial_errors_and_penalty_are_their_formulas():
 
 
 def test_trial_points_stand_from_the_left():
-    drawn = Trial.of(PROBLEM, 30, KS, np.random.default_rng(1))
+    drawn = Trial.draw(PROBLEM, 30, KS, np.random.default_rng(1))
     drawn_x, y = PROBLEM(30, random_state=np.random.default_rng(1))
     assert (np.diff(drawn.x) > 0).all()
     assert dict(zip(drawn.x, drawn.y, strict=True)) == dict(zip(drawn_x[:, 0], y, strict=True))
@@ -99,7 +99,7 @@ def test_trial_points_stand_from_the_left():
 
 def test_trial_risks_are_exact():
     problem = KearnsProblem(noise=0.3)
-    drawn = Trial.of(problem, 40, [1, 3, 10, 25], np.random.default_rng(3))
+    drawn = Trial.draw(problem, 40, [1, 3, 10, 25], np.random.default_rng(3))
     for row, k in enumerate([1, 3, 10, 25]):
         model = fitted(drawn.x, drawn.y, k)
         assert drawn.true[row] == pytest.approx(problem.true_risk(model).value)
@@ -109,7 +109,7 @@ def test_trial_risks_are_exact():
 
 def test_kearns_risks_beyond_the_target_are_those_of_a_trial():
     problem, ks = KearnsProblem(noise=0.3, n_intervals=20), [int(20 * by) for by in BEYOND]
-    drawn = Trial.of(problem, 80, ks, stream("kearns 0.3 80 20", 5, 2))
+    drawn = Trial.draw(problem, 80, ks, stream("kearns 0.3 80 20", 5, 2))
     by_name = drawn.apparent, drawn.conditional, drawn.true
     assert _beyond_target(20, 80, 0.3, 5, 2) == pytest.approx(np.array(by_name))
 

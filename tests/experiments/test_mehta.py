@@ -53,7 +53,7 @@ def test_mehta_rates_are_those_of_two_gaussians():
 
 def test_mehta_rates_lie_on_the_lines_between_thresholds():
     truth = np.repeat([1, 0], 4)
-    curve = RocCurve.of(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
+    curve = RocCurve.from_scores(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
     negatives = dict(zip(RATES, 1 - mehta._along(curve.tpr, curve.fpr, RATES), strict=True))
     found = mehta._along(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
     positives = dict(zip(RATES, found, strict=True))
@@ -66,7 +66,7 @@ def test_mehta_rates_lie_on_the_lines_between_thresholds():
 
 
 def test_mehta_thresholds_lie_on_the_curves():
-    curve = RocCurve.of([1, 1, 0, 0, 0], [0.9, 0.3, 0.6, 0.1, 0.05], positive=1)
+    curve = RocCurve.from_scores([1, 1, 0, 0, 0], [0.9, 0.3, 0.6, 0.1, 0.05], positive=1)
     high, low = curve.at(0.5), curve.at(0.3)
     assert (high.sensitivity, high.specificity) == pytest.approx((1 / 2, 2 / 3))
     sensitivity, specificity = low.sensitivity, low.specificity

@@ -64,13 +64,13 @@ def test_row_difference_is_in_standard_errors_of_both(row, difference, verdict):
 
 def test_findings_of_sorts_parts_by_their_kinds():
     table, panel = PaperTable("t", "", ()), Panel("p", "x", "y", (LINE,))
-    said = Statement.of("s", {"q": np.arange(3.0)}, Quantity.exact("r", 1.0), digits=2)
+    said = Statement.from_quantities("s", {"q": np.arange(3.0)}, Quantity.exact("r", 1.0), digits=2)
     own = Panels("own", (panel,))
-    found = Findings.of("toy", ("first.",), iter([panel, "last.", said, own, table, panel]))
+    found = Findings.from_parts("toy", ("first.",), iter([panel, "last.", said, own, table, panel]))
     assert found == Findings((table,), (said,), ("first.", "last."), (own, found.figures[1]))
     assert (found.figures[1].name, found.figures[1].panels) == ("toy", (panel, panel))
     assert [one.digits for one in said.quantities] == [2, 4]
-    assert Findings.of("toy", (), iter([])).figures == ()
+    assert Findings.from_parts("toy", (), iter([])).figures == ()
 
 
 def test_str_of_report_has_tables_claims_and_notes():
@@ -114,7 +114,7 @@ def test_to_json_of_report_is_one_document():
 
 def test_means_of_tables_lines_and_panels_have_their_standard_errors():
     values = {"m": np.array([1.0, 2.0, 3.0]), "exact": 2.0, "known": Quantity("", 1.5, 0.2, 7)}
-    rows = PaperTable.of("", "", values, {"m": (2.5, 0.1), "exact": 2.5}).rows
+    rows = PaperTable.from_values("", "", values, {"m": (2.5, 0.1), "exact": 2.5}).rows
     assert rows[0] == Row("m", 2.0, pytest.approx(1 / np.sqrt(3)), 2.5, 0.1, 3)
     assert rows[1] == Row("exact", 2.0, 0.0, 2.5, 0.0, None)
     assert rows[2] == Row("known", 1.5, 0.2, None, 0.0, 7)
@@ -242,7 +242,7 @@ def test_quantity_of_mean_share_or_statistic_has_its_standard_error():
     assert every.std_error == pytest.approx(100 * np.sqrt(22 / 24 * 2 / 24 / 20))
     assert Statement("s", (every,)).verdict == "undecided"
     values = np.random.default_rng(0).normal(size=2000)
-    mean, median = (Quantity.of("q", f, values) for f in (np.mean, np.median))
+    mean, median = (Quantity.from_statistic("q", f, values) for f in (np.mean, np.median))
     assert mean.value == values.mean()
     assert mean.std_error == pytest.approx(values.std() / np.sqrt(2000), rel=0.1)
     assert median.std_error == pytest.approx(np.sqrt(np.pi / 2) / np.sqrt(2000), rel=0.2)

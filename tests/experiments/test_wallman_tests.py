@@ -32,10 +32,10 @@ def loo_errors(X, y):
 def drawn(number):
     """The rows of a data set and its outer training rows, fold by fold."""
     rng = stream("wallman double cv", SEED, number)
-    sample = Sample.of(make_simple, SIZES, rng)
+    sample = Sample.draw(make_simple, SIZES, rng)
     own = sample.whole.subset(np.arange(sample.n))
     plan = METHOD.plan(own, Streams(SEED).child("double cv"))
-    outer = plan.only(plan.questions("outer"))
+    outer = plan.select(plan.questions("outer"))
     trained = (outer.train_rows(int(fit))[0] for fit in outer.fit)
     folds = [(rows, outer.test_rows(fold)[0]) for fold, rows in enumerate(trained)]
     return sample, plan, folds
@@ -43,7 +43,7 @@ def drawn(number):
 
 def test_double_cv_plan_has_the_documents_folds_drawn_once_for_a_seed():
     sample, plan, folds = drawn(0)
-    inner = plan.only(plan.questions("inner"))
+    inner = plan.select(plan.questions("inner"))
     assert inner.n_questions == 10 * 45
     assert set(inner.train_sizes) == {44}
     assert [*KS] == [*range(1, 45)]

@@ -395,7 +395,7 @@ NAMED = [
 ]
 UNSAID = [
     lambda: tr.losses.Cost([[0, HUGE], [1, 0]]),
-    lambda: tr.RocCurve.of(Y, [HUGE] * N),
+    lambda: tr.RocCurve.from_scores(Y, [HUGE] * N),
     lambda: tr.compare([HUGE] * 4, [1] * 4),
     lambda: tr.SelectionBias([[HUGE, 1]] * 4, [0] * 4),
     lambda: tr.ErrorPosterior(1, HUGE),
@@ -410,10 +410,10 @@ UNSAID = [
 COMPLEX = [
     lambda: searched(LINE, sample_weight=ONES),
     lambda: tr.validate(LogisticRegression().fit(X, Y), X + 1j, Y, prefit=True),
-    lambda: tr.RocCurve.of(Y, X[:, 0] + 1j),
-    lambda: tr.RocCurve.of(Y, X[:, 0], weights=ONES),
-    lambda: Calibration.of(Y, ONES / 2),
-    lambda: Calibration.of(Y, np.full(N, 0.5), weights=ONES),
+    lambda: tr.RocCurve.from_scores(Y, X[:, 0] + 1j),
+    lambda: tr.RocCurve.from_scores(Y, X[:, 0], weights=ONES),
+    lambda: Calibration.from_predictions(Y, ONES / 2),
+    lambda: Calibration.from_predictions(Y, np.full(N, 0.5), weights=ONES),
     lambda: tr.compare(ONES, ONES, folds=np.arange(N) % 5),
     lambda: tr.compare_many(np.random.default_rng(0).normal(size=(6, 3, 5)) + 1j),
 ]

@@ -106,7 +106,7 @@ class ByTwo(ClassifierMixin, BaseEstimator):
 def test_validate_at_a_horizon_is_that_of_weighted_classes():
     model, (fresh, y) = Exponential().fit(X, Y), drawn_times(200, seed=5)
     found = tr.validate(model, fresh, y, prefit=True, horizon=2.0)
-    at = Data.check(fresh, y, task="survival").at(2.0)
+    at = Data.check(fresh, y, task="survival").at_horizon(2.0)
     labels = at.classes[at.codes]
     plain = tr.validate(ByTwo(model), fresh, labels, prefit=True, sample_weight=at.sample_weight)
     assert found.measures.keys() == plain.measures.keys()

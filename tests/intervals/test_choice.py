@@ -131,7 +131,7 @@ class Tenth(IntervalForm):
     needs = OF_A_MEAN
     reference = "Tenth A (1910). On tenths."
 
-    def of(self, evidence, c):
+    def compute(self, evidence, c):
         value = float(evidence.values[c])
         return None, evidence.around(value, 0.1, self.word), ()
 
@@ -197,7 +197,7 @@ def test_own_interval_that_makes_none_is_refused(made):
     class Odd(Tenth):
         word = "odd"
 
-        def of(self, evidence, c):
+        def compute(self, evidence, c):
             return made
 
     with pytest.raises(BadArgument, match="interval 'odd' gave .*: give a standard error or None"):

@@ -52,7 +52,7 @@ def form_that_needs(*needs):
         word = "toy"
         reference = ""
 
-        def of(self, evidence, c):
+        def compute(self, evidence, c):
             return float(evidence.values[c]), None, ()
 
     Toy.needs = {need: f"remedy {number}" for number, need in enumerate(needs)}

@@ -29,12 +29,12 @@ def grown(X, y, samples, params, seeds, asked=None):
     limits = replace(limits, **{named[k]: v for k, v in params.items() if k in named})
     share = params.get("min_weight_fraction_leaf", 0.0)
     return grow_trees(
-        TreeTable.of(X),
+        TreeTable.from_rows(X),
         y,
         1 if params.get("criterion") == "squared_error" else int(y.max()) + 1,
-        RowLists.of(rows),
+        RowLists.from_lists(rows),
         np.concatenate([counts[r] for counts, r in zip(samples, rows, strict=True)]),
-        RowLists.of([np.arange(n)] * len(rows) if asked is None else asked),
+        RowLists.from_lists([np.arange(n)] * len(rows) if asked is None else asked),
         np.array([np.random.RandomState(s).randint(0, 2**31 - 1) for s in seeds]),
         [replace(limits, weight_leaf=share * counts.sum()) for counts in samples],
         n_tried=params.get("max_features", n_columns),
@@ -144,9 +144,9 @@ def test_trees_of_state_0_are_those_of_state_1() -> None:
     """A xorshift generator would stay at 0: scikit-learn starts from its usual seed, 1."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(2, size=60)
-    rows = RowLists.of([np.arange(60)] * 3)
+    rows = RowLists.from_lists([np.arange(60)] * 3)
     growth = grow_trees(
-        TreeTable.of(X),
+        TreeTable.from_rows(X),
         y,
         2,
         rows,

@@ -146,8 +146,8 @@ def test_enlargement_of_survival_losses_removes_the_bias_of_few_rows():
     assert Uno().enlargement(lost, rows) == (pytest.approx(121 / 90), 4)
     event, time, *_ = drawn_rows()
     at_10 = rows_of(event, time)
-    known = at_10.at(10).sample_weight > 0
-    m, k = (known & (at_10.at(10).class_codes == c) for c in (0, 1))
+    known = at_10.at_horizon(10).sample_weight > 0
+    m, k = (known & (at_10.at_horizon(10).class_codes == c) for c in (0, 1))
     m, k = m.sum(), k.sum()
     assert m + k < 60  # those who were lost count among the rows alone
     factor = m * k / ((m - 1) * (k - 1)) * 59 / 60
@@ -160,7 +160,7 @@ def test_brier_at_carries_lost_rows_over_and_leaves_the_mean():
     time = np.ceil(time)
     data, rows = rows_of(event, time, sample_weight=weight), np.arange(5, 50)
     loss = as_loss("brier-at-10", data)
-    at = data.at(10.0)
+    at = data.at_horizon(10.0)
     by_10 = told[0, :, 1:].sum(axis=1)
     plain = at.sample_weight * (by_10 - at.class_codes) ** 2
     found = loss.of_set(data, rows, told[:, rows], weight[rows])
@@ -176,7 +176,7 @@ def test_survival_losses_without_censoring_are_scores_of_two_classes():
     _, time, _, told, _ = drawn_rows()
     data = rows_of(np.ones(60, dtype=bool), time)
     by_10, came = told[0, :, 1:].sum(axis=1), time <= 10
-    assert data.at(10.0).sample_weight == pytest.approx(np.ones(60))
+    assert data.at_horizon(10.0).sample_weight == pytest.approx(np.ones(60))
     risk = as_loss("brier-at-10", data).of_set(data, np.arange(60), told, None)[0]
     assert risk == pytest.approx(((by_10 - came) ** 2).mean())
     over_time = IntegratedBrier(10.0)
@@ -191,13 +191,13 @@ def test_survival_losses_without_censoring_are_scores_of_two_classes():
 def test_data_at_a_horizon_weigh_the_rows_that_were_followed():
     """Who was lost weighs nothing, the others for them, and all together as much as all rows."""
     event, time, _, _, weight = drawn_rows()
-    at = rows_of(event, time, sample_weight=weight).at(5.0)
+    at = rows_of(event, time, sample_weight=weight).at_horizon(5.0)
     lost = ~event & (time <= 5)
     assert lost.any()
     assert (at.sample_weight[lost] == 0).all()
     assert at.sample_weight.sum() == pytest.approx(weight.sum())
     assert at.classes.tolist() == ["after 5", "by 5"]
-    long = rows_of(event, time * 1e8).at(730_000_000.0)
+    long = rows_of(event, time * 1e8).at_horizon(730_000_000.0)
     assert long.classes.tolist() == ["after 730000000", "by 730000000"]
 
 

@@ -61,7 +61,7 @@ class Blind(Given):
         return np.full(len(X), self.classes_[0])
 
 
-CASE = replace(two_classes(), family=Family.of(Given()))
+CASE = replace(two_classes(), family=Family.from_grid(Given()))
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_bolstered_points_are_the_same_for_all_candidates_of_a_seed():
 
 def test_bolstered_plan_keeps_its_points_when_it_is_cut():
     plan = drawn(BolsteredBySampling(4), checked(X, Y))
-    rows, some = np.arange(30), plan.only(np.array([1, 3]))
+    rows, some = np.arange(30), plan.select(np.array([1, 3]))
     moved = plan.extra.of_rows(3, rows)
     assert np.array_equal(some.extra.of_rows(1, rows[:5]), moved[:5])
 

@@ -25,7 +25,7 @@ OTHERS = X[60:], Y[60:]
 
 def computed(model=MODEL, X=OTHERS[0], y=OTHERS[1], **words):
     """Test a finished model on rows that it has not seen, with the calibrated interval."""
-    problem = pose(Family.of(FrozenEstimator(model)), X, y, **words)
+    problem = pose(Family.from_grid(FrozenEstimator(model)), X, y, **words)
     return compute(replace(problem, calibrated=True), External())
 
 
@@ -45,7 +45,7 @@ def test_external_rows_are_independent_tests_of_one_rule():
     scores = MODEL.decision_function(OTHERS[0])
     area = roc_auc_score(OTHERS[1], scores)
     assert risk.value == pytest.approx(area)
-    delong = tr.RocCurve.of(OTHERS[1] == 1, scores)
+    delong = tr.RocCurve.from_scores(OTHERS[1] == 1, scores)
     assert risk.std_error == pytest.approx(delong.std_error, rel=0.03)
     m, n = OTHERS[1].sum(), 180
     more = m / (m - 1) * (n - m) / (n - m - 1) * (n - 1) / n

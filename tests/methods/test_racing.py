@@ -172,7 +172,7 @@ def all_fits(family, data, folds):
     """The answers of every setting to every question inside an outer fold."""
     plan = drawn(Pairs(folds), data)
     asking = Asking(family, data, as_loss(None, data), engine="generic", passes=1)
-    return asking(plan.only(plan.questions("inner")))
+    return asking(plan.select(plan.questions("inner")))
 
 
 def race_inside(family, data, inner, outer):
@@ -185,13 +185,13 @@ def race_inside(family, data, inner, outer):
     total = float(plan.test_sizes[order].sum())
     alive, needed = np.arange(len(family)), set()
     for turn in range(k - 1):
-        seen = inner.only(np.array(order[: turn + 1]))
+        seen = inner.select(np.array(order[: turn + 1]))
         needed |= {(int(c), int(plan.fit[order[turn]])) for c in alive}
         if turn < k - 2:
             losses = row_losses(seen, data, loss)[alive]
             weights = average_weights(data, seen.plan, "pooled")[0]
             alive = alive[~hopeless(losses, weights, total)]
-    risks = row_losses(inner.only(np.array(order)), data, loss).mean(axis=1)[alive]
+    risks = row_losses(inner.select(np.array(order)), data, loss).mean(axis=1)[alive]
     return int(alive[int(np.argmax(risks <= risks.min() + 1e-12))]), needed
 
 
@@ -199,7 +199,7 @@ def race_inside(family, data, inner, outer):
 def test_raced_pairs_choose_inside_every_outer_fold_by_the_same_race(name, folds):
     """By hand, from all fits: the winners, and the fits that the races need in all."""
     model, grid = {"bayes": (Counted(), SMOOTHING), "forest": FOREST}[name]
-    family, k = Family.of(model, grid), int(folds[0])
+    family, k = Family.from_grid(model, grid), int(folds[0])
     inner = all_fits(family, DATA, folds)
     races = [race_inside(family, DATA, inner, outer) for outer in range(k)]
     Counted.fits.clear()
@@ -224,7 +224,7 @@ def test_raced_pairs_let_nobody_back_who_left(monkeypatch):
     """In a bold race some leave the race inside one fold and win all others, which fit them."""
     monkeypatch.setattr(racing, "LEAST", 0.3)
     monkeypatch.setattr(racing, "MORE", 0.0)
-    family, x = Family.of(GaussianNB(), SMOOTHING), np.column_stack([X[:, 0], X[:, 1] / 10])
+    family, x = Family.from_grid(GaussianNB(), SMOOTHING), np.column_stack([X[:, 0], X[:, 1] / 10])
     data = checked(x, Y)
     curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, cv=RacedPairs(Racing("5-fold")))
     inner = all_fits(family, data, "5-fold")

@@ -150,7 +150,13 @@ def test_out_of_bag_members_that_drew_one_copy_of_a_row_have_seen_it():
         total[out] += tree.predict_proba(rows[distinct[out]])
         times[out] += 1
     for engine in (Generic(), Ensembles()):
-        asked = Family.of(model), checked(rows, y), plan, Request("probability"), RunOptions()
+        asked = (
+            Family.from_grid(model),
+            checked(rows, y),
+            plan,
+            Request("probability"),
+            RunOptions(),
+        )
         assert np.array_equal(engine.run(*asked).values[0], total / times)
 
 
@@ -179,7 +185,7 @@ def test_out_of_bag_row_in_every_bag_is_a_failed_fit():
 )
 def test_out_of_bag_of_a_model_without_bags_is_that_of_the_bootstrap(model, reason):
     """The word serves any model: the result is that of Bootstrap("oob"), and says so and why."""
-    assert reason in why_no_bags(Family.of(model))
+    assert reason in why_no_bags(Family.from_grid(model))
     found, own = (tr.estimate_risk(model, *FEW, cv=cv) for cv in ("oob", Bootstrap("oob")))
     assert (found.value, found.method) == (own.value, "oob (bootstrap)")
     assert (found.n_fits, found.std_error) == (200, own.std_error)

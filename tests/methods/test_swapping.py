@@ -145,14 +145,14 @@ def answers_of(engine, family, data, plan):
     return engine.run(family, data, plan, Request("label"), RunOptions())
 
 
-NEIGHBOURS = Family.of(KNN, {"n_neighbors": [1, 2, 3, 5, 6, 7]})
+NEIGHBOURS = Family.from_grid(KNN, {"n_neighbors": [1, 2, 3, 5, 6, 7]})
 
 
 @pytest.mark.parametrize(
     ("engine", "family", "n"),
     [
         *(
-            (Generic(), Family.of(rule), 4)
+            (Generic(), Family.from_grid(rule), 4)
             for rule in (
                 *(KNeighborsClassifier(k) for k in (1, 3, 4)),
                 DecisionTreeClassifier(random_state=0),
@@ -160,7 +160,7 @@ NEIGHBOURS = Family.of(KNN, {"n_neighbors": [1, 2, 3, 5, 6, 7]})
                 NearestMean(),
             )
         ),
-        (Generic(), Family.of(STUMP), 5),
+        (Generic(), Family.from_grid(STUMP), 5),
         (NearestNeighbours(), NEIGHBOURS, 7),
     ],
     ids=count(),
@@ -182,7 +182,7 @@ def test_swapping_theorem_1_holds_for_any_probabilities(model):
     bias = penalty = 0.0
     for data in all_labelings(n):
         codes = data.codes
-        answers = answers_of(Generic(), Family.of(model), data, flip_each(1 - codes))
+        answers = answers_of(Generic(), Family.from_grid(model), data, flip_each(1 - codes))
         own, flipped = answers.values[0].astype(float).reshape(2, n)
         chance = np.prod(np.where(codes == 1, p, 1 - p))
         fresh = np.where(own == 1, 1 - p, p)

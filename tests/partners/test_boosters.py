@@ -95,7 +95,7 @@ def path_of(model):
 
 def same(model, data, response, method="3-fold"):
     """The engine and the generic one answer a method's plan alike, bit by bit."""
-    family = Family.of(model, {path_of(model): SIZES})
+    family = Family.from_grid(model, {path_of(model): SIZES})
     plan, request = as_method(method).plan(data, Streams(1)), Request(response)
     assert Ensembles().refuse(family, data, plan, request) is None
     run = RunOptions(seed=4)
@@ -143,7 +143,7 @@ KIT = {
     [
         pytest.param(check, id=f"{word}-{check}")
         for word, (model, grid) in KIT.items()
-        for check in engine_checks(Ensembles(), Family.of(model, grid), examples=3)
+        for check in engine_checks(Ensembles(), Family.from_grid(model, grid), examples=3)
     ],
 )
 def test_ensembles_conform(check):
@@ -334,7 +334,7 @@ def test_ensembles_refuse_what_would_differ(model, why):
     """Each refusal is needed: the first trees of a longer fit answer otherwise."""
     data = Data.check(X, SIGNAL > 0, task="classification")
     long_n = 12 if "chosen" not in why else 200
-    family = Family.of(model, {path_of(model): [5, long_n]})
+    family = Family.from_grid(model, {path_of(model): [5, long_n]})
     plan = as_method("3-fold").plan(data, Streams(1))
     assert why in Ensembles().refuse(family, data, plan, Request("probability"))
     short, long = (
@@ -371,7 +371,7 @@ def test_catboost_levels_are_fitted_for_every_number():
     data = Data.check(table, y, task="classification")
     plan, request = as_method("3-fold").plan(data, Streams(1)), Request("label")
     model = cat(cat_features=(0, 1, 2), iterations=50)
-    family = Family.of(model, {"iterations": [5, 50]})
+    family = Family.from_grid(model, {"iterations": [5, 50]})
     refused = Ensembles().refuse(family, data, plan, request)
     assert refused is not None
     assert "depends on the number of trees" in refused

@@ -35,7 +35,7 @@ def test_answers_to_a_question_are_its_stretch_of_the_flat_list():
     answers = answers_of_three()
     blocks = [block.tolist() for block in answers]
     assert blocks == [[[0, 1, 2], [6, 7, 8]], [[3, 4], [9, 10]], [[5], [11]]]
-    assert answers_of_three("scored").of(1).tolist() == [1, 4]
+    assert answers_of_three("scored").for_question(1).tolist() == [1, 4]
     assert answers.n_candidates == 2
 
 
@@ -43,9 +43,9 @@ def test_answers_to_a_question_are_its_stretch_of_the_flat_list():
 @pytest.mark.parametrize("questions", [[2, 1], [1], [0, 2], []], ids=str)
 def test_answers_to_a_part_of_the_plan_follow_the_questions(response, questions):
     answers = answers_of_three(response)
-    part = answers.only(np.array(questions, dtype=int))
+    part = answers.select(np.array(questions, dtype=int))
     for new, old in enumerate(questions):
-        assert part.of(new).tolist() == answers.of(old).tolist()
+        assert part.for_question(new).tolist() == answers.for_question(old).tolist()
         assert part.plan.test_rows(new)[0].tolist() == answers.plan.test_rows(old)[0].tolist()
     assert part.answered.tolist() == answers.answered[:, questions].tolist()
     fits = sorted({int(answers.plan.fit[q]) for q in questions})

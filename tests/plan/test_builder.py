@@ -95,7 +95,7 @@ def test_plan_with_training_rows_asks_about_them_in_its_second_half(word):
     plan = drawn(as_method(word), DATA)
     both, n = with_training_rows(plan), plan.n_questions
     assert (both.n_questions, both.n_fits) == (2 * n, plan.n_fits)
-    assert both.only(np.arange(n)).asks_like(plan)
+    assert both.select(np.arange(n)).asks_like(plan)
     counted = []
     for question in range(n):
         asked, seen = both.test_rows(n + question), plan.train_rows(int(plan.fit[question]))

@@ -169,4 +169,4 @@ def test_order_is_found_in_no_method_but_forward_validation(word):
     if word == "forward-K":
         assert order_of(plan) == "of rows"
     else:
-        assert all(order_of(plan.only(plan.questions(part))) is None for part in plan.parts)
+        assert all(order_of(plan.select(plan.questions(part))) is None for part in plan.parts)

@@ -146,10 +146,10 @@ def test_laws_stay_with_their_fits_when_plans_are_nested_and_cut():
     assert laws == [Law("subsets", size) for size in (3, 4, 5)]
     assert plan.train_sizes[plan.fit[inner]].tolist() == [3, 4, 5]
     assert all(law_of(plan, int(plan.fit[q])) is None for q in plan.questions("outer"))
-    second = plan.only(inner[1:2])
+    second = plan.select(inner[1:2])
     assert law_of(second, 0) == Law("subsets", 4)
     assert second.train_rows(0)[0].tolist() == OUTER.train_rows(1)[0].tolist()
-    assert plan.only(plan.questions("outer")).extra is None
+    assert plan.select(plan.questions("outer")).extra is None
 
 
 def test_counted_questions_stay_counted_when_plans_are_nested_and_cut():
@@ -157,8 +157,8 @@ def test_counted_questions_stay_counted_when_plans_are_nested_and_cut():
     plan = nest(OUTER, [flip_each(np.zeros(6, int)) for _ in range(3)])
     assert [plan.test_sizes[q] for q in plan.extra.counted] == [6, 6, 6]
     assert counted_offsets(plan).tolist() == [0, 6, 12, 18]
-    assert plan.only(np.flatnonzero(plan.unit == 1)).extra.counted.tolist() == [0]
-    assert "counted" not in plan.only(plan.questions("outer")).needs
+    assert plan.select(np.flatnonzero(plan.unit == 1)).extra.counted.tolist() == [0]
+    assert "counted" not in plan.select(plan.questions("outer")).needs
 
 
 def test_laws_of_the_same_rows_are_one_fit_only_if_kind_and_size_are_equal():
@@ -167,7 +167,7 @@ def test_laws_of_the_same_rows_are_one_fit_only_if_kind_and_size_are_equal():
     outer = replace(twice, train=twice.train.take(twice.fit), fit=apart)  # four, equal in pairs
     laws = [("subsets", 2), ("subsets", 1), ("subsets", 2), ("bootstraps", 1)]
     plan = nest(outer, [draw_every(3, *law) for law in laws])
-    inner = plan.only(plan.questions("inner"))
+    inner = plan.select(plan.questions("inner"))
     assert (inner.n_questions, inner.n_fits) == (4, 3)
     assert [law_of(inner, int(f)) for f in inner.fit] == [Law(*law) for law in laws]
 
@@ -191,7 +191,10 @@ def test_model_facts_are_asked_of_inner_questions_alone(name, fits_of):
     wishes = getattr(plan.extra, name).tolist()
     assert wishes == plan.questions("inner").tolist()
     assert fits_of(plan).tolist() == [0, 1, 2]
-    outside, second = plan.only(plan.questions("outer")), plan.only(plan.questions("inner")[1:2])
+    outside, second = (
+        plan.select(plan.questions("outer")),
+        plan.select(plan.questions("inner")[1:2]),
+    )
     assert (outside.extra, fits_of(outside).tolist()) == (None, [])
     assert (getattr(second.extra, name).tolist(), fits_of(second).tolist()) == ([0], [0])
     assert getattr(read_back(plan).extra, name).tolist() == wishes
@@ -228,7 +231,7 @@ def test_times_drawn_are_read_back_from_a_plan_of_samples():
     assert times_drawn(plan, np.arange(4)).tolist() == TIMES.tolist()
     fold = inner.block(np.array([0]))
     inner.ask((-1, (fold,)), (fold, ()))
-    both = nest(plan.only(np.array([0])), [inner.build()])
+    both = nest(plan.select(np.array([0])), [inner.build()])
     assert times_drawn(both, both.questions("inner")).tolist() == [[0, 0, 1, 0]]
 
 
@@ -241,5 +244,5 @@ def test_questions_out_of_bag_keep_their_mark():
     assert marked == plan.questions("inner").tolist() == back.extra.question.tolist()
     assert type(back.extra) is type(plan.extra)
     assert back.fingerprint == plan.fingerprint
-    assert plan.only(plan.questions("inner")).extra.question.tolist() == [0, 1]
-    assert plan.only(plan.questions("outer")).extra is None
+    assert plan.select(plan.questions("inner")).extra.question.tolist() == [0, 1]
+    assert plan.select(plan.questions("outer")).extra is None

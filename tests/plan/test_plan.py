@@ -123,7 +123,7 @@ def test_plan_of_some_questions_asks_the_same(both, data):
     plan, expected = both
     questions = st.lists(st.integers(0, plan.n_questions - 1), min_size=1, unique=True)
     which = data.draw(questions, label="questions")
-    part = plan.only(np.array(which))
+    part = plan.select(np.array(which))
     assert says(part) == [expected[q] for q in which]
     assert part.n_fits == len(set(plan.fit[which].tolist()))
     for name in (*PARTS, "nothing"):

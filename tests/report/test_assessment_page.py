@@ -22,7 +22,7 @@ def test_assessment_page_of_many_rows_and_settings_stays_small(content):
             first = curve["estimates"][0]
             more = [{**first, "params": {"n": i}} for i in range(300)]
             curve["estimates"], curve["best"] = more, 7
-    content["roc"] = tr.RocCurve.of(y, X[:, 0]).to_dict()
+    content["roc"] = tr.RocCurve.from_scores(y, X[:, 0]).to_dict()
     page = draw_any(content)
     assert len(page.encode()) < 300_000
     assert "240 further rows are not on the page" in page

@@ -70,7 +70,7 @@ def test_corners_keep_the_line_and_its_area():
     """Points on straight pieces go, all others stay: the area under a ROC curve is the AUC."""
     rng = np.random.default_rng(0)
     y = rng.random(900) < 0.4
-    roc = tr.RocCurve.of(y, y + rng.standard_normal(900))
+    roc = tr.RocCurve.from_scores(y, y + rng.standard_normal(900))
     at = corners(roc.fpr, roc.tpr)
     assert len(at) < len(roc.fpr)
     right, up, tpr = np.diff(roc.fpr[at]), np.diff(roc.tpr[at]), roc.tpr[at]

@@ -194,7 +194,7 @@ def test_hostile_names_are_shown_and_not_obeyed(show, hostile):
 
 def test_numbers_are_rounded_as_python_rounds(show, content):
     """Ties of the binary fraction go to the even digit: 1/32 and 3/32 on the page and in Python."""
-    plain = {**content, "roc": tr.RocCurve.of([0] * 32 + [1] * 32, range(64)).to_dict()}
+    plain = {**content, "roc": tr.RocCurve.from_scores([0] * 32 + [1] * 32, range(64)).to_dict()}
     opened = show(plain)
     rates = Rates(tr.Assessment.from_dict(plain).roc)
     last = len(rates.calls) - 1

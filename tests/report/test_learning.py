@@ -86,7 +86,7 @@ def test_over_time_figure_has_every_stretch(dated) -> None:
     assert figure.table.rows[0][0] == str(course.starts[0])[:10]
     low, high = course.low[0], course.high[0]
     assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
-    assert figure.caption == course.said
+    assert figure.caption == course.trend_sentence
     assert str(figure.svg).count('class="band') == 1
     assert str(figure.svg).count("data-tip") == len(course.values)
 

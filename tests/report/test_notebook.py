@@ -72,7 +72,7 @@ def test_notebook_has_the_colours_of_the_page(colours, scheme):
 def test_notebook_shows_control_characters_in_names():
     name = "x\x1b[31m\x00\u202e"
     many = tr.compare_many({"a": [1, 2, 3, 4, 5], name: [2, 3, 1, 5, 7], "c": [2, 3, 5, 5, 7]})
-    roc = tr.RocCurve.of([name] * 9 + ["b"] * 9, range(18), positive=name)
+    roc = tr.RocCurve.from_scores([name] * 9 + ["b"] * 9, range(18), positive=name)
     for view in (many._repr_html_(), roc._repr_html_(), roc.to_html()):
         assert "\\x1b[31m" in view
         assert not {"\x1b", "\x00", "\u202e"} & {*view}

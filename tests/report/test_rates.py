@@ -24,7 +24,7 @@ def drawn(n, seed=0):
 
 @pytest.mark.parametrize("n", [2, 30, 300])
 def test_rates_have_the_counts_of_the_sweep(n):
-    curve = tr.RocCurve.of(*drawn(n))
+    curve = tr.RocCurve.from_scores(*drawn(n))
     rates = rates_of(curve)
     assert [c.true_positives for c in rates.calls] == curve.sweep.true_positives.tolist()
     assert [c.false_positives for c in rates.calls] == curve.sweep.false_positives.tolist()
@@ -32,7 +32,7 @@ def test_rates_have_the_counts_of_the_sweep(n):
 
 def test_rates_start_at_the_fewest_wrong_calls():
     """The threshold of least cost where both errors cost the same; nothing called is a dash."""
-    curve = tr.RocCurve.of(*drawn(200))
+    curve = tr.RocCurve.from_scores(*drawn(200))
     rates = rates_of(curve)
     assert rates.calls[rates.start].threshold == curve.at_cost().threshold
     assert rates.numbers(rates.start)["cost"] == number(curve.at_cost().cost)
@@ -43,18 +43,20 @@ def test_rates_start_at_the_fewest_wrong_calls():
 
 def test_rates_have_the_average_precision_of_the_curve():
     y, scores = drawn(100)
-    curve = tr.RocCurve.of(y, scores)
+    curve = tr.RocCurve.from_scores(y, scores)
     expected = number(curve.precision_recall().average_precision)
     assert f"precision {expected} of all" in rates_of(curve).draw_precision_recall().caption
-    weighted = tr.RocCurve.of(y, scores, weights=np.random.default_rng(1).uniform(size=100))
-    assert 0 < PrecisionRecall.of(rates_of(weighted).sweep, "").average_precision <= 1
+    weighted = tr.RocCurve.from_scores(
+        y, scores, weights=np.random.default_rng(1).uniform(size=100)
+    )
+    assert 0 < PrecisionRecall.from_sweep(rates_of(weighted).sweep, "").average_precision <= 1
 
 
 def test_rates_of_many_thresholds_are_thinned():
     """First and last stay, and no more than `MOST_POINTS` are sent to the page."""
-    curve = tr.RocCurve.of(*drawn(5000))
+    curve = tr.RocCurve.from_scores(*drawn(5000))
     y, scores = drawn(5000)
-    rates = rates_of(tr.RocCurve.of(y, scores + np.linspace(0, 1e-6, 5000)))
+    rates = rates_of(tr.RocCurve.from_scores(y, scores + np.linspace(0, 1e-6, 5000)))
     assert len(rates.calls) == MOST_POINTS
     assert rates.calls[0].true_positives == 0
     assert rates.calls[-1].false_positives == curve.n_negative

@@ -154,7 +154,7 @@ def one_sided(paired, a, b, level):
     ]
     values = tuple(float(paired.losses[c] @ paired.shares) for c in (a, b))
     pairs = PairedRisks(values=values, influences=tuple(of), scale=max(values))
-    return PairedCV().of(pairs, Tolerance()).shows_worse(level)
+    return PairedCV().compare(pairs, Tolerance()).shows_worse(level)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])

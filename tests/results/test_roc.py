@@ -29,14 +29,14 @@ OVARIAN = """
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 80)
 SCORES = np.round(Y + 1.5 * RNG.normal(size=80), 1)
-EXAMPLE = RocCurve.of(Y, SCORES)
+EXAMPLE = RocCurve.from_scores(Y, SCORES)
 
 
 def ovarian():
     """The curves of albumin, total protein and the K-G score."""
     table = np.array(OVARIAN.split(), float).reshape(-1, 4)
     scores = table[:, 0], table[:, 1], 10 - table[:, 2]
-    return [RocCurve.of(table[:, 3].astype(int), s) for s in scores]
+    return [RocCurve.from_scores(table[:, 3].astype(int), s) for s in scores]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_minus_has_delongs_own_comparison():
 
 def test_roc_curve_has_scikit_learns_points():
     """With all points of `roc_curve`; precision without the invented one at recall 0."""
-    roc = RocCurve.of(Y, SCORES)
+    roc = RocCurve.from_scores(Y, SCORES)
     fpr, tpr, thresholds = roc_curve(Y, SCORES, drop_intermediate=False)
     np.testing.assert_array_equal(roc.thresholds, thresholds)
     np.testing.assert_allclose(roc.fpr, fpr, rtol=1e-15)
@@ -85,30 +85,33 @@ def test_roc_curve_has_scikit_learns_points():
 
 def test_roc_curve_is_of_the_second_class_unless_one_is_named():
     labels = np.where(Y == 1, "sick", "healthy")
-    usual, turned = RocCurve.of(labels, SCORES), RocCurve.of(labels, SCORES, positive="healthy")
+    usual, turned = (
+        RocCurve.from_scores(labels, SCORES),
+        RocCurve.from_scores(labels, SCORES, positive="healthy"),
+    )
     assert usual.positive == "sick"
     assert turned.auc == pytest.approx(1 - usual.auc, rel=1e-13)
 
 
 def test_roc_curve_without_interval_says_why():
-    weighted = RocCurve.of(Y, SCORES, weights=np.ones(80))
-    single = RocCurve.of([0, 0, 1], [1, 2, 1.5])
-    separated = RocCurve.of([0, 0, 1, 1], [1, 2, 3, 4])
+    weighted = RocCurve.from_scores(Y, SCORES, weights=np.ones(80))
+    single = RocCurve.from_scores([0, 0, 1], [1, 2, 1.5])
+    separated = RocCurve.from_scores([0, 0, 1, 1], [1, 2, 3, 4])
     for roc, note in ((weighted, "weighted"), (single, "two rows"), (separated, "no spread")):
         assert roc.std_error is None
         assert roc.interval is None
         assert note in roc.notes[0]
         assert note in roc._repr_html_()
-    assert weighted.auc == pytest.approx(RocCurve.of(Y, SCORES).auc, rel=1e-14)
+    assert weighted.auc == pytest.approx(RocCurve.from_scores(Y, SCORES).auc, rel=1e-14)
     assert separated.auc == 1
 
 
 def test_roc_curve_of_doubled_rows_has_the_error_of_their_groups():
     y, s, g = np.repeat(Y, 2), np.repeat(SCORES, 2), np.repeat(np.arange(80), 2)
-    once, grouped = RocCurve.of(Y, SCORES), RocCurve.of(y, s, groups=g)
+    once, grouped = RocCurve.from_scores(Y, SCORES), RocCurve.from_scores(y, s, groups=g)
     assert grouped.interval.method == "delong-grouped"
     assert grouped.std_error == pytest.approx(once.std_error, rel=1e-12)
-    assert RocCurve.of(y, s).std_error < 0.75 * once.std_error
+    assert RocCurve.from_scores(y, s).std_error < 0.75 * once.std_error
 
 
 @pytest.mark.parametrize(
@@ -132,15 +135,15 @@ def test_roc_curve_of_doubled_rows_has_the_error_of_their_groups():
 )
 def test_roc_curve_refuses_wrong_rows(arguments, options, message):
     with pytest.raises(BadData, match=message):
-        RocCurve.of(*arguments, **options)
+        RocCurve.from_scores(*arguments, **options)
 
 
 def test_minus_refuses_areas_of_other_rows():
-    roc = RocCurve.of(Y, SCORES)
+    roc = RocCurve.from_scores(Y, SCORES)
     with pytest.raises(Refusal, match="different rows"):
-        roc.minus(RocCurve.of(Y[::-1], SCORES[::-1]))
+        roc.minus(RocCurve.from_scores(Y[::-1], SCORES[::-1]))
     with pytest.raises(Refusal, match="weighted"):
-        roc.minus(RocCurve.of(Y, SCORES, weights=np.ones(80)))
+        roc.minus(RocCurve.from_scores(Y, SCORES, weights=np.ones(80)))
     assert roc.minus(roc).std_error is None
     assert "no spread" in roc.minus(roc).notes[0]
 

@@ -15,7 +15,10 @@ from truerisk.results.writing import write_text
 
 
 def test_to_json_writes_what_it_returns_over_what_was_there(tmp_path):
-    found, place = RocCurve.of([0, 1, 1, 0], [0.1, 0.7, 0.4, 0.3], positive=1), tmp_path / "a.json"
+    found, place = (
+        RocCurve.from_scores([0, 1, 1, 0], [0.1, 0.7, 0.4, 0.3], positive=1),
+        tmp_path / "a.json",
+    )
     write_text("größer" * 9999, place)
     assert place.read_text(encoding="utf-8") == "größer" * 9999
     assert f"{found.to_json(place)}\n" == place.read_text()

@@ -45,7 +45,7 @@ SAID = "uning is not shown to help: the untuned setting"
     ids=str,
 )
 def test_number_as_given_finds_setting_by_value(model, grid, place):
-    assert number_as_given(Family.of(model, grid)) == place
+    assert number_as_given(Family.from_grid(model, grid)) == place
 
 
 def says_untuned_suffices(search):

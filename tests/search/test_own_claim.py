@@ -77,11 +77,11 @@ def test_selected_risk_is_missing_with_reason_if_nothing_is_claimed():
 def test_claimed_by_gives_reason_if_search_cannot_be_fitted():
     search = GridSearchCV(KNN, {"n_neighbors": [1, 39]}, cv=2, error_score="raise")
     like = tr.estimate_risk(GaussianNB(), X, Y, cv="holdout")
-    why = claimed_by(pose(Family.of(search), X, Y), like)
+    why = claimed_by(pose(Family.from_grid(search), X, Y), like)
     assert why.startswith("GridSearchCV cannot be fitted on all rows: Expected n_neighbors")
 
 
 @pytest.mark.parametrize("model", [KNN, GaussianNB(), make_pipeline(StandardScaler(), KNN)])
 def test_tunes_inside_is_false_without_splits_of_its_own(model):
-    assert not tunes_inside(Family.of(model))
-    assert not tunes_inside(Family.of(GridSearchCV(KNN, GRID), {"cv": [2, 3]}))
+    assert not tunes_inside(Family.from_grid(model))
+    assert not tunes_inside(Family.from_grid(GridSearchCV(KNN, GRID), {"cv": [2, 3]}))

@@ -141,7 +141,7 @@ def test_content_of_equal_values_has_the_same_key():
 def test_learner_content_of_every_word_has_a_key():
     for word, task in built_here():
         model = learner(word, task, n_rows=100, n_classes=2, n_features=3)
-        _, settings = learner_content(Family.of(*model), word)
+        _, settings = learner_content(Family.from_grid(*model), word)
         assert len({key_of(setting) for setting in settings}) == len(settings) > 1
 
 
@@ -197,7 +197,7 @@ UNKNOWN, HIDDEN = only_here()
 )
 def test_learner_content_refuses_what_has_no_key_by_name(model, grid, named):
     with pytest.raises(Refusal, match="cannot be written down as a key") as caught:
-        learner_content(Family.of(model, grid), "a")
+        learner_content(Family.from_grid(model, grid), "a")
     assert named in str(caught.value)
 
 

@@ -50,4 +50,4 @@ def changed(facts: StudyFacts, **changes: Any) -> StudyFacts:
 
 def answers(facts: StudyFacts) -> dict[str, str | None]:
     """Return the answers of the checklist of a study by the numbers of its items."""
-    return answers_of(Checklist.of(facts))
+    return answers_of(Checklist.from_facts(facts))

@@ -94,7 +94,7 @@ RESULTS_OF_VERBS: dict[str, Callable[[], Any]] = {
     "plan of rows": lambda: tr.plan_sample({30: 0.3, 90: 0.2}, n=120, width=0.3),
     "plan of one error": lambda: tr.plan_sample(0.2, width=0.3),
     "rows to develop": lambda: tr.plan_development(parameters=4, prevalence=0.2, auc=0.8),
-    "operating point": lambda: tr.RocCurve.of(Y, X[:, 0]).at(0.5),
+    "operating point": lambda: tr.RocCurve.from_scores(Y, X[:, 0]).at(0.5),
     "study": lambda: StudyResults("mine", (CELL,)),
     "status of a study": lambda: Status("mine", 9, 3, 1, 1, 0, 4, 2.5, None, 2, (FAILED,)),
     "many data sets": lambda: tr.compare_many(

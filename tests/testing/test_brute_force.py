@@ -38,7 +38,7 @@ def test_brute_force_of_leave_one_out_is_known():
     builder = PlanBuilder(9)
     for block in builder.partition(np.arange(9)):
         builder.ask((ALL, (block,)), (block, ()))
-    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
+    family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
     answers = np.array(brute_force(family, data, builder.build(), LABEL))[:, :, 0]
     assert (answers != data.codes).sum(axis=1).tolist() == [5, 4]
 
@@ -49,7 +49,7 @@ def test_brute_force_has_no_answers_of_a_failing_fit():
     builder = PlanBuilder(4)
     test = builder.block(np.array([0, 3]))
     builder.ask((ALL, (test,)), (test, ()))
-    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
+    family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
     first, second = brute_force(family, data, builder.build(), LABEL)
     assert first[0].tolist() == [0, 1]
     assert second == [None]
@@ -66,7 +66,7 @@ def halves(facts):
 def test_freedom_by_brute_force_is_that_of_the_fits_asked():
     """n/k of each training set, and nothing for a fit that is not asked."""
     data = checked(np.arange(6.0)[:, None], [0, 1] * 3)
-    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2]})
+    family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 2]})
     found = freedom_by_brute_force(family, data, halves(ModelFacts(freedom=np.zeros(1, np.int32))))
     np.testing.assert_array_equal(found, [[4, np.nan], [2, np.nan]])
 
@@ -74,7 +74,7 @@ def test_freedom_by_brute_force_is_that_of_the_fits_asked():
 def test_rules_by_brute_force_are_those_of_the_fits_asked():
     """The rule of each candidate of fit 1, and none of fit 0."""
     data = checked([[0.0], [2.0], [4.0], [5.0], [6.0], [7.0]], [0, 1] * 3)
-    family = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
+    family = Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]})
     found = rules_by_brute_force(family, data, halves(ModelFacts(rules=np.ones(1, np.int32))))
     assert [(r.fit, r.candidates.tolist()) for r in found] == [(1, [0]), (1, [1])]
     assert found[0].coefficients.tolist() == [[[2.0]]]

@@ -47,8 +47,8 @@ FEW = {"complete": 10, "exact-oob": 5, "nested (3-fold, inner complete (m=5))": 
 # Engines whose own test files do not run the kit, with what they are made for.
 FAMILIES = {
     "generic": usual_families(),
-    "knn": [Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})],
-    "interval": [Family.of(IntervalClassifier(), {"k": [1, 2, 4]})],
+    "knn": [Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})],
+    "interval": [Family.from_grid(IntervalClassifier(), {"k": [1, 2, 4]})],
 }
 TESTS = Path(__file__).parent.parent
 # Checks that begin worker processes: one method for each kind of plan, the others with what waits.

@@ -32,7 +32,7 @@ from truerisk.testing import (
 from truerisk.testing.brute_force import brute_force
 from truerisk.testing.toy_learners import NearestMean
 
-FAMILY = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
+FAMILY = Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]})
 SOUND = KFold(4)
 # Each begins worker processes: a few doubles are enough to see that faults of others pass them.
 ELSEWHERE = {
@@ -254,7 +254,7 @@ class CountsTheVariance(EngineDouble):
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
-        facts = Facts.of(answers)
+        facts = Facts.from_holder(answers)
         return answers if facts is None else replace(answers, extra=Facts(facts.freedom + 1))
 
 
@@ -530,7 +530,7 @@ def test_double_fails_the_check_named_after_its_fault_alone(double):
 @pytest.mark.parametrize("error", ["raise", "warn"])
 def test_check_engine_compares_failing_fits(error):
     """Five neighbours are too many for some training sets; the brute force says so as well."""
-    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
+    family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
     check_engine(Generic(error=error), family, examples=1)
 
 
@@ -540,7 +540,7 @@ def test_check_engine_finds_an_engine_that_hides_a_failing_fit():
             answers = Generic(error="warn").run(family, data, plan, request, run)
             return replace(answers, answered=answers.answered | True, failures=())
 
-    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
+    family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
     checks = engine_checks(Hides(), family, shrink=False)
     subsets = next(check for check in checks if "subsets" in check.name)
     with pytest.raises(AssertionError, match="is True, wrongly"):
@@ -582,7 +582,7 @@ def test_check_method_takes_a_case_of_its_own():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 3))
     data = Data.check(X, X.sum(axis=1) + rng.standard_normal(40), task="regression")
-    case = Case(Family.of(Ridge(), {"alpha": [0.1, 1.0]}), data, Squared())
+    case = Case(Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]}), data, Squared())
     for check in method_checks(NumbersOnly(4), case):
         if check.name not in ELSEWHERE:
             check()

@@ -12,12 +12,12 @@ from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.outcomes import Outcomes
 
 X, Y, _ = drawn()
-ROWS, ONES = Outcomes.of(Y, foreign(X)), np.ones(len(Y))
+ROWS, ONES = Outcomes.from_predictions(Y, foreign(X)), np.ones(len(Y))
 
 
 def test_calibration_fit_is_the_spline_of_r():
     """ICI, E50, E90 and Emax of glm(y ~ rcspline.eval(logit p))."""
-    found = CalibrationFit.of(ROWS).errors(ROWS)
+    found = CalibrationFit.from_outcomes(ROWS).errors(ROWS)
     assert found == pytest.approx({w: RMS["by hand"][w] for w in found}, abs=1e-7)
 
 
@@ -28,21 +28,23 @@ def test_calibration_band_holds_what_is_right():
     held = np.zeros(3)
     for _ in range(100):
         p = expit(rng.normal(size=400))
-        rows = Outcomes.of(rng.random(400) < p, p)
-        low, high = CalibrationFit.of(rows).band(at, rows, 0.95)
+        rows = Outcomes.from_predictions(rng.random(400) < p, p)
+        low, high = CalibrationFit.from_outcomes(rows).band(at, rows, 0.95)
         held += (low <= at) & (at <= high)
     assert (held >= 88).all()
 
 
 def test_calibration_band_of_groups_has_the_t_quantile():
     """A covariance by the sums of 20 groups has 19 degrees of freedom."""
-    rows = Outcomes.of(Y, foreign(X), members=np.arange(len(Y)) % 20)
-    fitted, at = CalibrationFit.of(rows), np.array([0.2, 0.5])
+    rows = Outcomes.from_predictions(Y, foreign(X), members=np.arange(len(Y)) % 20)
+    fitted, at = CalibrationFit.from_outcomes(rows), np.array([0.2, 0.5])
     columns = fitted._columns(at)
     spread = np.diag(columns @ fitted.fit.covariance(rows.members) @ columns.T)
     half = np.diff(logit(fitted.band(at, rows, 0.95)), axis=0)[0] / 2
     assert half == pytest.approx(t.ppf(0.975, 19) * np.sqrt(spread))
-    grid = grid_of(Outcomes.of(np.zeros(101), np.linspace(0, 1, 101)))  # without the ends
+    grid = grid_of(
+        Outcomes.from_predictions(np.zeros(101), np.linspace(0, 1, 101))
+    )  # without the ends
     assert (grid[0], grid[-1]) == pytest.approx((0.01, 0.99))
 
 
@@ -50,10 +52,10 @@ def test_calibration_fit_weights_are_repeated_rows():
     times = np.random.default_rng(1).integers(1, 4, len(Y))
     where = np.repeat(np.arange(len(Y)), times)
     weighted, often = (
-        Outcomes.of(Y, ROWS.predictions, times),
-        Outcomes.of(Y[where], ROWS.predictions[where]),
+        Outcomes.from_predictions(Y, ROWS.predictions, times),
+        Outcomes.from_predictions(Y[where], ROWS.predictions[where]),
     )
-    one, other = CalibrationFit.of(weighted), CalibrationFit.of(often)
+    one, other = CalibrationFit.from_outcomes(weighted), CalibrationFit.from_outcomes(often)
     assert one.knots == pytest.approx(other.knots, abs=0.1)
     assert one.errors(weighted) == pytest.approx(other.errors(often), abs=0.01)
 
@@ -64,13 +66,13 @@ def test_calibration_fit_refuses_few_events():
     given, ones = np.random.default_rng(0).random(180), np.ones(180)
     found = Outcomes(ones * (rows < 9), given, ones / 3, rows, rows)
     assert (found.n_rows, found.n_events, found.n_rarer, found.n_answers) == (60, 9, 9, 180)
-    for few in (found, Outcomes.of(np.arange(60) < 9, np.tile([0.2, 0.3, 0.4], 20))):
+    for few in (found, Outcomes.from_predictions(np.arange(60) < 9, np.tile([0.2, 0.3, 0.4], 20))):
         with pytest.raises(Refusal, match="9 rows of the rarer outcome"):
-            CalibrationFit.of(few)
+            CalibrationFit.from_outcomes(few)
 
 
 def test_recalibration_is_val_prob_of_rms():
-    found, R = Recalibration.of(ROWS).measures(), RMS["val.prob"]
+    found, R = Recalibration.from_outcomes(ROWS).measures(), RMS["val.prob"]
     for word, name in (("intercept", "Intercept"), ("slope", "Slope"), ("u", "U")):
         assert found[word] == pytest.approx(R[name], abs=1e-7)
     assert found["in-the-large"] == pytest.approx(RMS["by hand"]["large"], abs=1e-7)
@@ -79,22 +81,26 @@ def test_recalibration_is_val_prob_of_rms():
 
 def test_recalibration_follows_the_logit_and_not_the_unit_of_weights():
     """A logit times 2 has half the slope, the same intercept and the same R²."""
-    once = Recalibration.of(ROWS).measures()
+    once = Recalibration.from_outcomes(ROWS).measures()
     extreme = 1 / (1 + np.exp(-2 * ROWS.linear))
-    twice = Recalibration.of(Outcomes.of(Y, extreme)).measures()
+    twice = Recalibration.from_outcomes(Outcomes.from_predictions(Y, extreme)).measures()
     for word, factor in (("slope", 0.5), ("intercept", 1), ("r2", 1)):
         assert twice[word] == pytest.approx(factor * once[word])
     weights = np.random.default_rng(2).integers(1, 4, len(Y)).astype(float)
-    whole, cents = (Outcomes.of(Y, ROWS.predictions, unit * weights) for unit in (1, 0.01))
-    assert Recalibration.of(cents).measures() == pytest.approx(Recalibration.of(whole).measures())
+    whole, cents = (
+        Outcomes.from_predictions(Y, ROWS.predictions, unit * weights) for unit in (1, 0.01)
+    )
+    assert Recalibration.from_outcomes(cents).measures() == pytest.approx(
+        Recalibration.from_outcomes(whole).measures()
+    )
     # Every row three times, in groups of the three: the errors are those of the rows alone.
     thrice = np.repeat(np.arange(len(Y)), 3)
     one = np.ones(len(thrice))
     rows = Outcomes(
         Y[thrice].astype(float), ROWS.predictions[thrice], one, thrice, np.arange(len(one))
     )
-    grouped = Recalibration.of(rows).std_errors(rows.members)
-    assert grouped == pytest.approx(Recalibration.of(ROWS).std_errors(ROWS.members))
+    grouped = Recalibration.from_outcomes(rows).std_errors(rows.members)
+    assert grouped == pytest.approx(Recalibration.from_outcomes(ROWS).std_errors(ROWS.members))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_recalibration_follows_the_logit_and_not_the_unit_of_weights():
 )
 def test_recalibration_refuses(y, p, said):
     with pytest.raises(Refusal, match=said):
-        Recalibration.of(Outcomes.of(np.array(y), np.array(p)))
+        Recalibration.from_outcomes(Outcomes.from_predictions(np.array(y), np.array(p)))
 
 
 @pytest.mark.parametrize(
@@ -119,4 +125,4 @@ def test_recalibration_refuses(y, p, said):
 def test_recalibration_of_numbers_refuses(y, said):
     given = X[:, 0] if y is ONES else np.zeros(len(Y))
     with pytest.raises(Refusal, match=said):
-        Recalibration.of(Outcomes.of(y, given, link=IDENTITY))
+        Recalibration.from_outcomes(Outcomes.from_predictions(y, given, link=IDENTITY))

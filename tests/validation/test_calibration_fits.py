@@ -21,12 +21,12 @@ ONES = np.ones(len(Y))
 
 def test_logistic_fit_is_glm_and_its_sandwich():
     """Coefficients of val.prob, standard errors of the sandwich written out in R."""
-    fit = LogisticFit.of(LINE, Y, ONES)
+    fit = LogisticFit.fit(LINE, Y, ONES)
     by_hand = RMS["by hand"]
     assert fit.coef == pytest.approx([RMS["val.prob"][n] for n in ("Intercept", "Slope")], abs=1e-7)
     errors = np.sqrt(np.diag(fit.covariance(np.arange(len(Y)))))
     assert errors == pytest.approx([by_hand["se.(Intercept)"], by_hand["se.lp"]], abs=1e-7)
-    large = LogisticFit.of(ONES[:, None], Y, ONES, LOGIT)
+    large = LogisticFit.fit(ONES[:, None], Y, ONES, LOGIT)
     assert large.coef[0] == pytest.approx(by_hand["large"], abs=1e-7)
 
 
@@ -37,8 +37,8 @@ def test_logistic_fit_weights_are_copies(seed):
     times = np.random.default_rng(seed).integers(1, 4, len(Y))
     twice = np.repeat(np.arange(len(Y)), times)
     weighted, copied = (
-        LogisticFit.of(LINE, Y, times.astype(float)),
-        LogisticFit.of(LINE[twice], Y[twice], np.ones(len(twice))),
+        LogisticFit.fit(LINE, Y, times.astype(float)),
+        LogisticFit.fit(LINE[twice], Y[twice], np.ones(len(twice))),
     )
     np.testing.assert_allclose(weighted.coef, copied.coef, atol=1e-9)
     np.testing.assert_allclose(
@@ -57,7 +57,7 @@ def test_logistic_fit_weights_are_copies(seed):
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_logistic_fit_is_none_where_there_is_no_maximum(columns, y):
-    assert LogisticFit.of(columns, np.array(y, float), np.ones(4)) is None
+    assert LogisticFit.fit(columns, np.array(y, float), np.ones(4)) is None
 
 
 RNG = np.random.default_rng(3)
@@ -71,17 +71,17 @@ def test_least_squares_fit_is_lstsq_and_its_sandwich():
     (XᵀWX)⁻¹ Σ_g s_g s_gᵀ (XᵀWX)⁻¹ G/(G − 1), s_g the sum of a member's w x r.
     """
     root, offset, members = np.sqrt(W), np.linspace(0, 1, 40), np.arange(40) // 4
-    found = LeastSquaresFit.of(WIDE, VALUES, W, offset)
+    found = LeastSquaresFit.fit(WIDE, VALUES, W, offset)
     expected = np.linalg.lstsq(WIDE * root[:, None], (VALUES - offset) * root, rcond=None)[0]
     assert found.coef == pytest.approx(expected)
-    found = LeastSquaresFit.of(WIDE, VALUES, W)
+    found = LeastSquaresFit.fit(WIDE, VALUES, W)
     scores = WIDE * (W * (VALUES - WIDE @ found.coef))[:, None]
     summed = np.array([scores[members == g].sum(axis=0) for g in range(10)])
     bread = np.linalg.inv(WIDE.T @ (WIDE * W[:, None]))
     expected = bread @ summed.T @ summed @ bread * 10 / 9
     np.testing.assert_allclose(found.covariance(members), expected, rtol=1e-6)
     for columns in (WIDE[:, [0, 1, 1]], np.column_stack([WIDE, np.zeros(40)])):
-        assert LeastSquaresFit.of(columns, VALUES, W) is None
+        assert LeastSquaresFit.fit(columns, VALUES, W) is None
 
 
 KNOTS = np.array([-1.0, 0.0, 0.5, 2.0])

@@ -77,8 +77,8 @@ def test_slope_interval_rests_on_fits_of_the_final_setting(agreeing):
 
     def line(kept, lacking):
         told = answers_of_setting(search, fold, lacking)
-        outcomes = Outcomes.of(y[kept], told[kept])
-        fitted = Recalibration.of(outcomes)
+        outcomes = Outcomes.from_predictions(y[kept], told[kept])
+        fitted = Recalibration.from_outcomes(outcomes)
         return fitted.measures(), fitted.std_errors(outcomes.members)
 
     whole, errors = line(np.ones(150, bool), ())
@@ -113,7 +113,7 @@ def test_net_benefit_intervals_rest_on_fits_of_the_final_setting(agreeing):
     search, found = agreeing
     _, y = drawn(8)
     benefit = found.net_benefit
-    outcomes = Outcomes.of(y, answers_of_setting(search, folds_of(found)))
+    outcomes = Outcomes.from_predictions(y, answers_of_setting(search, folds_of(found)))
     middle, error = net_benefits(outcomes, benefit.thresholds)
     half = 1.959963984540054 * error
     assert benefit.low == pytest.approx(middle - half, abs=1e-9)

@@ -15,7 +15,7 @@ from truerisk.validation.gain import gain_interval
 from truerisk.validation.outcomes import Outcomes
 
 X, Y, _ = drawn()
-ROWS = Outcomes.of(Y, foreign(X))
+ROWS = Outcomes.from_predictions(Y, foreign(X))
 # dcurves.dca(data, outcome="y", modelnames=["p"], thresholds=T), dcurves 1.1.7 of PyPI
 T = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 MODEL = [0.432018, 0.384259, 0.312500, 0.260714, 0.141667, 0.047222]
@@ -34,7 +34,7 @@ def test_net_benefits_are_the_count(seed, t):
     rng = np.random.default_rng(seed)
     y, p, times = rng.random(30) < 0.4, rng.integers(0, 11, 30) / 10, rng.integers(0, 3, 30)
     times[0] = 1
-    value, _ = net_benefits(Outcomes.of(y, p, times), np.array([t]))
+    value, _ = net_benefits(Outcomes.from_predictions(y, p, times), np.array([t]))
     rows = np.repeat(np.arange(30), times)
     called = p[rows] >= t
     right = np.count_nonzero(called & y[rows])
@@ -55,15 +55,15 @@ def test_net_benefits_error_counts_groups_whole():
     assert one[4] == pytest.approx(gains.std(ddof=1) / np.sqrt(len(Y)))
     # The 20 groups give 19 degrees, to a band that rests on 20 sums.
     members = np.arange(len(Y)) % 20
-    rows = Outcomes.of(ROWS.observed, ROWS.predictions, members=members)
-    found = NetBenefit.of(rows, T, event="1", apparent=None, corrected=None)
+    rows = Outcomes.from_predictions(ROWS.observed, ROWS.predictions, members=members)
+    found = NetBenefit.from_outcomes(rows, T, event="1", apparent=None, corrected=None)
     half = stats.t.ppf(0.975, 19) * net_benefits(rows, T)[1]
     assert found.high - found.honest == pytest.approx(half)
     assert (rows.degrees, ROWS.degrees) == (19, np.inf)
 
 
 def benefit(t: np.ndarray) -> NetBenefit:
-    return NetBenefit.of(ROWS, t, event="1", apparent=np.zeros(len(t)), corrected=None)
+    return NetBenefit.from_outcomes(ROWS, t, event="1", apparent=np.zeros(len(t)), corrected=None)
 
 
 def test_net_benefit_prints_some_thresholds_of_many_and_all_of_few():
@@ -85,8 +85,8 @@ def test_net_benefit_sentence_counts_thresholds_with_a_shown_gain():
 
     Held-out values of noise lie above both policies at several thresholds by chance alone.
     """
-    many = Outcomes.of(np.tile(Y, 5), np.tile(foreign(X), 5))
-    found = NetBenefit.of(many, T99, event="1", apparent=None, corrected=None)
+    many = Outcomes.from_predictions(np.tile(Y, 5), np.tile(foreign(X), 5))
+    found = NetBenefit.from_outcomes(many, T99, event="1", apparent=None, corrected=None)
     by_value = int((found.honest > np.maximum(found.treat_all, 0)).sum())
     shown = int((found.gain_low > 0).sum())
     assert 0 < shown < by_value < 99
@@ -94,8 +94,8 @@ def test_net_benefit_sentence_counts_thresholds_with_a_shown_gain():
     assert "95 % interval of the difference, simultaneous over thresholds" in found.sentence
     rng = np.random.default_rng(3)
     y = rng.random(300) < 0.3
-    noise = Outcomes.of(y, 1 / (1 + np.exp(0.85 - rng.standard_normal(300) / 2)))
-    found = NetBenefit.of(noise, T99, event="1", apparent=None, corrected=None)
+    noise = Outcomes.from_predictions(y, 1 / (1 + np.exp(0.85 - rng.standard_normal(300) / 2)))
+    found = NetBenefit.from_outcomes(noise, T99, event="1", apparent=None, corrected=None)
     assert (found.honest > np.maximum(found.treat_all, 0)).sum() >= 3
     assert found.sentence.startswith("At no threshold is it shown that the model gains more")
 
@@ -111,12 +111,14 @@ def test_net_benefit_sentence_lists_runs_of_thresholds():
     assert "at every threshold (0.01 to 0.99)" in replace(found, gain_low=T99).sentence
     # Rows in time or space have values alone: they show nothing.
     rows = {"event": "1", "apparent": None, "corrected": None, "sure": False}
-    found = NetBenefit.of(ROWS, T99, **rows)
+    found = NetBenefit.from_outcomes(ROWS, T99, **rows)
     assert found.gain_low is None
     assert found.sentence.endswith("There is no interval, so this may be chance.")
-    same = Outcomes.of(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
-    assert NetBenefit.of(same, T99, **rows).sentence.startswith("At no threshold does the model")
-    assert NetBenefit.of(ROWS, T[:1], **rows).sentence.endswith("nobody 0.")
+    same = Outcomes.from_predictions(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
+    assert NetBenefit.from_outcomes(same, T99, **rows).sentence.startswith(
+        "At no threshold does the model"
+    )
+    assert NetBenefit.from_outcomes(ROWS, T[:1], **rows).sentence.endswith("nobody 0.")
 
 
 def test_net_benefit_sentence_of_one_threshold_has_the_interval_of_the_gain():
@@ -134,7 +136,7 @@ def test_net_benefit_sentence_of_one_threshold_has_the_interval_of_the_gain():
 def test_gain_interval_surrounds_the_difference(seed):
     rng = np.random.default_rng(seed)
     p, weights = rng.random(60), rng.integers(1, 4, 60)
-    rows = Outcomes.of(rng.random(60) < p, p, weights, rng.integers(0, 25, 60))
+    rows = Outcomes.from_predictions(rng.random(60) < p, p, weights, rng.integers(0, 25, 60))
     low, high = gain_interval(rows, T99, 0.95)
     gain = net_benefits(rows, T99)[0] - np.maximum(net_benefits(rows, T99, everybody=True)[0], 0)
     assert (low <= gain + 1e-12).all()
@@ -146,7 +148,9 @@ def test_gain_interval_is_that_of_clopper_and_pearson_at_one_threshold(n_groups)
     """The quantile is that of two normal intervals, or of t where there are groups alike."""
     y, p = np.repeat([1, 0, 1, 0], [3, 27, 20, 10]), np.repeat([0.1, 0.8], 30)
     groups = None if n_groups is None else np.arange(60) % n_groups
-    low, high = gain_interval(Outcomes.of(y, p, members=groups), np.array([0.5]), 0.95)
+    low, high = gain_interval(
+        Outcomes.from_predictions(y, p, members=groups), np.array([0.5]), 0.95
+    )
     z = norm.ppf((1 + 0.95**0.5) / 2)  # two independent differences
     tail = norm.sf(z if n_groups is None else stats.t.ppf(norm.cdf(z), n_groups - 1))
     few, many = beta.ppf([tail, 1 - tail], [30, 31], [31, 30])  # of the rows on either side
@@ -164,14 +168,16 @@ def test_gain_interval_counts_groups_and_rows():
     """
     one_low, one_high = gain_interval(ROWS, T, 0.95)
     four = np.repeat(np.arange(len(Y)), 4)
-    copies = Outcomes.of(Y[four], ROWS.predictions[four], members=four)
+    copies = Outcomes.from_predictions(Y[four], ROWS.predictions[four], members=four)
     low, high = gain_interval(copies, T, 0.95)
     assert low == pytest.approx(one_low, abs=0.01)
     assert high == pytest.approx(one_high, abs=0.01)
     twice = np.tile(np.arange(len(Y)), 2)
-    rows = Outcomes.of(Y[twice], ROWS.predictions[twice], np.full(len(twice), 0.5), rows=twice)
+    rows = Outcomes.from_predictions(
+        Y[twice], ROWS.predictions[twice], np.full(len(twice), 0.5), rows=twice
+    )
     assert gain_interval(rows, T, 0.95)[0] == pytest.approx(one_low)
-    same = Outcomes.of(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
+    same = Outcomes.from_predictions(Y, np.full(len(Y), 0.5))  # treats everybody, then nobody
     low, high = gain_interval(same, T, 0.95)
     assert (low <= 0).all()
     assert (high >= 0).all()

@@ -19,7 +19,9 @@ OTHERS = np.clip(GIVEN + 0.2 * RNG.standard_normal((8, 50)), 0, 1)
 
 def test_prediction_stability_is_that_of_plain_loops():
     """Mean |p_bi − p_i| and the share of models on the other side of the threshold."""
-    found = PredictionStability.of(ROWS, GIVEN, OTHERS, "", event="ill", threshold=0.3)
+    found = PredictionStability.from_predictions(
+        ROWS, GIVEN, OTHERS, "", event="ill", threshold=0.3
+    )
     for i in (0, 7, 49):
         moves = [abs(line[i] - GIVEN[i]) for line in OTHERS]
         assert found.by_row[i] == pytest.approx(sum(moves) / 8)
@@ -41,10 +43,10 @@ def test_prediction_stability_of_several_classes_and_of_numbers():
     """
     given = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])
     others = np.array([[[0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]])
-    found = PredictionStability.of(np.arange(2), given, others, "", event="any")
+    found = PredictionStability.from_predictions(np.arange(2), given, others, "", event="any")
     assert found.by_row == pytest.approx([0.3, 0.1])
     assert found.otherwise.tolist() == [1, 0]
-    found = PredictionStability.of(ROWS, 10 * GIVEN, 10 * OTHERS, "")
+    found = PredictionStability.from_predictions(ROWS, 10 * GIVEN, 10 * OTHERS, "")
     assert found.otherwise is None
     assert "classified" not in str(found)
     assert "otherwise" not in found.to_frame()
@@ -54,7 +56,7 @@ def told(method):
     """The answers of a logistic regression about held-out rows, and by models that lack more."""
     X = RNG.normal(size=(61, 2))
     y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
-    problem = pose(tr.extend.Family.of(LogisticRegression()), X, y, scoring="brier")
+    problem = pose(tr.extend.Family.from_grid(LogisticRegression()), X, y, scoring="brier")
     found = compute(problem, method)
     return X, y, found.answers, found.shaken
 

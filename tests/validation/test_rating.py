@@ -107,8 +107,8 @@ def test_calibration_intervals_count_what_leaving_out_a_fold_does(of_event):
 
 def _line(came, given, of_event):
     given = np.clip(given, 1e-6, 1 - 1e-6) if of_event else given
-    outcomes = Outcomes.of(came, given, link=LOGIT if of_event else IDENTITY)
-    return Recalibration.of(outcomes).measures()
+    outcomes = Outcomes.from_predictions(came, given, link=LOGIT if of_event else IDENTITY)
+    return Recalibration.from_outcomes(outcomes).measures()
 
 
 def test_calibration_intervals_without_pairs_count_rows_alone():

@@ -89,7 +89,7 @@ def test_feature_stability_lists_features_by_their_share():
 
     The first 20 are printed, the rest counted.
     """
-    found = FeatureStability.of(MARKS, NAMES, confidence_level=0.9)
+    found = FeatureStability.from_selected(MARKS, NAMES, confidence_level=0.9)
     index, error = stability_index(MARKS)
     assert (found.index, found.std_error) == (index, error)
     assert found.interval.low == pytest.approx(index - norm.ppf(0.95) * error)
@@ -98,7 +98,7 @@ def test_feature_stability_lists_features_by_their_share():
     assert found.to_frame()["selected"].tolist() == [3, 2, 1, 0]
     assert "2 of 3" in str(found)
     marks = np.arange(200).reshape(4, 50) % 3 == 0
-    many = FeatureStability.of(marks, tuple(f"g{j}" for j in range(50)))
+    many = FeatureStability.from_selected(marks, tuple(f"g{j}" for j in range(50)))
     assert "and 30 further features" in str(many)
 
 
@@ -113,7 +113,7 @@ def test_feature_stability_lists_features_by_their_share():
 def test_feature_stability_without_a_choice_has_a_reason(marks, why):
     """A single fit, no feature and every feature: no index, in print and in JSON."""
     assert why in stability_index(marks)
-    found = FeatureStability.of(marks.astype(bool), NAMES)
+    found = FeatureStability.from_selected(marks.astype(bool), NAMES)
     assert (found.index, found.interval) == (None, None)
     assert why in str(found)
     assert json.loads(json.dumps(found.to_dict()))["reason"] == found.reason

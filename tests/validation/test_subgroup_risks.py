@@ -33,7 +33,7 @@ EVERY = ("auc", "average-precision", "log", "brier", "f1", "balanced-accuracy")
 
 def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, **given):
     """Each loss by its word: the risks of all levels, and the computation they rest on."""
-    family = Family.of(LogisticRegression() if model is None else model)
+    family = Family.from_grid(LogisticRegression() if model is None else model)
     problem = pose(family, X[: len(y)], y, scoring=scoring, **given)
     computed = compute(problem, method)
     levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))

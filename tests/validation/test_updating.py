@@ -29,8 +29,8 @@ def events(shift=0.0, slope=1.0):
 
 def updated(outcomes, *, grouped=False):
     """With seed 0, at 95 %."""
-    line = Recalibration.of(outcomes)
-    return Updating.of(outcomes, line, level=0.95, seed=0, grouped=grouped)
+    line = Recalibration.from_outcomes(outcomes)
+    return Updating.from_outcomes(outcomes, line, level=0.95, seed=0, grouped=grouped)
 
 
 SHIFTED = events(shift=-1.0)
@@ -39,7 +39,7 @@ SHIFTED = events(shift=-1.0)
 @pytest.fixture(scope="module")
 def found():
     """Events are rarer than the model says."""
-    return updated(Outcomes.of(SHIFTED, P))
+    return updated(Outcomes.from_predictions(SHIFTED, P))
 
 
 def test_updating_has_the_risks_of_cross_validation(found):
@@ -56,7 +56,7 @@ def test_updating_has_the_risks_of_cross_validation(found):
     )
     assert both.risk == pytest.approx(direct.value, abs=1e-6)
     assert both.brier > 0
-    line = Recalibration.of(Outcomes.of(SHIFTED, P)).measures()
+    line = Recalibration.from_outcomes(Outcomes.from_predictions(SHIFTED, P)).measures()
     told = [(one.intercept, one.slope) for one in found.updates]
     assert told == [(0, 1), (line["in-the-large"], 1), (line["intercept"], line["slope"])]
     again = Updating.from_json(found.to_json())
@@ -82,9 +82,9 @@ def test_updating_tells_a_gain_and_not_noise(found):
     assert both.change == pytest.approx(both.risk - as_it_is.risk)
     assert "updating the intercept would lower the log loss from 0." in found.sentence
     assert "updating the intercept and slope would lower the log loss from 0." in found.sentence
-    right = updated(Outcomes.of(events(), P))
+    right = updated(Outcomes.from_predictions(events(), P))
     assert "updating the intercept is not shown to change the log loss (change" in right.sentence
-    steep = updated(Outcomes.of(events(slope=0.2), P))
+    steep = updated(Outcomes.from_predictions(events(slope=0.2), P))
     assert "updating the intercept and slope would lower the log loss" in steep.sentence
     # A loss is told, too, and what no row tells apart.
     worse = Interval(0.01, 0.03, "paired-cv", 0.95)
@@ -103,12 +103,12 @@ def test_updating_tells_a_gain_and_not_noise(found):
 def test_updating_of_numbers_is_by_least_squares():
     """Squared error, on the folds of a linear regression; small numbers have digits."""
     y = 1 + 0.5 * ETA + RNG.standard_normal(400)
-    found = updated(Outcomes.of(y, ETA, link=IDENTITY))
+    found = updated(Outcomes.from_predictions(y, ETA, link=IDENTITY))
     assert found.updates[0].risk == pytest.approx(mean_squared_error(y, ETA))
     direct = tr.estimate_risk(LinearRegression(), ETA[:, None], y, cv=Pairs(), random_state=0)
     assert found.updates[2].risk == pytest.approx(direct.value)
     assert (found.scoring, found.updates[0].brier) == ("squared", None)
-    said = updated(Outcomes.of(y / 50, ETA / 50, link=IDENTITY)).sentence
+    said = updated(Outcomes.from_predictions(y / 50, ETA / 50, link=IDENTITY)).sentence
     assert "from 0.00" in said
     assert "0.000 " not in said
 
@@ -119,13 +119,13 @@ def test_updating_counts_groups_and_weights():
     Weights count in the coefficients of all rows, and in the losses.
     """
     thrice = np.tile(np.arange(100), 3)
-    alone = updated(Outcomes.of(SHIFTED[:100], P[:100]))
-    copies = Outcomes.of(SHIFTED[thrice], P[thrice], members=thrice)
+    alone = updated(Outcomes.from_predictions(SHIFTED[:100], P[:100]))
+    copies = Outcomes.from_predictions(SHIFTED[thrice], P[thrice], members=thrice)
     grouped = updated(copies, grouped=True).updates[1]
     assert grouped.interval.method == "paired-cv-grouped"
     assert grouped.interval.width == pytest.approx(alone.updates[1].interval.width, rel=0.1)
     w = np.where(ETA > 0, 3.0, 1.0)
-    found = updated(Outcomes.of(SHIFTED, P, w))
+    found = updated(Outcomes.from_predictions(SHIFTED, P, w))
     assert found.updates[0].risk == pytest.approx(log_loss(SHIFTED, P, sample_weight=w))
     model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED, w)
     answers = model.predict_proba(P[:, None])[:, 1]
@@ -137,9 +137,9 @@ def test_updating_refuses():
     y, p = np.repeat([0, 1], 12), expit(np.linspace(-3, 3, 24))
     y[[11, 12]] = 1, 0
     with pytest.raises(Refusal, match="cannot be fitted in every fold"):
-        updated(Outcomes.of(y, p))
+        updated(Outcomes.from_predictions(y, p))
     with pytest.raises(Refusal, match="9 rows of the rarer outcome: an update is told of 10"):
-        updated(Outcomes.of(y[3:], p[3:]))
+        updated(Outcomes.from_predictions(y[3:], p[3:]))
     two = np.arange(400) % 2
     with pytest.raises(Refusal, match="folds of these rows cannot be made"):
-        updated(Outcomes.of(SHIFTED, P, members=two), grouped=True)
+        updated(Outcomes.from_predictions(SHIFTED, P, members=two), grouped=True)

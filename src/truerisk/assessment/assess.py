@@ -201,7 +201,7 @@ def assess(
     forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested)))
     first = with_checks(next(iter(problems.values())), checks, forward=forward)  # for all of them
     for name, problem in problems.items():
-        problems[name] = schedule.posed(replace(problem, findings=first.findings))
+        problems[name] = schedule.with_methods(replace(problem, findings=first.findings))
     curves: Mapping[str, Any] = {}
     if learning_curve is not None:
         curves = load_part("learning-curves")(learning_curve, problems, schedule)

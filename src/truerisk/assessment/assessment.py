@@ -678,7 +678,7 @@ class Assessment(Bounded, Record):
         """Title of the table: the score, the number of learners and the number of rows."""
         n, scale = len(self.learners), self.scale
         return (
-            f"{scale.of(self.named_scoring)} ({scale.better} is better) of {n} "
+            f"{scale.name_for(self.named_scoring)} ({scale.better} is better) of {n} "
             f"{'tuned ' if self.tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 

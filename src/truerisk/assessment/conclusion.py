@@ -24,9 +24,9 @@ def conclude(tested: Assessment) -> str:
         as_given = tested.learners[tested.best].as_given
         if as_given is not None and as_given.suffices(tested.confidence_level):
             sentences.append(f"Tuning is not shown to help: {as_given}.")
-        sentences.append(_others(tested))
+        sentences.append(_name_rivals(tested))
     told = [
-        f"{each.scale.of(each.named_scoring)} {formats.risk(each.value)} "
+        f"{each.scale.name_for(each.named_scoring)} {formats.risk(each.value)} "
         f"({_interval(each, why=False)})"
         for each in further(tested.report)
     ]
@@ -124,7 +124,7 @@ def _interval(risk: RiskEstimate, *, why: bool = True) -> str:
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
 
 
-def _others(tested: Assessment) -> str:
+def _name_rivals(tested: Assessment) -> str:
     """Name the other learners that may be the best, or say that no other one may."""
     best_set, level = tested.usual_best_set, 100 * tested.confidence_level
     if best_set is None or len(tested.learners) < 2:

@@ -72,7 +72,7 @@ def _constants(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
         classes = np.arange(data.n_classes)
         return np.repeat(classes[:, None], n, axis=1), [RULES["label"]] * len(classes)
     if response == "probability" and data.task == "survival":
-        two = [data.at(horizon) for horizon in data.horizons]
+        two = [data.at_horizon(horizon) for horizon in data.horizons]
         came = [np.average(each.class_codes, weights=each.sample_weight) for each in two]
         # These are probabilities of time intervals, the latest first.
         chances = np.diff([0.0, *came, 1.0])[::-1]

@@ -149,7 +149,7 @@ def word_families(
         _refuse_no_or_equal(words)
     size: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
     return {
-        word: Family.of(*learner(word, task, **size, **columns))
+        word: Family.from_grid(*learner(word, task, **size, **columns))
         for word in (default_words(task, n_rows) if words is None else words)
     }
 
@@ -193,7 +193,7 @@ def _family(name: str, learner: Any, seed: int) -> Family:
     if isinstance(learner, Family):
         return learner
     if not isinstance(learner, tuple | list):
-        return Family.of(learner)
+        return Family.from_grid(learner)
     if len(learner) == 3:
         with named(name):
             return Family.drawn(learner[0], learner[1], learner[2], settings_seed(seed))
@@ -202,7 +202,7 @@ def _family(name: str, learner: Any, seed: int) -> Family:
             f"learner {name!r}: give a model, or a pair (model, grid); (model, distributions, n) "
             "draws n settings."
         )
-    return Family.of(*learner)
+    return Family.from_grid(*learner)
 
 
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")

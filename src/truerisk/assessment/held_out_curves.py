@@ -28,7 +28,7 @@ def roc_of(held_out: OutOfFold, problem: Problem) -> RocCurve | str:
     truth, values = data.codes_of(held_out.rows), event.read(held_out.values, held_out.response)
     if len(np.unique(truth)) < 2:
         return "the rows that were tested are of one class."
-    curve = RocCurve.of(
+    curve = RocCurve.from_scores(
         truth,
         values if values.ndim == 1 else values[:, 1],
         weights=data.weights(held_out.rows),
@@ -56,7 +56,7 @@ def calibration_of(rows: OutOfFold, problem: Problem) -> Calibration | None:
     else:
         event = "the most probable class"
         came, p = rows.values.argmax(axis=1) == codes, rows.values.max(axis=1)
-    return Calibration.of(
+    return Calibration.from_predictions(
         came,
         np.clip(p, 0, 1),
         event=event,

@@ -37,11 +37,11 @@ class PlannedCurve:
     n_fits: int
 
     @classmethod
-    def of(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
+    def from_problem(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
         """Plan a curve that is tested by the outer folds and tuned as on all rows."""
         alone = replace(problem, scores={}, interval=None, steps=None)
         learner = LearnerBySize(alone, _folds_of(schedule, problem), schedule.methods[0])
-        sizes = tuple(usual_sizes(learner, learner.whole()))
+        sizes = tuple(usual_sizes(learner, learner.full_size_plan()))
         fits = [plan.n_fits * n for size in sizes for plan, n in learner.plans(size)]
         return cls(learner, sizes, sum(fits))
 
@@ -50,7 +50,7 @@ class PlannedCurve:
         problem = self.learner.problem
         for size in self.sizes:
             for plan, _ in self.learner.plans(size):
-                engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
+                engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
                 if isinstance(engine, Generic | OneFit):
                     return (
                         f"it takes {self.n_fits:,} fits, and engine '{engine.word}' makes each by "
@@ -109,7 +109,7 @@ def planned_curves(
     for name in _curves_asked(wanted, list(problems)):
         with named(name):
             try:
-                curve = PlannedCurve.of(problems[name], schedule)
+                curve = PlannedCurve.from_problem(problems[name], schedule)
             except TrueRiskError as error:
                 if wanted != CHEAP:
                     raise

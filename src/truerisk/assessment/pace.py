@@ -81,7 +81,7 @@ def pace_of(
     If it is very long, `like` itself is used; for single fits this is the case unless they are
     short.
     """
-    engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
+    engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
     like = like if like is not None and like.engine == engine.word else None
     settings, rows = len(problem.family), float(plan.train_sizes.mean())
     shared = steps_shared_by(problem.family, problem.data, len(problem.family))
@@ -171,7 +171,7 @@ def _timed(
         runs = [(fits[i : i + 1], candidates[i : i + 1]) for i in range(len(fits))]
     seconds = 0.0
     for some, only in runs:
-        part = plan.only(np.flatnonzero(np.isin(plan.fit, some)))
+        part = plan.select(np.flatnonzero(np.isin(plan.fit, some)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             started = clock()

@@ -14,7 +14,7 @@ from truerisk.contracts import Terms
 from truerisk.estimation.problem import Problem, Score
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import Answers
-from truerisk.results.results import RiskEstimate, dress
+from truerisk.results.results import RiskEstimate, to_estimate
 from truerisk.selection.rules import Minimum
 
 
@@ -68,7 +68,7 @@ def risk_of_choice(
         terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
         tested = testing.risk(of, shaken, problem.data, one.loss, terms)
         notes = (*one.loss.notes, *map(attrgetter("note"), problem.findings), note)
-        return dress(tested, replace(like, **common, notes=notes), {})
+        return to_estimate(tested, replace(like, **common, notes=notes), {})
 
     first, scores = results[0].risk, {}
     for place, (name, score) in enumerate(problem.scores.items()):

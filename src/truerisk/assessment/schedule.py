@@ -75,7 +75,7 @@ class Schedule:
             count.finish(computations[-1].n_fits)
         return computations
 
-    def posed(self, problem: Problem) -> Problem:
+    def with_methods(self, problem: Problem) -> Problem:
         """Return the problem with its methods, and with its intervals as the tests have them."""
         problem = replace(problem, select_by=self.methods[0], testing=self.nested, calibrated=True)
         return choose_intervals(problem, self.nested, self.nested_plan)

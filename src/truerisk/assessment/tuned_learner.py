@@ -102,7 +102,8 @@ class TunedLearner(Record):
             return formats.clean(self.no_selected or "", 200)
         if claim.method == self.curve.common.method:
             return ""
-        return f"selected is {formats.clean(claim.method, 100)}, as {claim.scale.of(claim.scoring)}"
+        scale = claim.scale.name_for(claim.scoring)
+        return f"selected is {formats.clean(claim.method, 100)}, as {scale}"
 
     @property
     def out_of_fold(self) -> OutOfFold | None:

@@ -68,7 +68,7 @@ def mixed_splits(data: Data, plan: Plan, order: OrderOfRows | None = None) -> Mi
         return None
     timed = replace(data, time=order.times)
     n_late = len(leaks_of(timed, plan, "late")["late"])
-    mixed = _of(timed, plan, "time", n_late, order.place, by_user=False)
+    mixed = _find_mixed(timed, plan, "time", n_late, order.place, by_user=False)
     alike = neighbours_alike(data.y[np.argsort(order.times, kind="stable")])
     return None if mixed is None else replace(mixed, are_times=order.are_times, alike=alike)
 
@@ -77,13 +77,13 @@ def _of_given(data: Data, plan: Plan) -> Mixed | None:
     leaks = leaks_of(data, plan, "late", "near", "groups")
     n = {kind: len(rows) for kind, rows in leaks.items()}
     if n["late"]:
-        return _of(data, plan, "time", n["late"], "time=")
+        return _find_mixed(data, plan, "time", n["late"], "time=")
     if 2 * n["near"] > n["apart"]:
-        return _of(data, plan, "space", n["near"], "block=")
-    return _of(data, plan, "groups", n["groups"], "groups=")
+        return _find_mixed(data, plan, "space", n["near"], "block=")
+    return _find_mixed(data, plan, "groups", n["groups"], "groups=")
 
 
-def _of(
+def _find_mixed(
     data: Data, plan: Plan, kind: Kind, n_rows: int, place: str, *, by_user: bool = True
 ) -> Mixed | None:
     """Return the finding with a method that respects all known relations, not only this kind."""

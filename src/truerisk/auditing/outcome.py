@@ -56,7 +56,7 @@ class Stated(OnScale, Record):
         return self.value
 
     def __str__(self) -> str:
-        name, better = self.scale.of(self.scoring), self.scale.better
+        name, better = self.scale.name_for(self.scoring), self.scale.better
         return f"{name} {formats.number(self.value)} ({better} is better, {self.method})"
 
     def _metrics(self) -> Mapping[str, Any]:
@@ -232,7 +232,7 @@ class Audit(Bounded, Record):
         setting = formats.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
-            f"level '{self.level}', {self.scale.of(self.claimed.scoring)}"
+            f"level '{self.level}', {self.scale.name_for(self.claimed.scoring)}"
         )
 
     def __str__(self) -> str:
@@ -264,7 +264,7 @@ class Audit(Bounded, Record):
         if self.honest is not None:
             return numbers_of(self.honest)
         unknown = Reported(None, None, self.scale.better)
-        title = f"honest {self.scale.of(self.claimed.scoring)}"
+        title = f"honest {self.scale.name_for(self.claimed.scoring)}"
         return {self.claimed.scoring: HonestNumber(title, unknown, self.claimed.perfect)}
 
     def _metrics(self) -> Mapping[str, Any]:

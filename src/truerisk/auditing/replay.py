@@ -34,7 +34,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 from truerisk.results.finding import Finding
 from truerisk.results.interval import tied
-from truerisk.results.results import RiskCurve, RiskEstimate, dress
+from truerisk.results.results import RiskCurve, RiskEstimate, to_estimate
 from truerisk.search.claim import Claim, ScoreScale
 
 EXACT = 1e-7  # relative difference that another order of summation may cause
@@ -202,7 +202,7 @@ def bias_corrected(
         target="Err",
         bias="slightly pessimistic: each model sees a part of the rows, each choice 63 % of them",
     )
-    return dress(tested, common, claim.best_params)
+    return to_estimate(tested, common, claim.best_params)
 
 
 def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str | None:

@@ -107,9 +107,9 @@ class _Heard:
         self.fits: Counter[str] = Counter()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        from truerisk.engines.running.fit_warnings import alike, apart
+        from truerisk.engines.running.fit_warnings import alike, split_counted
 
-        text, times, fits = apart(" ".join(str(message).split()))
+        text, times, fits = split_counted(" ".join(str(message).split()))
         key = alike(text) if fits else text  # Warnings of fits recur with other numbers.
         self.texts.setdefault(key, text)
         self.times[key] += times

@@ -113,7 +113,7 @@ def _curve(source: Source, column: str, asked: Any) -> RocCurve:
         raise BadData(f"--score {column} is a column of text: scores are numbers.")
     options = {"confidence_level": asked.confidence, "groups": source.groups, "method": column}
     positive = label_written(source, asked.positive)
-    return RocCurve.of(source.y, source.X[:, place], positive=positive, **options)
+    return RocCurve.from_scores(source.y, source.X[:, place], positive=positive, **options)
 
 
 def _points(curve: RocCurve, asked: Any) -> list[OperatingPoint]:

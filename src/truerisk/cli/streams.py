@@ -106,8 +106,8 @@ def whole_streams() -> Iterator[Streams]:
     its escape. Streams that are no files of the system, such as those of a notebook, stay.
     """
     streams, before = Streams(), (sys.stdout, sys.stderr)
-    new_stdout, streams.stdout = _whole(sys.stdout, is_missing_an_error=True)
-    new_stderr, streams.stderr = _whole(sys.stderr, keeps_going=True)
+    new_stdout, streams.stdout = _open_whole_writer(sys.stdout, is_missing_an_error=True)
+    new_stderr, streams.stderr = _open_whole_writer(sys.stderr, keeps_going=True)
     sys.stdout, sys.stderr = new_stdout, new_stderr
     try:
         yield streams
@@ -120,7 +120,7 @@ def whole_streams() -> Iterator[Streams]:
         sys.stdout, sys.stderr = before
 
 
-def _whole(
+def _open_whole_writer(
     stream: TextIO, *, keeps_going: bool = False, is_missing_an_error: bool = False
 ) -> tuple[TextIO, WholeWriter | None]:
     """Return a text stream that writes whole, with its writer; None if the stream stays."""

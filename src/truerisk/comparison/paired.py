@@ -106,7 +106,7 @@ def compare(
     if unbounded is not None:
         return unbounded
     pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, on=method.works_on)
-    result = method.of(pairs, tolerance)
+    result = method.compare(pairs, tolerance)
     return result.of_scores(isinstance(a, RiskEstimate) and a.greater_is_better)
 
 
@@ -241,7 +241,7 @@ class Spread:
     instability: float | None
 
     @classmethod
-    def of(cls, a: Influences, b: Influences, mean: float) -> Spread:
+    def from_influences(cls, a: Influences, b: Influences, mean: float) -> Spread:
         differences, values = (a.losses - b.losses)[None], np.array([mean])
         plain, units = variances_of_means(differences, a.weights, values, a.groups)
         u = None
@@ -288,11 +288,11 @@ class PairedCV(PairedTest):
     word = "paired-cv"
     works_on: ClassVar[PairedOn] = "influences"
 
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.influences is not None  # Otherwise `pair` has raised.
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]
-        spread = Spread.of(a, b, mean)
+        spread = Spread.from_influences(a, b, mean)
         details = {} if spread.instability is None else {"instability": spread.instability}
         result = Comparison(
             test=self.word,

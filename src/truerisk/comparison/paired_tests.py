@@ -42,7 +42,7 @@ class PairedTest(ABC):
     works_on: ClassVar[PairedOn]
 
     @abstractmethod
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         """Return the result of the test for the pairs."""
 
 
@@ -76,7 +76,7 @@ class NadeauBengio(PairedTest):
     word = "nadeau-bengio"
     works_on: ClassVar[PairedOn] = "splits"
 
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         result = self._by_corrected_t(pairs, tolerance, "corrected-t")
         return replace(result, rope=None, better=None, equivalent=None, worse=None)
 
@@ -109,7 +109,7 @@ class CorrelatedBayes(NadeauBengio):
 
     word = "bayes"
 
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         rope = tolerance.rope
         region = f"risks within {rope:.15g} (in units of the loss) are practically the same"
         prior = "flat prior of the mean difference"
@@ -128,7 +128,7 @@ class McNemar(PairedTest):
     word = "mcnemar"
     works_on: ClassVar[PairedOn] = "rows"
 
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
             raise Refusal(
@@ -177,7 +177,7 @@ class FiveByTwo(PairedTest):
     word = "5x2"
     works_on: ClassVar[PairedOn] = "splits"
 
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         p = _five_by_two(pairs)
         spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         mean = float(p.mean())
@@ -246,7 +246,7 @@ class Halves:
     of_differences: float
 
     @classmethod
-    def of(cls, halves: np.ndarray) -> Halves:
+    def from_array(cls, halves: np.ndarray) -> Halves:
         sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
         squares = float(((sums - sums.mean()) ** 2).sum() / 2)
         return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
@@ -303,9 +303,9 @@ class Sharp(PairedTest):
     word = "sharp"
     works_on: ClassVar[PairedOn] = "halves"
 
-    def of(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.halves is not None  # `pair` has already checked this.
-        model = Halves.of(pairs.halves)
+        model = Halves.from_array(pairs.halves)
         result = Comparison(
             self.word,
             model.mean,

@@ -226,7 +226,7 @@ class FitFailed(TrueRiskError, RuntimeError):
     """
 
     @classmethod
-    def of(cls, error: BaseException, what: str) -> FitFailed:
+    def from_error(cls, error: BaseException, what: str) -> FitFailed:
         """Return a FitFailed that says what failed and why, with the traceback as a note."""
         trace = "".join(traceback.format_exception(error))
         return cls.like(kind_of(error), f"{what}: {said_by(error)}", trace)
@@ -262,7 +262,7 @@ def users_code(what: str) -> Iterator[None]:
     except BaseException as error:
         if not is_failure(error):
             raise
-        raise FitFailed.of(error, what) from error
+        raise FitFailed.from_error(error, what) from error
 
 
 class MissingExtra(TrueRiskError, ImportError):

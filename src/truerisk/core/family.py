@@ -60,7 +60,7 @@ class Family:
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from truerisk.extend import Family
-    >>> family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
+    >>> family = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 5]})
     >>> family.candidates, family.make(1)
     (({'n_neighbors': 1}, {'n_neighbors': 5}), KNeighborsClassifier())
     """
@@ -85,7 +85,7 @@ class Family:
         )
 
     @classmethod
-    def of(cls, estimator: Any, grid: Any = None) -> Family:
+    def from_grid(cls, estimator: Any, grid: Any = None) -> Family:
         """Make a family from an estimator and a grid as in GridSearchCV, in the order of the grid.
 
         Parameters

@@ -297,7 +297,7 @@ class Data:
         assert self.codes is not None
         return self.codes
 
-    def at(self, horizon: float) -> Data:
+    def at_horizon(self, horizon: float) -> Data:
         """Return the binary outcome at the horizon; rows censored before it get weight 0.
 
         Parameters
@@ -310,16 +310,16 @@ class Data:
         Data
             The same rows with the outcome as two classes.
         """
-        if horizon not in self._at:
+        if horizon not in self._by_horizon:
             two: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
                 **_survival().came_by(self.y, self.sample_weight, horizon),
             }
-            self._at[horizon] = replace(self, task="classification", form=None, **two)
-        return self._at[horizon]
+            self._by_horizon[horizon] = replace(self, task="classification", form=None, **two)
+        return self._by_horizon[horizon]
 
     @cached_property
-    def _at(self) -> dict[float, Data]:
+    def _by_horizon(self) -> dict[float, Data]:
         return {}
 
     def label(self, code: int) -> Any:

@@ -54,7 +54,7 @@ class LearnerBySize:
             return 0
         return int(getattr(self.select_by, "k", 10))
 
-    def whole(self) -> Plan:
+    def full_size_plan(self) -> Plan:
         """Return the splits with all training rows.
 
         Raise unless every row is tested equally often.
@@ -157,7 +157,7 @@ def _fitted_from(learner: LearnerBySize, least: int, most: int) -> int:
     while size * CLOSEST ** (FEWEST_SIZES - 1) <= most:
         try:
             plan = learner.plans(size)[-1][0]
-            part = plan.only(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
+            part = plan.select(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
             with listen(None), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 learner.problem.asking(executor=None)(part, None)

@@ -159,7 +159,7 @@ def learning_curve(
         engine=engine,
         random_state=random_state,
     )
-    whole = learner.whole()
+    whole = learner.full_size_plan()
     wanted = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
     named = {learner.problem.family.name: learner.problem}
     with open_store(learner.store, named, kind="search") as stored:
@@ -189,7 +189,7 @@ def as_learner(
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
         check_store(store, terms["random_state"])
-        problem = pose(Family.of(model), X, y, **rows, **terms)
+        problem = pose(Family.from_grid(model), X, y, **rows, **terms)
         tested_by = testing(as_method(USUAL_FOLDS if cv is None else cv))
         return LearnerBySize(problem, tested_by, store=store)
     # Arguments that the search has must not be repeated, and those without effect are refused.

@@ -114,9 +114,9 @@ def permutation_test(
     problem = problem_to_permute(search, X, y, groups, dict(params), time)
     method = problem.testing
     assert method is not None
-    executor = problem.by(n_jobs).executor
+    executor = problem.with_executor(n_jobs).executor
     workers = workers_of(executor)
-    procedure = Repeated(problem, Orders.of(problem.data, seed))
+    procedure = Repeated(problem, Orders.from_data(problem.data, seed))
     started = perf_counter()
     with stage("observed"):
         observed, engine = procedure.observed()

@@ -46,7 +46,7 @@ class Orders:
     seed: int
 
     @classmethod
-    def of(cls, data: Data, seed: int) -> Orders:
+    def from_data(cls, data: Data, seed: int) -> Orders:
         """Return the permutations that the data allow; raise if no label can be exchanged."""
         if data.task == "other":
             raise BadData(

@@ -86,7 +86,7 @@ class RiskOverTime(Record):
     ([100, 100, 100], 'squared')
     """
 
-    stored: ClassVar[Mapping[str, str]] = {"said": "said"}
+    stored: ClassVar[Mapping[str, str]] = {"said": "trend_sentence"}
 
     starts: Times
     ends: Times
@@ -108,7 +108,7 @@ class RiskOverTime(Record):
         return Scale(self.perfect)
 
     @cached_property
-    def said(self) -> str:
+    def trend_sentence(self) -> str:
         """Sentence on the result of the test for a trend."""
         slope, what = self.slope, self.scale.short(self.scoring)
         change = f"{number(abs(slope))} from the first time to the last"

@@ -62,7 +62,7 @@ class Asking:
     >>> import truerisk as tr
     >>> from truerisk.extend import Asking, Data, Family, Streams
     >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
-    >>> ask = Asking(Family.of(GaussianNB()), data, tr.losses.ZeroOne())
+    >>> ask = Asking(Family.from_grid(GaussianNB()), data, tr.losses.ZeroOne())
     >>> answers = ask(tr.methods.KFold(3).plan(data, Streams(0)))
     >>> ask.engine, answers.values.shape
     ('generic', (1, 6))
@@ -107,7 +107,7 @@ class Asking:
             repeated = self.known_answers[self.passes]
         if repeated is not None and not plan.asks_like(repeated.plan):
             repeated = None
-        request = Request.of(self.loss, plan, self.scores if besides else ())
+        request = Request.from_plan(self.loss, plan, self.scores if besides else ())
         if repeated is None:
             return self.answers(plan, request, only, asked)
         wanted = np.ones(repeated.made.shape, dtype=bool) if asked is None else asked
@@ -144,7 +144,7 @@ class Asking:
         """
         seed = self._next_seed()
         run = RunOptions(self.executor, seed, only, self.keeper, needed, self.steps)
-        each = request.each
+        each = request.all_requests
         by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
         for engine, requests in self._requests_by_engine(plan, each):

@@ -135,7 +135,7 @@ def choose_engine(
     >>> from truerisk.extend import Data, Family, Request, Streams
     >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
     >>> plan = tr.methods.KFold(3).plan(data, Streams(0))
-    >>> family = Family.of(GaussianNB())
+    >>> family = Family.from_grid(GaussianNB())
     >>> tr.engines.choose_engine("auto", family, data, plan, Request("label"))[0].word
     'generic'
     """

@@ -157,7 +157,7 @@ def bayesian_error(
         raise BadData(data.non_finite)
     codes = tuple(range(data.n_classes))
     rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)
-    rows = ScaledRows.of(data.X, data.class_codes, standardize=standardize)
+    rows = ScaledRows.from_array(data.X, data.class_codes, standardize=standardize)
     if rows.X.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
             f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."

@@ -126,7 +126,7 @@ def estimate_risk(
     risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
     problem = pose(
-        Family.of(model),
+        Family.from_grid(model),
         X,
         y,
         scoring=scoring,
@@ -238,7 +238,7 @@ def risk_curve(
     {'n_neighbors': 1}
     """
     problem = pose(
-        Family.of(model, grid),
+        Family.from_grid(model, grid),
         X,
         y,
         scoring=scoring,

@@ -115,7 +115,7 @@ class Problem:
         seed = (self.seed, 0) if self.family.is_random else None
         return fitted_on_all(self.family, candidate, self.data, seed)
 
-    def by(self, n_jobs: Any) -> Problem:
+    def with_executor(self, n_jobs: Any) -> Problem:
         """Return the problem with another executor; None leaves the executor unchanged."""
         return self if n_jobs is None else replace(self, executor=executor_of(n_jobs))
 

@@ -34,7 +34,7 @@ from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of, refuse_known_rows
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
-from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, dress
+from truerisk.results.results import DressedRisks, RiskCurve, RiskEstimate, to_estimate
 
 if TYPE_CHECKING:
     from truerisk.results.evaluation import PairedLosses
@@ -233,7 +233,7 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
     for name, scored in computed.by_score.items():
         if (risk := procedure_of(scored)) is not None:
             scores[name] = risk
-    return dress(computed.procedure, replace(_common(computed), scores=scores), params)
+    return to_estimate(computed.procedure, replace(_common(computed), scores=scores), params)
 
 
 def _common(computed: Computed) -> RiskEstimate:
@@ -264,7 +264,7 @@ def _common(computed: Computed) -> RiskEstimate:
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=(*loss.notes, *map(attrgetter("note"), problem.findings)),
         findings=problem.findings,
-        answered=AnsweredRows.of(answers, data),
+        answered=AnsweredRows.from_answers(answers, data),
         ordered=is_in_time(data, method, answers),
         placed=data.places is not None,
         pooled=is_mean and average_of is not None and average_of(loss) == "pooled",
@@ -274,8 +274,8 @@ def _common(computed: Computed) -> RiskEstimate:
 def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
     """Return an estimate for these rows and this loss that has no value yet.
 
-    `others` are further fields of the estimate. Every estimate is created here, and `dress` sets
-    its value.
+    `others` are further fields of the estimate. Every estimate is created here, and `to_estimate`
+    sets its value.
     """
     return RiskEstimate(
         **{

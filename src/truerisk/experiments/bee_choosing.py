@@ -92,7 +92,7 @@ def synthetic(seed: int, number: int, n_rows: int, n_noise: int = 6) -> Drawn:
 
 def logistic() -> Family:
     """Return L1 logistic regression at the document's 36 penalties, in standard units."""
-    return Family.of(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
+    return Family.from_grid(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
 
 
 def machines(*, scaled: bool = False) -> Family:
@@ -102,8 +102,8 @@ def machines(*, scaled: bool = False) -> Family:
     """
     machine = SVC(kernel="linear")
     if not scaled:
-        return Family.of(machine, {"C": list(COSTS)})
-    return Family.of(make_pipeline(StandardScaler(), machine), {"svc__C": list(COSTS)})
+        return Family.from_grid(machine, {"C": list(COSTS)})
+    return Family.from_grid(make_pipeline(StandardScaler(), machine), {"svc__C": list(COSTS)})
 
 
 def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
@@ -133,7 +133,7 @@ class Trained:
     n_features: np.ndarray  # number of features with a nonzero coefficient
 
     @classmethod
-    def of(cls, family: Family, drawn: Drawn) -> Trained:
+    def from_family(cls, family: Family, drawn: Drawn) -> Trained:
         """Fit all rules at once and compute their errors."""
         X, y, errors_of = drawn
         data = Data.check(X, y, task="classification")
@@ -179,7 +179,7 @@ def choices_by_size(
         drawn = training_set(size)
         for word, (family, methods) in learners.items():
             with unconverged() as short:
-                trained = Trained.of(family, drawn)
+                trained = Trained.from_family(family, drawn)
                 for name, method in methods.items():
                     found = trained.choice(method, number, rule)
                     for what, value in zip(("estimate", "", "features"), found, strict=True):
@@ -256,10 +256,12 @@ def size_tables(
             name: (of[place], printed(values[name], n_known, 3)) for name, of in known.items()
         }
         title = f"n = {n}{foot}"
-        yield PaperTable.of(title, f"{n_known} sets of this recipe", values, reference)
+        yield PaperTable.from_values(title, f"{n_known} sets of this recipe", values, reference)
 
 
-def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]) -> PaperTable:
+def table_with_paper(
+    draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]]
+) -> PaperTable:
     """Return a table that states the document's numbers in its names only.
 
     They come from another generator, so they cannot be compared with these values.
@@ -270,7 +272,7 @@ def beside(draws: Draws, sizes: Sequence[int], paper: Mapping[str, Sequence[str]
         for j, (n, number) in enumerate(zip(sizes, every, strict=True))
         if number
     }
-    return PaperTable.of("beside the document", "not comparable", values)
+    return PaperTable.from_values("beside the document", "not comparable", values)
 
 
 def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray]:
@@ -281,7 +283,7 @@ def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray
 def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:
     """Return a table of means with a row per name and a column per size."""
     rows = {name: of.T for name, of in values.items()}
-    return MeansGrid.of(title, (f"n = {n}" for n in sizes), rows)
+    return MeansGrid.from_values(title, (f"n = {n}" for n in sizes), rows)
 
 
 def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np.ndarray]:
@@ -293,7 +295,9 @@ def by_size(name: str, values: np.ndarray, sizes: Sequence[int]) -> dict[str, np
 Less = tuple[str, str, str, *tuple[int, ...]]
 
 
-def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> Iterator[Statement]:
+def compare_choices(
+    draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = ""
+) -> Iterator[Statement]:
     """Yield statements that one choice has a smaller error than another at some sizes.
 
     The choices are paired by training set. The one-sided p-value of a paired permutation test, as
@@ -304,7 +308,7 @@ def less(draws: Draws, sizes: Sequence[int], *claims: Less, foot: str = "") -> I
         head = f"{learner}: " if learner else ""
         for place in places:
             gaps = (high - low)[:, place]
-            yield Statement.of(
+            yield Statement.from_quantities(
                 f"{head}{lower} lies below {higher} at n = {sizes[place]}{foot}",
                 Quantity.mean(f"{higher} − {lower}", gaps),
                 remark=f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
@@ -322,7 +326,7 @@ def spread_gaps(
 
     every = np.stack([draws[one] for one in (name, *others)], axis=1)
     for j, n in enumerate(sizes):
-        yield Quantity.of(f"{text}, n = {n}", gap, every[:, :, j], BELOW)
+        yield Quantity.from_statistic(f"{text}, n = {n}", gap, every[:, :, j], BELOW)
 
 
 def permutation_p(gaps: np.ndarray) -> float:

@@ -68,7 +68,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
 @lru_cache(maxsize=1)
 def _fixed(seed: int) -> tuple[Trained, dict[str, np.ndarray]]:
     """Return the path on all rows of the data set, and the curves that do not depend on folds."""
-    trained = Trained.of(logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
+    trained = Trained.from_family(logistic(), draw(stream("bee-figure-1", seed, 0), ROWS))
     methods = methods_named(("BEEp", "BEEi"))
     bayesian = {name: values_of(trained.tested(method)) for name, method in methods.items()}
     return trained, {"true": trained.errors, **bayesian}
@@ -98,22 +98,22 @@ def bee_figure_1(draws: Draws) -> Parts:
     places["oracle"] = int(true.argmin())
     errors = {"CV-5, mean over folds": true[chosen], "CV-5, worst of all folds": true[chosen].max()}
     errors |= {name: true[at] for name, at in places.items()}
-    yield PaperTable.of("true error of the chosen rule", "document", errors)
+    yield PaperTable.from_values("true error of the chosen rule", "document", errors)
     logs = {"CV-5, mean over folds": [LOGS[chosen]]}
     logs |= {name: [LOGS[at]] for name, at in places.items()}
-    yield MeansGrid.of("where the minimum lies", (AXIS,), logs, digits=2)
+    yield MeansGrid.from_values("where the minimum lies", (AXIS,), logs, digits=2)
 
     different, commonest = len(np.unique(chosen)), np.bincount(chosen).max() / len(chosen)
     where = "standard deviation of the curves where their mean is least"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "curves of CV-5 vary, and so does the place of their minimum",
-        Quantity.of(where, SPREAD, curves[:, places[mean]]),
-        Quantity.of("standard deviation of log10(λ)", SPREAD, LOGS[chosen], digits=2),
+        Quantity.from_statistic(where, SPREAD, curves[:, places[mean]]),
+        Quantity.from_statistic("standard deviation of log10(λ)", SPREAD, LOGS[chosen], digits=2),
         remark=f"{different} different minima, the commonest in {100 * commonest:.0f} %",
     )
     gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
     far, isolated = gaps > FAR, Claim("near", ISOLATED / 2, ISOLATED / 2)
-    yield Statement.of(
+    yield Statement.from_quantities(
         "in isolated cases the minimum lies far from the majority: in some, but no more than "
         f"{ISOLATED} % farther than {FAR} in log10(λ) from the median",
         Quantity.share("per cent of curves", far, isolated),
@@ -125,10 +125,10 @@ def bee_figure_1(draws: Draws) -> Parts:
         return float(LOGS[first_least(some.mean(axis=0))] - bayes)
 
     near = Claim("near", 0.0, STEP)
-    yield Statement.of(
+    yield Statement.from_quantities(
         "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
         "at most one penalty away",
-        Quantity.of("log10(λ) of the mean − of BEEp", gap, curves, near, digits=2),
+        Quantity.from_statistic("log10(λ) of the mean − of BEEp", gap, curves, near, digits=2),
         remark=f"BEEp has it at log10(λ) = {bayes:.1f}",
     )
 
@@ -166,7 +166,7 @@ def _replicate_priors(seed: int, number: int) -> Draws:
     best = np.empty(len(SIZES))
     for j, n_rows in enumerate(SIZES):
         with unconverged():
-            trained = Trained.of(logistic(), synthetic(seed, number, n_rows))
+            trained = Trained.from_family(logistic(), synthetic(seed, number, n_rows))
         best[j] = trained.errors.min()
         for i, (kappa, method) in enumerate(METHODS.items()):
             if n_rows // 2 >= NEEDED.get(kappa, 0):
@@ -198,7 +198,7 @@ def bee_priors(draws: Draws) -> Parts:
     for kappa in (JEFFREYS, FLAT):
         told = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
         gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, told]
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"a strong prior, κ = P + 2, is beneficial for the choice: beside κ = {kappa}",
             by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in told]),
             digits=5,
@@ -207,7 +207,9 @@ def bee_priors(draws: Draws) -> Parts:
         Quantity.exact(f"rows of each class it needs − there are, n = {n}", NEEDED[FLAT] - n // 2)
         for n in SIZES[:2]
     )
-    yield Statement.of("the flat prior easily becomes underdetermined with few samples", *lacking)
+    yield Statement.from_quantities(
+        "the flat prior easily becomes underdetermined with few samples", *lacking
+    )
 
     for j, n_rows in enumerate(SIZES):
         told = np.isfinite(errors[0, j])
@@ -298,14 +300,14 @@ def bee_figure_4(draws: Draws) -> Parts:
     low, high = SAID
     for word in ("LR", "SVM"):
         times = ratios[f"{word} CV-5 / {word} BEEp"].mean(axis=1)
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"{word}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
             {"how many times, over all sizes": times},
             claim=Claim("near", (low + high) / 2, (high - low) / 2),
             digits=2,
         )
     many = (draws["LR CV-5"] + (REPEATED - 1) * draws[FOLDS]) / draws["LR BEEp"]
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"{REPEATED} times CV-5 costs about 400 times as much: from 300 to 500 times",
         {"LR, over all sizes": many.mean(axis=1)},
         claim=Claim("near", 400, 100),

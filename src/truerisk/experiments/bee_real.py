@@ -21,9 +21,9 @@ from truerisk.experiments.bee_choosing import (
     Less,
     along_rows,
     choices_by_size,
+    compare_choices,
     convergence_note,
     errors_on,
-    less,
     logistic,
     machines,
     mean_grid,
@@ -109,7 +109,7 @@ class RealSet:
         last = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
         errors = under(draws, word, ("BEEp", "CV-5", ORACLE))
         away = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
-        return Statement.of(
+        return Statement.from_quantities(
             f"{word}: the difference between the optimal model and the selected one "
             "increases with the training rows",
             {f"{name}: {last}": gap[:, MOST] - gap[:, FEWEST] for name, gap in away.items()},
@@ -146,13 +146,13 @@ class RealSetsFigure:
         sizes = {real.word: real.sizes for real in self.sets}
         parts = chain(
             *(real.contents(draws) for real in self.sets),
-            *(less(draws, sizes[one[0].split()[0]], one) for one in self.claims),
+            *(compare_choices(draws, sizes[one[0].split()[0]], one) for one in self.claims),
             (real.parted(draws, of) for real in self.sets if real.parting for of in real.learners),
         )
-        return Findings.of(self.word, paragraphs(self.notes.strip()), parts)
+        return Findings.from_parts(self.word, paragraphs(self.notes.strip()), parts)
 
     @property
-    def whole(self) -> RealSetsFigure:
+    def with_all_sizes(self) -> RealSetsFigure:
         """The same figure with the document's nineteen sizes, from 10 % by steps of 5."""
         # Some rows have to be left for testing.
         shares = {True: range(10, 101, 5), False: range(10, 100, 5)}
@@ -222,7 +222,7 @@ BEE_FIGURE_2 = RealSetsFigure(
         each training set, and Adult's indicators as they are. The document says neither.
     """,
 )
-bee_figure_2 = BEE_FIGURE_2.experiment(full=BEE_FIGURE_2.whole.experiment())
+bee_figure_2 = BEE_FIGURE_2.experiment(full=BEE_FIGURE_2.with_all_sizes.experiment())
 
 BEE_FIGURE_3 = RealSetsFigure(
     word="bee-figure-3",
@@ -265,7 +265,7 @@ BEE_FIGURE_3 = RealSetsFigure(
         the last of --full.
     """,
 )
-bee_figure_3 = BEE_FIGURE_3.experiment(full=BEE_FIGURE_3.whole.experiment())
+bee_figure_3 = BEE_FIGURE_3.experiment(full=BEE_FIGURE_3.with_all_sizes.experiment())
 
 BEE_FIGURE_3_END = RealSetsFigure(
     word="bee-figure-3-end",

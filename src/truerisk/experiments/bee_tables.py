@@ -18,12 +18,11 @@ from truerisk.experiments.bee_choosing import (
     SPLIT_UNIT,
     Drawn,
     Less,
-    beside,
     by_size,
     choices_by_size,
+    compare_choices,
     convergence_note,
     errors_on,
-    less,
     logistic,
     machines,
     mean_grid,
@@ -32,6 +31,7 @@ from truerisk.experiments.bee_choosing import (
     size_tables,
     spread_gaps,
     synthetic,
+    table_with_paper,
     under,
 )
 from truerisk.experiments.experiment import Draws, experiment, stream
@@ -128,20 +128,20 @@ def bee_table_2(draws: Draws) -> Parts:
             for column, errors in columns.items()
         }
         title = f"n = {n}, by noise features, beside the document (not comparable)"
-        yield MeansGrid.of(title, names, rows)
+        yield MeansGrid.from_values(title, names, rows)
     for column in DRAWN:
         yield from shaded(columns[column], PAPER[column], SIZES, column)
 
     for column in COLUMNS:
         yield from _signs(draws, column)
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
         {f"error with {NOISE[-1]} − with {NOISE[0]}": (many["EBIC"] - few["EBIC"])[:, 0]},
     )
     # The statements are those of §1 and §2.3, with 6 noise features.
     far = {n: np.abs(draws[f"{FEW} {n} estimate"] - few[n]) for n in ("CV-5", "BEEp")}
     yield mean_grid(far, SIZES, "how far the estimate lies from the error of the chosen rule")
-    yield Statement.of(
+    yield Statement.from_quantities(
         "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples",
         by_size("|CV-5 − its true error| − |BEEp − its|", far["CV-5"] - far["BEEp"], SIZES),
     )
@@ -150,11 +150,11 @@ def bee_table_2(draws: Draws) -> Parts:
     by_rule = {"features, minimum": least[features], "features, 1-se": within[features]}
     by_rule["error, 1-se"] = within[error]
     yield mean_grid(by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the rule of one standard error favours sparser solutions than the minimum",
         by_size("features by the minimum − by 1-se", least[features] - within[features], SIZES),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "choosing the minimum results in more accurate prediction",
         by_size("error by 1-se − by the minimum", within[error] - least[error], SIZES),
         remark="that the rule tends to decrease the generalization error is the opposite",
@@ -165,12 +165,14 @@ def bee_table_2(draws: Draws) -> Parts:
     few |= under(draws, FEW, ["LOO"])
     for name, text, tolerance in (("CV-10", tens, 0.005), ("LOO", every, 0.0)):
         gaps = by_size(f"{name} − CV-5", few[name] - few["CV-5"], SIZES)
-        yield Statement.of(text, gaps, claim=Claim("near", 0.0, tolerance))
+        yield Statement.from_quantities(text, gaps, claim=Claim("near", 0.0, tolerance))
     # §4.1.1
     others = "CV-5", "CV-10", "EBIC"
     smallest = "the standard deviation of the error is smallest with BEEi in all cases"
-    yield Statement.of(smallest, *_spreads(columns, "BEEi", "BEEp", *others))
-    yield Statement.of("and second smallest with BEEp", *_spreads(columns, "BEEp", *others))
+    yield Statement.from_quantities(smallest, *_spreads(columns, "BEEi", "BEEp", *others))
+    yield Statement.from_quantities(
+        "and second smallest with BEEp", *_spreads(columns, "BEEp", *others)
+    )
 
 
 def _signs(draws: Draws, column: str) -> Iterator[Statement]:
@@ -181,7 +183,7 @@ def _signs(draws: Draws, column: str) -> Iterator[Statement]:
             if ours != theirs:
                 both = (name, "CV-5") if ours < theirs else ("CV-5", name)
                 foot = f" (printed {ours} for {name}, {theirs} for CV-5)"
-                yield from less(draws, SIZES, (column, *both, place), foot=foot)
+                yield from compare_choices(draws, SIZES, (column, *both, place), foot=foot)
 
 
 def _spreads(columns: Mapping[str, Draws], name: str, *others: str) -> Iterator[Quantity]:
@@ -233,19 +235,21 @@ def bee_table_3(draws: Draws) -> Parts:
     """
     errors = under(draws, "SVM", (*NAMES_3, ORACLE))
     yield from size_tables(errors, SIZES, SURROGATE_3, KNOWN_3)
-    yield beside(errors, SIZES, PAPER_3)
+    yield table_with_paper(errors, SIZES, PAPER_3)
     n = len(errors[ORACLE])
     # The standard error of a normal sample's standard deviation is the latter divided by this.
     few = np.sqrt(2 * (n - 1))
     spreads = {name: errors[name].std(axis=0, ddof=1).tolist() for name in NAMES_3}
     every = {name: [Quantity("", of, of / few, n) for of in row] for name, row in spreads.items()}
     title = "standard deviations of the error over training sets"
-    yield MeansGrid.of(title, (f"n = {n}" for n in SIZES), every)
+    yield MeansGrid.from_values(title, (f"n = {n}" for n in SIZES), every)
     yield from shaded(errors, PAPER_3, SIZES, "linear machines")
-    yield from less(errors, SIZES, *CLAIMS_3)
+    yield from compare_choices(errors, SIZES, *CLAIMS_3)
     others = "BEEp", "CV-5", "CV-10"
     gaps = spread_gaps(errors, SIZES, "that of BEEi − the least other", "BEEi", *others)
-    yield Statement.of("the standard deviation of the error is always least with BEEi", *gaps)
+    yield Statement.from_quantities(
+        "the standard deviation of the error is always least with BEEi", *gaps
+    )
 
 
 # ---------------------------------------------------------------- Table 4: four classes
@@ -318,14 +322,14 @@ def bee_table_4(draws: Draws) -> Parts:
         yield mean_grid(every, SIZES_4, f"{word}: mean error of the chosen rule")
         paper = {name: row for name, row in PAPER_4.items() if name.startswith(word)}
         yield from shaded(draws, paper, SIZES_4, f"four classes, {word}")
-    yield beside(draws, SIZES_4, PAPER_4)
-    yield from less(draws, SIZES_4, *CLAIMS_4)
+    yield table_with_paper(draws, SIZES_4, PAPER_4)
+    yield from compare_choices(draws, SIZES_4, *CLAIMS_4)
     gaps = (
         gap
         for word, every in errors.items()
         for name in ("BEEp", "BEEi")
         for gap in spread_gaps(every, SIZES_4, f"{word}, {name} − CV-5", name, "CV-5")
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5", *gaps
     )

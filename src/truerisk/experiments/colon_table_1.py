@@ -136,13 +136,13 @@ def colon_table_1(draws: Draws) -> Parts:
     for form in (EXACT, PRINTED):
         for size in (2000, 500, 100):
             errors = draws["error"][:, GENES.index(size)]
-            yield Statement.of(
+            yield Statement.from_quantities(
                 f"{RULES[form]} outperforms LOO with {size} genes",
                 {"test error by LOO − by S, points": errors[:, LOO] - errors[:, form]},
                 digits=2,
             )
     beyond = draws["error"] - draws["error"][..., [ORACLE]]
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"both methods are far from the oracle, even with 100 genes: above {FAR:g} points",
         {
             f"{RULES[rule]} − oracle, {size} genes": beyond[:, place, rule]
@@ -164,4 +164,4 @@ def _table(title: str, reference: str, draws: Draws, known: Mapping[int, Pairs])
                     values = draws[key][:, GENES.index(size), rule]
                     name = f"{size} genes, {RULES[rule]}: {letter}"
                     ours[name], theirs[name] = values, (value, printed(values, RESAMPLINGS, 1))
-    return PaperTable.of(title, reference, ours, theirs, 2)
+    return PaperTable.from_values(title, reference, ours, theirs, 2)

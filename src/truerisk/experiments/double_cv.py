@@ -27,7 +27,7 @@ def folds_of(seed: int) -> Plan:
     Labels are sorted and rows are independent within their class, so that folds drawn once are as
     good as new folds. Building a plan of 460 fits takes as long as computing its predictions.
     """
-    any_set = Sample.of(make_simple, SIZES, np.random.default_rng(0))
+    any_set = Sample.draw(make_simple, SIZES, np.random.default_rng(0))
     own, fresh = np.split(np.arange(any_set.whole.n_rows), [any_set.n])
     drawn = METHOD.plan(any_set.whole.subset(own), Streams(seed).child("double cv"))
     folds = drawn.part_named("outer")
@@ -46,7 +46,7 @@ def double_cv(seed: int, number: int) -> Draws:
     Tied votes go to class 0, as in scikit-learn. `k` is the mean of the ten winners.
     """
     rng = stream("wallman double cv", seed, number)
-    data = Sample.of(make_simple, SIZES, rng).whole
+    data = Sample.draw(make_simple, SIZES, rng).whole
     units = evaluated(METHOD, neighbours(KS), data, ZeroOne(), folds_of(seed)).units
     inner, errors, sizes, chosen = np.array(
         [(unit.inner_risk, unit.risk, unit.n_test, unit.candidate) for unit in units]
@@ -90,15 +90,17 @@ def wallman_table_1(draws: Draws) -> Parts:
     """
     errors = {name: draws[name] for name in PAPER}
     internal, external, true = errors.values()
-    yield PaperTable.of("against the paper", "paper", errors, PAPER)
+    yield PaperTable.from_values("against the paper", "paper", errors, PAPER)
     recipe = {n: (v, printed(draws[n], N_SAME_RECIPE, 4)) for n, v in SAME_RECIPE.items()}
-    yield PaperTable.of("against 20,000 data sets of this recipe", "20,000 sets", errors, recipe)
-    yield Statement.of(
+    yield PaperTable.from_values(
+        "against 20,000 data sets of this recipe", "20,000 sets", errors, recipe
+    )
+    yield Statement.from_quantities(
         "the internal error is optimistic (001 says 'positive bias')",
         {"true − internal": true - internal},
         remark="the paper has .0442",
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the external error is almost identical to the true one: within a twentieth of it",
         {"external − true": external - true},
         claim=Claim("near", 0.0, ALMOST * float(true.mean())),
@@ -106,9 +108,9 @@ def wallman_table_1(draws: Draws) -> Parts:
         "often",
     )
     pairs, half = np.column_stack([internal, external]), Claim("above", 0.5)
-    yield Statement.of(
+    yield Statement.from_quantities(
         "internal and external error have a strong positive correlation: above one half",
-        Quantity.of(
+        Quantity.from_statistic(
             "correlation", lambda of: float(np.corrcoef(of.T)[0, 1]), pairs, half, digits=2
         ),
     )
@@ -134,7 +136,7 @@ def wallman_figure_4(draws: Draws) -> Parts:
     spreads = {name: _spread(draws[name]) for name in SPREAD}
     known = {name: (value, 0.0005) for name, value in SPREAD.items()}
     title = "standard deviation over data sets"
-    yield PaperTable.of(title, "20,000 sets", spreads, known)
+    yield PaperTable.from_values(title, "20,000 sets", spreads, known)
     correlations = {}
     for letter, (one, other) in PAIRS.items():
         r = float(np.corrcoef(draws[one], draws[other])[0, 1])
@@ -143,10 +145,10 @@ def wallman_figure_4(draws: Draws) -> Parts:
         points = (Series("", draws[one], draws[other]),)
         title = f"({letter}) {one} and {other} error"
         yield Panel(title, f"{one} error", f"{other} error", points, kind="counts")
-    yield PaperTable.of("correlation", "document", correlations, digits=2)
+    yield PaperTable.from_values("correlation", "document", correlations, digits=2)
     for name, (low, high) in MAJORITY.items():
         inside = (draws[name] >= low) & (draws[name] <= high)
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
             f"more than {VAST} in a hundred",
             Quantity.share("per cent of them", inside, Claim("above", VAST)),

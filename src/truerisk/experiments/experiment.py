@@ -54,7 +54,7 @@ class Experiment:
     >>> def tossed(seed, number):
     ...     return {"heads": float(stream("coin", seed, number).random() < 0.5)}
     >>> def found(draws):
-    ...     return Findings((PaperTable.of("heads", "exact", draws, {"heads": 0.5}),))
+    ...     return Findings((PaperTable.from_values("heads", "exact", draws, {"heads": 0.5}),))
     >>> coin = Experiment("coin", "A coin", "tossed", tossed, found, replicates=400, quick=50)
     >>> reproduce(coin).tables[0].rows[0].verdict
     'agrees'
@@ -93,7 +93,7 @@ def experiment(
         title, document, *notes = paragraphs(text)
 
         def findings(draws: Draws) -> Findings:
-            return Findings.of(word, notes, found(draws))
+            return Findings.from_parts(word, notes, found(draws))
 
         title = title.removesuffix(".")
         return Experiment(word, title, document, replicate, findings, **others)
@@ -125,7 +125,7 @@ class Sample:
     loss: Loss = field(default_factory=ZeroOne)
 
     @classmethod
-    def of(
+    def draw(
         cls,
         problem: Callable[..., tuple[np.ndarray, np.ndarray]],
         sizes: tuple[Any, Any],
@@ -179,7 +179,7 @@ def neighbours(ks: range) -> Family:
     """Return nearest neighbours with every k."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    return Family.of(KNeighborsClassifier(), {"n_neighbors": ks})
+    return Family.from_grid(KNeighborsClassifier(), {"n_neighbors": ks})
 
 
 def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:

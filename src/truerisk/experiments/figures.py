@@ -33,7 +33,9 @@ class Series:
     size: float | None = None
 
     @classmethod
-    def of(cls, label: str, x: np.ndarray, y: Iterable[Quantity], style: str = "-") -> Series:
+    def from_quantities(
+        cls, label: str, x: np.ndarray, y: Iterable[Quantity], style: str = "-"
+    ) -> Series:
         """Return a line of estimates with their standard errors."""
         values, errors = np.array([(one.value, one.std_error) for one in y]).T
         return cls(label, x, values, style, error=errors)
@@ -162,7 +164,7 @@ class PaperTable:
     digits: int = field(default=4, metadata=UNWRITTEN)
 
     @classmethod
-    def of(
+    def from_values(
         cls,
         title: str,
         reference: str,
@@ -216,7 +218,7 @@ class MeansGrid:
     digits: int = field(default=4, metadata=UNWRITTEN)
 
     @classmethod
-    def of(
+    def from_values(
         cls,
         title: str,
         columns: Iterable[str],
@@ -255,7 +257,7 @@ class Findings:
     figures: tuple[Panels, ...] = ()
 
     @classmethod
-    def of(cls, word: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
+    def from_parts(cls, word: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
         """Sort parts by kind: notes follow the given ones, single panels are under the word."""
         every = list(parts)
         panels = tuple(part for part in every if isinstance(part, Panel))

@@ -67,7 +67,7 @@ def polynomials(most: int) -> Family:
     from sklearn.preprocessing import PolynomialFeatures
 
     model = make_pipeline(PolynomialFeatures(include_bias=False), LinearRegression())
-    return Family.of(model, {"polynomialfeatures__degree": range(1, most + 1)})
+    return Family.from_grid(model, {"polynomialfeatures__degree": range(1, most + 1)})
 
 
 def data_of(x: np.ndarray, y: np.ndarray) -> Data:
@@ -137,17 +137,17 @@ def insa_polynomial(draws: Draws) -> Parts:
     at = {f"degree {d}": r2[:, d - 1] for d in R2}
     # The lecture shows one data set, so that its numbers have the spread of one.
     known = {f"degree {d}": (of, printed(r2[:, d - 1], 1, n)) for d, (of, n) in R2.items()}
-    yield PaperTable.of("R²", "lecture, one data set", at, known, 3)
+    yield PaperTable.from_values("R²", "lecture, one data set", at, known, 3)
     degree = dict(zip(EVERY, draws["chosen"].T, strict=True))
     title = f"share of data sets in which degree {CHOSEN} is chosen"
     shares = {name: of == CHOSEN for name, of in degree.items()}
-    yield PaperTable.of(title, "document", shares, digits=3)
+    yield PaperTable.from_values(title, "document", shares, digits=3)
     risks = dict(zip(EVERY, draws["risk of the chosen"].T, strict=True))
     risks["oracle"] = draws["risk"].min(axis=1)
-    yield PaperTable.of("squared risk of the chosen fit, fresh labels", "document", risks)
+    yield PaperTable.from_values("squared risk of the chosen fit, fresh labels", "document", risks)
 
     rise = "least rise of R² from one degree to the next, over all data sets"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "minimising the training error selects the most complex model",
         Quantity.exact(rise, np.diff(r2, axis=1).min(), Claim("above", -ROUNDING)),
         remark=f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",
@@ -156,23 +156,23 @@ def insa_polynomial(draws: Draws) -> Parts:
     counts = np.bincount(by_cp, minlength=LARGEST + 1)
     percent = ", ".join(f"{share:.0f}" for share in 100 * counts[1:] / len(by_cp))
     here = shares["Cp"].astype(float)
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"Cp selects a polynomial of degree {CHOSEN}: most often, and on average",
         {f"share of degree {CHOSEN} − of {d}": here - (by_cp == d) for d in others},
         {f"Cp of degree {d} − of {CHOSEN}": cp[:, d - 1] - cp[:, CHOSEN - 1] for d in others},
         remark=f"it selects degrees 1 to {LARGEST} in {percent} % of the data sets",
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "this leads to overfitting",
         {"risk chosen by R² − risk chosen by Cp": risks["R²"] - risks["Cp"]},
     )
     varies = "most that their difference varies over the degrees, over all data sets"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "in the Gaussian model with known variance AIC is equivalent to Cp: a constant apart, in "
         "units of the variance",
         Quantity.exact(varies, draws["AIC − Cp"].max(), Claim("below", ROUNDING)),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "BIC will generally select a simpler model than AIC",
         {"degree by AIC − by BIC": degree["AIC"] - degree["BIC"]},
     )
@@ -248,7 +248,7 @@ def _replicate_bootstrap(seed: int, number: int) -> Draws:
 def _tree() -> Family:
     from sklearn.tree import DecisionTreeRegressor
 
-    return Family.of(DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0))
+    return Family.from_grid(DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0))
 
 
 @experiment(_replicate_bootstrap, replicates=200, quick=20)
@@ -264,25 +264,27 @@ def insa_bootstrap(draws: Draws) -> Parts:
     """
     errors = {name: draws[name] for name in ERRORS}
     _, boot, oob, half, true, of_samples = errors.values()
-    yield PaperTable.of(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
+    yield PaperTable.from_values(f"mean squared error, noise {SPREAD**2:.2f}", "document", errors)
 
-    yield Statement.of(
+    yield Statement.from_quantities(
         "Err_boot is too optimistic: it underestimates the generalisation error",
         {"true error − Err_boot": true - boot},
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"a row is not in a bootstrap sample with probability {OUT}",
         {"share missed": draws["missed"]},
         claim=Claim("near", OUT, NEAR),
         remark=f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "each bootstrap predictor is less accurate than that of all rows",
         {"its true error − that of all rows": of_samples - true},
     )
-    yield Statement.of("this induces a bias of Err_oob", {"Err_oob − true error": oob - true})
+    yield Statement.from_quantities(
+        "this induces a bias of Err_oob", {"Err_oob − true error": oob - true}
+    )
     both = np.column_stack([half - true, oob - true])
-    yield Statement.of(
+    yield Statement.from_quantities(
         ".632 corrects this bias: its own is smaller",
         Quantity.nearer("|bias of .632| − |bias of Err_oob|", both),
         remark=f"that of .632 is {np.mean(half - true):+.4f}",
@@ -320,7 +322,7 @@ def _families() -> dict[str, Family]:
     from sklearn.tree import DecisionTreeClassifier
 
     learners = LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, random_state=0)
-    return dict(zip(LEARNERS, map(Family.of, learners), strict=True))
+    return dict(zip(LEARNERS, map(Family.from_grid, learners), strict=True))
 
 
 def _replicate_folds(seed: int, number: int) -> Draws:
@@ -352,7 +354,9 @@ def insa_folds(draws: Draws) -> Parts:
         rows = {"error": errors, "bias": bias, "variance": spread, "squared error": away}
         by_k = {word: dict(zip(METHODS, of.T, strict=True)) for word, of in rows.items()}
         title = f"{name}: mean true error {true.mean():.4f}"
-        yield MeansGrid.of(title, METHODS, {word: of.values() for word, of in by_k.items()})
+        yield MeansGrid.from_values(
+            title, METHODS, {word: of.values() for word, of in by_k.items()}
+        )
         ks = np.arange(1.0, len(METHODS) + 1)
         lines = (
             mean_line("bias", ks, bias, "C0o-"),
@@ -367,13 +371,17 @@ def insa_folds(draws: Draws) -> Parts:
             ("with K = 2 the rules see half of the rows, which leads to a bias", "K = 2"),
             ("10-fold may have a pessimistic bias, for its smaller training sets", "K = 10"),
         ):
-            yield Statement.of(f"{name}: {text}", {f"{k} − true error": by_k["bias"][k]})
+            yield Statement.from_quantities(
+                f"{name}: {text}", {f"{k} − true error": by_k["bias"][k]}
+            )
         low = Quantity.nearer("|bias of K = n| − |bias of K = 2|", bias[:, [-1, 0]])
-        yield Statement.of(f"{name}: leave-one-out has a low bias: a smaller one than K = 2", low)
+        yield Statement.from_quantities(
+            f"{name}: leave-one-out has a low bias: a smaller one than K = 2", low
+        )
         for text, word, k in (
             ("leave-one-out has a high variance: a higher one than K = 10", "variance", "K = n"),
             (recommended, "squared error", "K = 2"),
             ("10-fold provides a better estimate than leave-one-out", "squared error", "K = n"),
         ):
             gap = {f"{word} of {k} − of K = 10": by_k[word][k] - by_k[word]["K = 10"]}
-            yield Statement.of(f"{name}: {text}", gap, digits=5)
+            yield Statement.from_quantities(f"{name}: {text}", gap, digits=5)

@@ -74,30 +74,30 @@ def insa_optimism(draws: Draws) -> Parts:
     means = {
         f"degree {d}: {name}": draws[name][:, d - 1] for d in SHOWN for name in ("training", "test")
     }
-    yield PaperTable.of(f"mean squared error, noise {NOISE**2:.2f}", "document", means)
+    yield PaperTable.from_values(f"mean squared error, noise {NOISE**2:.2f}", "document", means)
     gaps = draws["fresh labels"] - training
     optimism = {f"degree {d}": gaps[:, d - 1] for d in SHOWN}
     # At the same x's the mean optimism of least squares is 2 p sigma2 / n for any true curve.
     exact = {f"degree {d}": 2 * (d + 1) * NOISE**2 / N for d in SHOWN}
     title = "optimism at the same x's, fresh labels"
-    yield PaperTable.of(title, "2 p σ²/n", optimism, exact)
+    yield PaperTable.from_values(title, "2 p σ²/n", optimism, exact)
 
     rise = "largest rise from one degree to the next, over all training sets"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the training error decreases as the complexity grows",
         Quantity.exact(rise, np.diff(training, axis=1).max(), Claim("below", ROUNDING)),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the test error first decreases",
         {f"degree 1 − degree {BEST}": test[:, 0] - test[:, BEST - 1]},
         remark=f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "and then increases: overfitting",
         {f"degree {MOST} − degree {BEST}": test[:, -1] - test[:, BEST - 1]},
     )
     by_degree = zip(DEGREES, (test - training).T, strict=True)
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the training error underestimates the generalisation error, on average",
         {f"test − training error, degree {degree}": of for degree, of in by_degree},
     )
@@ -175,41 +175,41 @@ def insa_decomposition(draws: Draws) -> Parts:
         for name, values in (("estimation error", at_n), ("estimation + approximation", total))
     }
     title = f"excess risk of {N} rows, Bayes risk {BAYES:.2f}"
-    yield PaperTable.of(title, "document", means)
+    yield PaperTable.from_values(title, "document", means)
 
     constants = {
         "best constant by absolute − median": _best(Absolute()) - float(np.median(SKEWED)),
         "best constant by squared − mean": _best(Squared()) - float(SKEWED.mean()),
     }
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the optimal rule is the median of Y given x for the L1 loss, the mean for the L2 loss",
         *(Quantity.exact(name, of, Claim("near", 0.0, STEP)) for name, of in constants.items()),
         remark="labels of an exponential distribution, whose median .69 is not its mean 1",
     )
     below, away = Claim("below", ROUNDING), "largest difference, over all training sets"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the excess risk is estimation error plus approximation error",
         Quantity.exact(away, np.abs(parts - draws["excess"]).max(), below),
     )
     rise = "largest rise from one degree to the next"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the approximation error falls as the model grows",
         Quantity.exact(rise, np.diff(approximation).max(), below),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the estimation error grows with the dimension of the model",
         {
             f"degree {high} − degree {low}": at_n[:, high - 1] - at_n[:, low - 1]
             for low, high in pairwise(FEWER)
         },
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the best model lies between: neither the smallest nor the largest",
         {f"degree {d} − degree {BEST}": total[:, d - 1] - total[:, BEST - 1] for d in (1, LARGEST)},
         remark=f"the mean is least at degree {int(total.mean(axis=0).argmin()) + 1}",
     )
     fall = estimation[:, 0] - estimation[:, -1]
-    yield Statement.of(
+    yield Statement.from_quantities(
         "with more rows the estimation error falls, and the approximation error stays",
         {f"degree {d}: {SIZES[0]} rows − {SIZES[-1]} rows": fall[:, d - 1] for d in TOLD},
     )
@@ -288,27 +288,27 @@ def aicc_simulation(draws: Draws) -> Parts:
 
     k = p + 1 = 3 counts the variance; n log 2π is included, as in R.
     """
-    yield PaperTable.of("mean over data sets", "exact", draws, EXACT, digits=3)
+    yield PaperTable.from_values("mean over data sets", "exact", draws, EXACT, digits=3)
     names = {name: f"{name} − target" for name in EXACT if name != "target"}
     gaps = {text: draws[name] - draws["target"] for name, text in names.items()}
     known = {text: EXACT[name] - EXACT["target"] for name, text in names.items()}
-    yield PaperTable.of("mean difference from the target", "exact", gaps, known, digits=3)
+    yield PaperTable.from_values("mean difference from the target", "exact", gaps, known, digits=3)
     aicc, aic, wrong = gaps.values()
     means = {text: Quantity.mean("", of) for text, of in gaps.items()}
     said = [f"{text} = {of.value:+.3f} ± {of.std_error:.3f}" for text, of in means.items()]
-    yield Statement.of(
+    yield Statement.from_quantities(
         "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
         Quantity.nearer("|bias| of AICc − of AIC", np.column_stack([aicc, aic]), digits=3),
         remark=f"{said[0]}, {said[1]}",
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the printed price (n + p)/(n − p − 2) refines AIC",
         Quantity.nearer("|bias| of as printed − of AIC", np.column_stack([wrong, aic]), digits=3),
         remark=f"{said[2]}: it lost the factor n",
     )
     gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim("near", 0.0, 0.001)
     name = f"AICc − AIC for n = {MANY} and as many coefficients"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "AICc is asymptotically equivalent to AIC (by the right price)",
         Quantity.exact(name, gap, same, digits=6),
         remark="the printed price tends to 1 whatever p is, that of AIC is 2p",

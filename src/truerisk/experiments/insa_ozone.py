@@ -66,7 +66,7 @@ def _replicate(seed: int, number: int) -> Draws:
         winner = family.candidates[found.units[0].candidate]  # The winner among the classifiers.
         ranks = answered(Family(family.estimator, (winner,)), classes, AUC(), plan)
         scores.append(ranks.values[0])
-    areas = [RocCurve.of(truth, of, positive=1).auc for of in scores]
+    areas = [RocCurve.from_scores(truth, of, positive=1).auc for of in scores]
     return {
         "squared": squared,
         "zero-one": wrong,
@@ -106,12 +106,12 @@ def insa_ozone(draws: Draws) -> Parts:
         ("1 − AUC", "", "", 4),
     ):
         risks = dict(zip(LEARNERS, draws[name].T, strict=True))
-        yield PaperTable.of(f"mean test risk ({name})", "document", risks, digits=digits)
+        yield PaperTable.from_values(f"mean test risk ({name})", "document", risks, digits=digits)
         if panel:
             yield Panel.boxes(panel, f"test risk ({name}{unit})", risks)
     curves = []
     for word, scores in zip(LEARNERS, draws["scores"][0], strict=True):
-        roc = RocCurve.of(draws["truth"][0], scores, positive=1)
+        roc = RocCurve.from_scores(draws["truth"][0], scores, positive=1)
         curves.append(Series(f"{word}, area {roc.auc:.3f}", roc.fpr, roc.tpr))
     curves.append(Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8))
     title, axes = "ROC on the first test sample", ("false positive rate", "true positive rate")
@@ -170,4 +170,4 @@ def ozone_family(word: str, task: str) -> Family:
         steps += [PolynomialFeatures(2, include_bias=False), StandardScaler()]
     pipeline = make_pipeline(*steps, model)
     step = pipeline.steps[-1][0]
-    return Family.of(pipeline, {f"{step}__{key}": values for key, values in grid.items()})
+    return Family.from_grid(pipeline, {f"{step}__{key}": values for key, values in grid.items()})

@@ -44,7 +44,7 @@ def plan_of_rows(method: Method, n: int) -> Plan:
 @lru_cache(maxsize=32)
 def interval_rules(ks: tuple[int, ...]) -> Family:
     """Return the rules with at most k intervals and the fewest errors, for every k."""
-    return Family.of(IntervalClassifier(), {"k": ks})
+    return Family.from_grid(IntervalClassifier(), {"k": ks})
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Trial:
     ks: Sequence[int]
 
     @classmethod
-    def of(
+    def draw(
         cls, problem: KearnsProblem, n: int, ks: Sequence[int], rng: np.random.Generator
     ) -> Trial:
         """Draw a trial with n points."""
@@ -157,7 +157,7 @@ class Trial:
 def kearns_trial(noise: float, n: int, seed: int, number: int) -> Trial:
     """Return trial `number` of the document's problem with n points, k = 1 … min(MOST, n)."""
     rng = stream(f"kearns {noise} {n}", seed, number)
-    return Trial.of(KearnsProblem(noise=noise), n, range(1, min(MOST, n) + 1), rng)
+    return Trial.draw(KearnsProblem(noise=noise), n, range(1, min(MOST, n) + 1), rng)
 
 
 # ---------------------------------------------------------------- Figures 1 and 2
@@ -197,7 +197,7 @@ def _replicate_1(seed: int, number: int) -> Draws:
 def _beyond_target(d: int, n: int, noise: float, seed: int, number: int) -> np.ndarray:
     """Return the risks from k = d on."""
     rng, ks = stream(f"kearns {noise} {n} {d}", seed, number), [int(d * by) for by in BEYOND]
-    return Trial.of(KearnsProblem(noise=noise, n_intervals=d), n, ks, rng).risks
+    return Trial.draw(KearnsProblem(noise=noise, n_intervals=d), n, ks, rng).risks
 
 
 @experiment(_replicate_1, replicates=2000, quick=100, unit="trials")
@@ -238,18 +238,21 @@ def kearns_figure_1(draws: Draws) -> Parts:
     yield Panel("bias of the empirical error rate", AXIS, "bias", lines)
 
     every, nearly = risks[:, :, TARGET - 1 :], Claim("below", NEARLY)
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
         "TER − CER moves by less than a tenth of what CER − EER moves",
-        Quantity.of("share", _share_moved, every, nearly, digits=3),
+        Quantity.from_statistic("share", _share_moved, every, nearly, digits=3),
     )
     beyond = {
         f"d = {d}, n = {n}, noise {noise}": draws["everywhere"][:, place]
         for place, (d, n, noise) in enumerate(SITUATIONS)
     }
-    yield Statement.of(
+    yield Statement.from_quantities(
         "this behaviour is observed for any η, d and n: the same share from k = d to 2d",
-        *(Quantity.of(at, _share_moved, of, nearly, digits=3) for at, of in beyond.items()),
+        *(
+            Quantity.from_statistic(at, _share_moved, of, nearly, digits=3)
+            for at, of in beyond.items()
+        ),
     )
     estimated, biased = draws["biases"].T
     excess = estimated - biased
@@ -262,14 +265,14 @@ def kearns_figure_1(draws: Draws) -> Parts:
         (f"it vanishes at noise 0.3: no more than {VANISHED} is left", at[2], gone),
         ("it becomes an underestimation at noise 0.4", at[3], BELOW),
     ):
-        yield Statement.of(text, said, claim=claim)
+        yield Statement.from_quantities(text, said, claim=claim)
 
 
 def _of_2000(title: str, values: Draws, *known: Sequence[float]) -> PaperTable:
     """Return a table of means with those of 2000 trials as reference."""
     pairs = zip(values.items(), chain(*known), strict=True)
     reference = {name: (mean, printed(of, TRIALS, 3)) for (name, of), mean in pairs}
-    return PaperTable.of(title, f"{TRIALS} trials of this recipe", values, reference)
+    return PaperTable.from_values(title, f"{TRIALS} trials of this recipe", values, reference)
 
 
 def _share_moved(trials: np.ndarray) -> float:
@@ -302,7 +305,7 @@ def kearns_figure_2(draws: Draws) -> Parts:
     apparent, criterion = draws["apparent"], draws["criterion"]
     both = {"empirical": apparent, "empirical + S": criterion}
     shown = {f"k = {k}: {name}": values[:, k - 1] for k in SHOWN for name, values in both.items()}
-    yield PaperTable.of(f"mean error rates, n = {N}, noise {NOISE}", "document", shown)
+    yield PaperTable.from_values(f"mean error rates, n = {N}, noise {NOISE}", "document", shown)
     single = tuple(
         Series(f"{name}, trial {t + 1}", KS, values[t], f"{colour}{style}")
         for t, style in enumerate(("-", "--", ":")[: len(criterion)])
@@ -322,17 +325,19 @@ def kearns_figure_2(draws: Draws) -> Parts:
             for high, low in pairs
         }
 
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
         {"its mean there": apparent[:, -1]},
         claim=Claim("below", ZERO),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"the criterion decreases until k is about {TARGET}",
         gaps((1, 4), (4, TARGET)),
-        Quantity.of("k of its least mean", least, criterion, Claim("near", TARGET, 2), digits=1),
+        Quantity.from_statistic(
+            "k of its least mean", least, criterion, Claim("near", TARGET, 2), digits=1
+        ),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"the criterion then grows for k > {TARGET}",
         gaps(*((high, low) for low, high in pairwise((TARGET, 20, 40, MOST)))),
     )

@@ -84,7 +84,7 @@ def kearns_figure_3(draws: Draws) -> Parts:
     by_noise = {f"noise {noise}": lost[LOO][:, 1, j] for j, noise in enumerate(NOISES)}
     title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
     known = dict(zip(by_noise, DIFFERENCES, strict=True))
-    yield PaperTable.of(title, "same recipe", by_noise, known)
+    yield PaperTable.from_values(title, "same recipe", by_noise, known)
 
     def gains(cv: int, noises: range, claim: Claim) -> list[Quantity]:
         every = _named("gain", true, noises)
@@ -98,7 +98,7 @@ def kearns_figure_3(draws: Draws) -> Parts:
             # The reference has at least as many trials, and is rounded.
             beside[at] = percent, float(np.hypot(error * np.sqrt(len(of) / TRIALS), 0.5))
         title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {TIES[cv]} k"
-        yield PaperTable.of(title, "same recipe", ours, beside, digits=1)
+        yield PaperTable.from_values(title, "same recipe", ours, beside, digits=1)
     points = {
         f"n = {n}, {RULES[rule]}: {name}": of[:, i, DRAWN, rule]
         for i, n in enumerate(SIZES)
@@ -106,30 +106,35 @@ def kearns_figure_3(draws: Draws) -> Parts:
         for name, of in (("k", k), ("true risk", true), ("estimate", own))
         if (rule, name) != (ORACLE, "estimate")
     }
-    yield PaperTable.of(f"the points of the figure, noise {NOISES[DRAWN]}", "document", points)
+    yield PaperTable.from_values(
+        f"the points of the figure, noise {NOISES[DRAWN]}", "document", points
+    )
 
     for cv, ties in TIES.items():
         tied = f"(ties of LOO to the {ties} k)"
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"up to noise .3 the gain of S over LOO lies between 20 % and 80 % {tied}",
             *gains(cv, LOW, GAINED),
         )
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"S outperforms LOO up to noise .3 {tied}",
             _named("true risk by LOO − by S", lost[cv], LOW),
         )
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"at noise .4 the gain exists but is tiny: from 0 to 10 % {tied}",
             *gains(cv, HIGH, TINY),
         )
     for cv, ties in TIES.items():  # Quantiles are over the same trials.
         pairs = _named("quantile by S − by LOO", excess[..., [S, cv]])
-        yield Statement.of(
+        yield Statement.from_quantities(
             "the 95 % quantile of the excess over the oracle is always lower for S "
             f"(ties of LOO to the {ties} k)",
-            *(Quantity.of(name, _quantile_gap, of, BELOW, digits=3) for name, of in pairs.items()),
+            *(
+                Quantity.from_statistic(name, _quantile_gap, of, BELOW, digits=3)
+                for name, of in pairs.items()
+            ),
         )
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
         *(_named(f"{RULES[rule]} − n0=10", true[..., rule] - true[..., S]) for rule in (S_5, S_20)),
         claim=Claim("near", 0.0, SIMILAR),
@@ -144,9 +149,9 @@ def kearns_figure_3(draws: Draws) -> Parts:
         ("S is pessimistic up to noise .1", of_s, s, LEAST, ABOVE),
         ("S is optimistic from noise .2 on", of_s, s, MORE, BELOW),
     ):
-        yield Statement.of(text, _named(words, of, noises), claim=claim)
+        yield Statement.from_quantities(text, _named(words, of, noises), claim=claim)
     both = _named("|bias| of S − of LOO", bias[..., [S, LOO]])
-    yield Statement.of(
+    yield Statement.from_quantities(
         "S estimates the true risk of its choice better than LOO",
         *(Quantity.nearer(name, of) for name, of in both.items()),
     )
@@ -168,8 +173,8 @@ def kearns_figure_3(draws: Draws) -> Parts:
 
     worst, quantile = [], partial(np.quantile, q=0.95)
     for rule in (LOO, S):
-        every = (Quantity.of("", quantile, of) for of in excess[..., rule].T)
-        worst.append(Series.of(RULES[rule], sizes, every, STYLES[rule]))
+        every = (Quantity.from_statistic("", quantile, of) for of in excess[..., rule].T)
+        worst.append(Series.from_quantities(RULES[rule], sizes, every, STYLES[rule]))
     yield Panel("95 % quantile of the excess risk", "n", "excess", tuple(worst))
 
 

@@ -35,7 +35,7 @@ def _replicate_three_way(seed: int, number: int) -> Draws:
     """
     rng = stream("mehta three-way", seed, number)
     own = int(rng.integers(2**63))
-    sample, family = Sample.of(make_simple, (N, N_FRESH), rng, shuffle=True), neighbours(KS)
+    sample, family = Sample.draw(make_simple, (N, N_FRESH), rng, shuffle=True), neighbours(KS)
     split = sample.evaluated(ThreeWay(), family, own)
     assert split.procedure is not None
     unit = split.units[0]
@@ -70,7 +70,7 @@ def mehta_three_way(draws: Draws) -> Parts:
     for way in FOLDS:
         selected[f"{way}: error of the selected"] = errors[way]
         selected[f"{way}: its true risk, all rows"] = risks[way]
-    yield PaperTable.of("the selected rule", "document", selected)
+    yield PaperTable.from_values("the selected rule", "document", selected)
     # These are for k = 9, without a selection.
     both, own = draws["fixed"], draws["true of fixed"]
     deviation, away = ((both - of.mean(axis=0)) ** 2 for of in (both, own))
@@ -85,24 +85,26 @@ def mehta_three_way(draws: Draws) -> Parts:
             ("squared error for its own risk", beside_own),
         )
     } | {"true risk": own}
-    yield PaperTable.of(f"k = {KS[FIXED]}, nothing selected", "document", of_fixed, digits=5)
+    yield PaperTable.from_values(
+        f"k = {KS[FIXED]}, nothing selected", "document", of_fixed, digits=5
+    )
 
     gaps = {f"{way} error": errors[way] - risks[way] for way in WAYS}
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the validation error of the selected rule is no unbiased estimate: it flatters",
         {"true risk − validation error": -gaps["validation error"]},
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the test error of the refitted rule estimates its true risk: within a tenth of it",
         {"test error − true risk": gaps["test error"]},
         claim=Claim("near", 0.0, NEAR_RISK * float(refitted.mean())),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "divided into three parts the data may not suffice to fit the models",
         {"true risk − that of the rule 10-fold selects and fits on all rows": refitted - by_folds},
     )
     squares = gaps["test error"] ** 2 - gaps["10-fold error"] ** 2
-    yield Statement.of(
+    yield Statement.from_quantities(
         "nor to obtain a good estimate of the test error",
         {
             "squared error of the test error − that of the least 10-fold error, selection "
@@ -110,7 +112,7 @@ def mehta_three_way(draws: Draws) -> Parts:
         },
         digits=5,
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "10-fold cross-validation may be pessimistic, for its smaller training sets",
         {"10-fold − true risk of the rule on all rows": both[:, 0] - own},
     )
@@ -125,7 +127,7 @@ def mehta_three_way(draws: Draws) -> Parts:
             "squared error for its own risk − that for the mean risk": farther
         },
     }.items():
-        yield Statement.of(text, gap, digits=5)
+        yield Statement.from_quantities(text, gap, digits=5)
 
     boxes = {f"{way} error": errors[way] for way in WAYS}
     boxes |= {"true risk, three parts": refitted, "true risk, 10-fold": by_folds}
@@ -192,16 +194,16 @@ def mehta_rules(draws: Draws) -> Parts:
         for place, part in enumerate(("training", "test"))
     }
     exact = dict(zip(ours, (1 - POSITIVE, 1 - POSITIVE, 0.0, POSITIVE), strict=True))
-    yield PaperTable.of(f"{POSITIVE:.0%} of the rows are positive", "exact", ours, exact)
+    yield PaperTable.from_values(f"{POSITIVE:.0%} of the rows are positive", "exact", ours, exact)
     columns = [f"β = {beta:g}" for beta in BETAS]
     by_rate = {name: draws[name] for name in OF_RARE}
     of_columns = {name: of.T for name, of in by_rate.items()}
-    yield MeansGrid.of(f"{RARE:.0%} of the rows are positive", columns, of_columns)
+    yield MeansGrid.from_values(f"{RARE:.0%} of the rows are positive", columns, of_columns)
 
     def same(name: str, values: np.ndarray) -> Quantity:
         return Quantity.exact(name, np.abs(values).max(), Claim("below", 1e-12))
 
-    yield Statement.of(
+    yield Statement.from_quantities(
         "of the constant 1 training and test error are the fractions of negative examples, and "
         f"alike: within {NEAR} on average",
         same("largest training error − fraction", constant[:, 0] + constant[:, 2] - 1),
@@ -209,31 +211,31 @@ def mehta_rules(draws: Draws) -> Parts:
         {"test − training error": constant[:, 1] - constant[:, 0]},
         claim=Claim("near", 0.0, NEAR),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "of the memoriser the training error is 0", same("largest training error", memoriser[:, 0])
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "its test error is the fraction of negative examples",
         same("largest difference", memoriser[:, 1] - (1 - memoriser[:, 3])),
         remark="it is that of the positive ones: on fresh points it says 0",
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the empirical risk of a function chosen by the sample is optimistic",
         {"test − training error": memoriser[:, 1] - memoriser[:, 0]},
     )
     risk, tpr, tnr, _ = by_rate.values()
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"with {RARE:.0%} positive rows the constant 0 has a true risk of only {RARE}",
         {"its error": draws["risk of 0"]},
         claim=Claim("near", RARE, 0.0005),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "at β = .5 a rule misses most of the rare class",
         {"true positive rate at β = .5": tpr[:, 0]},
         claim=Claim("below", 0.5),
     )
     gains = {"gain of true positives": np.diff(tpr), "loss of true negatives": -np.diff(tnr)}
-    yield Statement.of(
+    yield Statement.from_quantities(
         "a lower β gains correctness on positives and gives up correctness on negatives",
         {
             f"{name}, {columns[j + 1]} beside {BETAS[j]:g}": values[:, j]
@@ -243,7 +245,7 @@ def mehta_rules(draws: Draws) -> Parts:
     )
     low = BETAS.index(RARE)
     found = f"true positive rate at β = {RARE:g}"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "seeking the minimum true risk is problematic: the β that finds most positives has the "
         "larger risk",
         {f"risk at β = {RARE:g} − at .5": risk[:, low] - risk[:, 0]},
@@ -297,7 +299,9 @@ def _replicate_spam(seed: int, number: int) -> Draws:
     X, y = _messages()
     test, train = np.split(stream("mehta spam", seed, number).permutation(len(y)), [TESTED])
     fitted = (_model(name).fit(X[train], y[train]) for name in MODELS)
-    curves = [RocCurve.of(y[test], of.predict_proba(X[test])[:, 1], positive=1) for of in fitted]
+    curves = [
+        RocCurve.from_scores(y[test], of.predict_proba(X[test])[:, 1], positive=1) for of in fitted
+    ]
     return {
         "AUC": np.array([curve.auc for curve in curves]),
         "true negative rate": 1 - np.array([_along(of.tpr, of.fpr, RATES) for of in curves]),
@@ -341,14 +345,14 @@ def mehta_spam(draws: Draws) -> Parts:
     """
     tnr, tpr = draws["true negative rate"], draws["true positive rate"]
     areas = dict(zip(MODELS, draws["AUC"].T, strict=True))
-    yield PaperTable.of("area under the curve", "document", areas)
+    yield PaperTable.from_values("area under the curve", "document", areas)
     for of, where, rates in (("negative", "positive", tnr), ("positive", "negative", tpr)):
         title = f"true {of} rate where the true {where} rate is to be"
         rows = dict(zip(MODELS, rates.transpose(1, 2, 0), strict=True))
-        yield MeansGrid.of(title, (f"{rate:g}" for rate in RATES), rows)
+        yield MeansGrid.from_values(title, (f"{rate:g}" for rate in RATES), rows)
 
     everything, trees = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
-    yield Statement.of(
+    yield Statement.from_quantities(
         "for any true negative rate GAM dominates the other two or is competitive: its true "
         f"positive rate is not lower by {COMPETITIVE}",
         {
@@ -359,19 +363,19 @@ def mehta_spam(draws: Draws) -> Parts:
         claim=Claim("above", -COMPETITIVE),
     )
     lost = dict(zip(MODELS, tnr[:, :, everything].T, strict=True))
-    yield Statement.of(
+    yield Statement.from_quantities(
         "where every spam must be found all models have horrible true negative rates: below "
         f"{HORRIBLE}",
         lost,
         claim=Claim("below", HORRIBLE),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "giving up just a little on true positives improves massively on true negatives: "
         f"{RATES[A_LITTLE]:g} instead of 1 by more than {MASSIVE}",
         {name: tnr[:, j, A_LITTLE] - lost[name] for j, name in enumerate(MODELS)},
         claim=Claim("above", MASSIVE),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "by the area under the curve GAM is the model to select",
         {f"GAM − {name}": areas["GAM"] - areas[name] for _, name in trees},
     )

@@ -97,7 +97,7 @@ class Quantity:
         return cls(name, 100 * share, share_error(share, n), n, claim, 1)
 
     @classmethod
-    def of(
+    def from_statistic(
         cls,
         name: str,
         statistic: Callable[[np.ndarray], SupportsFloat],
@@ -122,7 +122,7 @@ class Quantity:
             first, second = np.abs(some.mean(axis=0))
             return float(first - second)
 
-        return cls.of(name, gap, both, BELOW, digits=digits)
+        return cls.from_statistic(name, gap, both, BELOW, digits=digits)
 
     @classmethod
     def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
@@ -159,7 +159,7 @@ class Statement:
     derived: ClassVar[tuple[str, ...]] = ("verdict", "level", "tests", "evidence")
 
     @classmethod
-    def of(
+    def from_quantities(
         cls,
         text: str,
         *said: Quantity | Mapping[str, np.ndarray],

@@ -54,7 +54,7 @@ def gap(choices: np.ndarray, of: str, less: str, claim: Claim = ABOVE) -> Quanti
         errors = errors_of(some)
         return errors[of].mean - errors[less].mean
 
-    return Quantity.of(f"{of} − {less}", statistic, choices, claim)
+    return Quantity.from_statistic(f"{of} − {less}", statistic, choices, claim)
 
 
 # ---------------------------------------------------------------- why the bias occurs
@@ -75,7 +75,7 @@ def _replicate_bias(seed: int, number: int) -> Draws:
     draws: dict[str, np.ndarray] = {}
     for n, n_fresh in FRESH.items():
         rng = stream("wallman bias" if n == N else f"wallman bias {n}", seed, number)
-        sample = Sample.of(make_simple, ((n // 2,) * 2, (n_fresh,) * 2), rng)
+        sample = Sample.draw(make_simple, ((n // 2,) * 2, (n_fresh,) * 2), rng)
         draws[f"{n} rows"] = choice(sample, LeaveOneOut(), neighbours(range(1, n - 1)), 0)
     return draws
 
@@ -97,7 +97,9 @@ def wallman_bias(draws: Draws) -> Parts:
     of, errors = bias_of(choices), errors_of(choices)
     estimates, chosen, true = of.estimates, of.chosen, of.true_risks
     times = np.bincount(chosen, minlength=len(KS))
-    yield PaperTable.of("mean errors", "document", {name: mean_of(errors[name]) for name in ERRORS})
+    yield PaperTable.from_values(
+        "mean errors", "document", {name: mean_of(errors[name]) for name in ERRORS}
+    )
     most = np.sort(np.argsort(-times, kind="stable")[:8])  # the most frequent choices
     by_candidate = {
         "α": [chosen == n for n in most],
@@ -105,7 +107,7 @@ def wallman_bias(draws: Draws) -> Parts:
         "all estimates": [estimates[:, n] for n in most],
         "true": [true[:, n] for n in most],
     }
-    yield MeansGrid.of("by candidate", (f"k = {KS[n]}" for n in most), by_candidate)
+    yield MeansGrid.from_values("by candidate", (f"k = {KS[n]}" for n in most), by_candidate)
 
     often = np.flatnonzero(times >= min(OFTEN, times.max())).tolist()
 
@@ -114,23 +116,23 @@ def wallman_bias(draws: Draws) -> Parts:
             taken = some[some[:, 0] == n, n + 1]
             return float(some[:, n + 1].mean() - taken.mean()) if len(taken) else np.nan
 
-        return Quantity.of(f"k = {KS[n]}: all − when taken", statistic, choices)
+        return Quantity.from_statistic(f"k = {KS[n]}: all − when taken", statistic, choices)
 
-    yield Statement.of(
+    yield Statement.from_quantities(
         "a distribution of the lowest estimates is biased: the errors that P reports (6) lie "
         "below the true ones",
         gap(choices, TRUE, REPORTED),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "this holds for each classifier: the estimates by which it is taken lie below all of "
         f"its estimates (those taken {OFTEN} times or more)",
         *(lucky(n) for n in often),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "all estimates of the same classifiers (7) are unbiased",
         gap(choices, UNSELECTED, TRUE, Claim("near", 0.0, 0.0)),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "the true errors of all classifiers, weighed by α (5), are those of P: within a twentieth",
         gap(choices, TAKEN, TRUE, Claim("near", 0.0, NEAR * errors[TRUE].mean)),
     )
@@ -138,9 +140,9 @@ def wallman_bias(draws: Draws) -> Parts:
     every = {n: errors_of(draws[f"{n} rows"]) for n in FRESH}
     biases = {n: of[TAKEN].values - of[REPORTED].values for n, of in every.items()}
     title = "bias by rows: true error of the choice − reported"
-    yield MeansGrid.of(title, (f"n = {n}" for n in biases), {"bias": biases.values()})
+    yield MeansGrid.from_values(title, (f"n = {n}" for n in biases), {"bias": biases.values()})
     *fewer, (rows_of_least, least) = biases.items()
-    yield Statement.of(
+    yield Statement.from_quantities(
         "abstract, §5.1: the bias is there especially for small sample number data sets",
         {f"bias with {n} rows − with {rows_of_least}": of - least for n, of in fewer},
     )
@@ -198,7 +200,7 @@ def families() -> dict[str, Family]:
         (extracted, {"parts__n_components": SIZES}),
         (ranked, {"rule": rules}),
     )
-    return {name: Family.of(*grid) for name, grid in zip(CHOICES, grids, strict=True)}
+    return {name: Family.from_grid(*grid) for name, grid in zip(CHOICES, grids, strict=True)}
 
 
 def _replicate_choices(seed: int, number: int) -> Draws:
@@ -223,15 +225,17 @@ def wallman_choices(draws: Draws) -> Parts:
     every = [errors_of(draws[name]) for name in CHOICES]
     means = {name: [mean_of(errors[name]) for errors in every] for name in ERRORS[:3]}
     gaps = [gap(draws[name], UNSELECTED, REPORTED) for name in CHOICES]
-    yield MeansGrid.of("mean errors, by what is chosen", CHOICES, means | {"p_b − p_a": gaps})
+    yield MeansGrid.from_values(
+        "mean errors, by what is chosen", CHOICES, means | {"p_b − p_a": gaps}
+    )
     for name, bias in zip(CHOICES, gaps, strict=True):
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"the bias occurs regardless of what is chosen: {name}",
             bias,
             gap(draws[name], TRUE, REPORTED),
         )
     places = np.arange(1.0, len(CHOICES) + 1)
-    bars = tuple(Series.of(name, places, of) for name, of in means.items())
+    bars = tuple(Series.from_quantities(name, places, of) for name, of in means.items())
     yield Panel("what is chosen", "", "mean error", bars, kind="bars", names=CHOICES)
 
 
@@ -287,15 +291,15 @@ def wallman_posterior(draws: Draws) -> Parts:
         measures[tail] = float(np.log10(ours.above_half))
         exact[tail] = float(np.log10(above)), HALF_A_UNIT / np.log(10)
         measures[f"{name}: (q2)"], exact[f"{name}: (q2)"] = ours.q2, (square, HALF_A_UNIT)
-    yield PaperTable.of("measures of a tested rule", "exact", measures, exact, digits=6)
+    yield PaperTable.from_values("measures of a tested rule", "exact", measures, exact, digits=6)
     coverage = dict.fromkeys(draws, LEVEL)
-    yield PaperTable.of("how often a 95 % statement is true", "theory", draws, coverage)
+    yield PaperTable.from_values("how often a 95 % statement is true", "theory", draws, coverage)
 
     held = (
         "how often a 95 % bound of the 60 test rows of a1 is true with its 30 training rows as n, "
         "where at most 30 rows are errors"
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "n is the size of the training set",
         Quantity.exact(held, _held_with(30, 60), Claim("near", LEVEL, 0.005)),
         remark=f"with the test rows as n it is {_held_with(60, 60):.4f}: errors are counted in "
@@ -303,7 +307,7 @@ def wallman_posterior(draws: Draws) -> Parts:
     )
     third = "third difference of 62·63 E[e²] along the errors in 60 rows"
     cost = [62 * 63 * ErrorPosterior(errors, 60).second_moment() for errors in range(4)]
-    yield Statement.of(
+    yield Statement.from_quantities(
         "(q2) weighs errors by an exponentially increasing cost",
         Quantity.exact(third, np.diff(cost, 3)[0], Claim("above", 1e-6)),
         remark="the cost is e², whose third difference is 0; that of a growing exponential is "
@@ -311,7 +315,7 @@ def wallman_posterior(draws: Draws) -> Parts:
     )
     few, many = (ErrorPosterior(n // 10, n).measures().above_half for n in TESTED)
     ratio = "log10 of (50 %) for 15 errors in 150 rows over that for 6 in 60"
-    yield Statement.of(
+    yield Statement.from_quantities(
         "(50 %) rewards many test rows more than few errors",
         Quantity.exact(ratio, float(np.log10(many / few)), BELOW, digits=1),
         remark=f"both err in 10 %: {few:.2e} and {many:.2e}",

@@ -107,10 +107,10 @@ def classifiers(widths: str = USUAL) -> tuple[Family, ...]:
     from sklearn.tree import DecisionTreeClassifier
 
     return (
-        Family.of(KNeighborsClassifier(3)),
-        Family.of(DecisionTreeClassifier(criterion="entropy", random_state=0)),
-        Family.of(ParzenClassifier(widths, per_class=widths == "maximum-likelihood")),
-        Family.of(FisherClassifier()),
+        Family.from_grid(KNeighborsClassifier(3)),
+        Family.from_grid(DecisionTreeClassifier(criterion="entropy", random_state=0)),
+        Family.from_grid(ParzenClassifier(widths, per_class=widths == "maximum-likelihood")),
+        Family.from_grid(FisherClassifier()),
     )
 
 
@@ -120,7 +120,7 @@ def _drawn(problem: GaussianProblem, rng: np.random.Generator) -> tuple[Data, np
     Folds and sets are drawn without regard to class. An order in which a fold of 24 or a set of 30
     rows has a single class (one in 10⁷) is drawn again.
     """
-    data = Sample.of(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).whole
+    data = Sample.draw(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).whole
     while True:
         order = rng.permutation(N)
         if all(0 < data.y[order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
@@ -168,17 +168,19 @@ def wallman_figure_5(draws: Draws) -> Parts:
             yield _against(name, both)
         yield from _verdicts(situation, *both)
 
-        bars = tuple(Series.of(f"a{who}", PLACES, of) for who, of in enumerate(both, start=1))
+        bars = tuple(
+            Series.from_quantities(f"a{who}", PLACES, of) for who, of in enumerate(both, start=1)
+        )
         higher = np.array([int(winner) - 1 for winner in situation.winners])
         tops = [both[who][place] for place, who in enumerate(higher)]
         heights = np.array([top.value + REACH * top.std_error for top in tops])
         places = PLACES + 0.4 * higher - 0.2  # The marker is over the bar of the winner.
         won = Series("the document's winner", places, heights.clip(max=100) + 4, "kv")
         yield Panel(name, "measure", "wins in per cent", (*bars, won), "bars", MEASURES, (0, 100))
-    yield MeansGrid.of("wins in per cent, by each measure", MEASURES, wins, digits=1)
-    yield MeansGrid.of("what a1 chose, in per cent", LEARNERS, choices, digits=1)
+    yield MeansGrid.from_values("wins in per cent, by each measure", MEASURES, wins, digits=1)
+    yield MeansGrid.from_values("what a1 chose, in per cent", LEARNERS, choices, digits=1)
     masses = np.concatenate([draws[f"{one.name}: above ½"] for one in SITUATIONS], axis=1)
-    yield Statement.of(
+    yield Statement.from_quantities(
         f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
         {"per cent of tests below 1/1000": 100 * (masses < TINY).mean(axis=1)},
         claim=Claim("above", ALMOST_EVERY),
@@ -192,7 +194,7 @@ def _against(name: str, both: list[list[Quantity]]) -> PaperTable:
     shares = np.array(COUNTS[name]).T.ravel() / 1000
     known = {n: (100 * p, share_error(p, 1000)) for n, p in zip(ours, shares.tolist(), strict=True)}
     title = f"{name}: wins in per cent, against 1000 data sets of this recipe"
-    return PaperTable.of(title, "1000 sets", ours, known, digits=1)
+    return PaperTable.from_values(title, "1000 sets", ours, known, digits=1)
 
 
 def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) -> Parts:
@@ -203,7 +205,7 @@ def _verdicts(situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]) ->
         one, two = ((p * n + 1) / (n + 3) for p in (p1, p2))
         error = 100 * float(np.sqrt((one + two - (one - two) ** 2) / n))
         name, claim = "wins of a1 − wins of a2, per cent", ABOVE if winner == "1" else BELOW
-        yield Statement.of(
+        yield Statement.from_quantities(
             f"{situation.name}, ({first.name}): a{winner} has the higher score",
             Quantity(name, 100 * float(p1 - p2), error, n, claim, digits=1),
             remark=f"a1 {first.value:.1f} %, a2 {second.value:.1f} %",
@@ -240,8 +242,8 @@ def wallman_figure_1(draws: Draws) -> Parts:
     """
     errors = {problem.name: draws[f"{problem.name}: error"] for problem in PROBLEMS}
     exact = {problem.name: problem.bayes_risk for problem in PROBLEMS}
-    yield PaperTable.of("error of the best rule", "by formula", errors, exact)
-    yield Statement.of(
+    yield PaperTable.from_values("error of the best rule", "by formula", errors, exact)
+    yield Statement.from_quantities(
         "all of them are two partially overlapping Gaussian distributions: even the best rule errs",
         errors,
     )

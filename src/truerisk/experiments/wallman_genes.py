@@ -33,13 +33,13 @@ def _replicate(seed: int, number: int) -> Draws:
 
     draws: dict[str, np.ndarray] = {}
     rule, genes = KNeighborsClassifier(3), SelectKBest()
-    inside = Family.of(Pipeline([("genes", genes), ("rule", rule)]), {"genes__k": SIZES})
+    inside = Family.from_grid(Pipeline([("genes", genes), ("rule", rule)]), {"genes__k": SIZES})
     for problem, telling in PROBLEMS.items():
         columns = GENES, telling
         sample = Sample.alternating(ROWS, columns, 1.0, stream(problem, seed, number))
         X, y = sample.whole.X[:N], sample.whole.y[:N]
         kept = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
-        outside = [Sample(one, N).risks(KFold(10), Family.of(rule), number) for one in kept]
+        outside = [Sample(one, N).risks(KFold(10), Family.from_grid(rule), number) for one in kept]
         errors = (
             sample.risks(Apparent(), inside, number),
             np.concatenate(outside),
@@ -62,26 +62,26 @@ def wallman_genes(draws: Draws) -> Parts:
     for problem in PROBLEMS:
         of = {way: draws[f"{problem}: {way}"] for way in WAYS}
         hidden = of[TRUE] - of[OUTSIDE]
-        apparent.append(_each(problem, of[TRUE] - of[APPARENT]))
-        outside.append(_each(problem, hidden[:, :-1]))
+        apparent.append(_mean_gaps(problem, of[TRUE] - of[APPARENT]))
+        outside.append(_mean_gaps(problem, hidden[:, :-1]))
         inside.append({f"{problem}: estimate − true": (of[INSIDE] - of[TRUE]).mean(axis=1)})
-        yield MeansGrid.of(problem, names, {way: of[way].T for way in WAYS}, digits=3)
+        yield MeansGrid.from_values(problem, names, {way: of[way].T for way in WAYS}, digits=3)
         lines = mean_lines(places, of, STYLES)
         steps = tuple(map(_step, SIZES, *(every.T for every in (*of.values(), hidden))))
         words = "number of genes", "mean error"
         yield Panel(problem, *words, lines, names=names, limits=(0.0, 0.6), steps=steps)
-    yield Statement.of(
+    yield Statement.from_quantities(
         "§2.2.1: the apparent error suffers from substantial optimistic bias: a twentieth or "
         "more, whatever the number of genes",
         *apparent,
         claim=Claim("above", MUCH),
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "§6: bias occurs when cross-validation is used for feature selection, if improper test "
         "procedures are used: genes chosen on all rows",
         *outside,
     )
-    yield Statement.of(
+    yield Statement.from_quantities(
         "§2.2.2: the error of cross-validation is approximately unbiased where each fold "
         "chooses its genes: within a fiftieth, on average over their numbers",
         *inside,
@@ -89,7 +89,7 @@ def wallman_genes(draws: Draws) -> Parts:
     )
 
 
-def _each(problem: str, gaps: np.ndarray) -> dict[str, np.ndarray]:
+def _mean_gaps(problem: str, gaps: np.ndarray) -> dict[str, np.ndarray]:
     genes = ("1 gene" if k == 1 else f"{k} genes" for k in SIZES)
     each = zip(genes, gaps.T, strict=False)
     return {f"{problem}, {of}: true − estimate": gap for of, gap in each}

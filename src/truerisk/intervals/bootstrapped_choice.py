@@ -209,7 +209,7 @@ class Percentiles(IntervalForm[RowEvidence]):
         "predictions for efficient and accurate cross-validation. Machine Learning 107:1895–1922."
     )
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         losses = evidence.losses if c == evidence.best else evidence.losses[c : c + 1]
         rule = evidence.terms.rule if len(losses) > 1 else None
         corrected = corrected_in_any_order(

@@ -229,7 +229,7 @@ class BetaCV(IntervalForm[RowEvidence]):
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
         low, span = evidence.bounds
         share = float(np.clip((value - low) / span, 0, 1))
@@ -266,7 +266,7 @@ class LogCV(IntervalForm[RowEvidence]):
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread = enlarged(evidence, c)
         value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
@@ -310,7 +310,7 @@ class LogitCV(IntervalForm[RowEvidence]):
     )
     caution: ClassVar[str] = CALIBRATED
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
         low, span = evidence.bounds
         if spread.units < 1:

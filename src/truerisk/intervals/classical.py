@@ -37,7 +37,7 @@ class Wald(IntervalForm[RowEvidence]):
         "for test error. Advances in Neural Information Processing Systems 33."
     )
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         variances, m = evidence.variances
         if m < 2:
             return None, None, (ONE_ROW,)
@@ -66,7 +66,7 @@ class CorrectedT(IntervalForm[RowEvidence]):
     needs: ClassVar[Needs] = {**OF_A_MEAN, Basis.SPLITS: "use interval='wald'"}
     reference: ClassVar[str] = NADEAU_BENGIO
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         plan, value, risks = evidence.plan, float(evidence.values[c]), evidence.split_risks[c]
         j = len(risks)
         if j < 2:

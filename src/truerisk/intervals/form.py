@@ -290,7 +290,7 @@ class RowEvidence(Evidence):
     >>> class Look(tr.intervals.IntervalForm):
     ...     word, needs, reference = "look", OF_A_MEAN, ""
     ...
-    ...     def of(self, evidence, c):
+    ...     def compute(self, evidence, c):
     ...         print(evidence.losses.shape, evidence.rows[:3], round(evidence.weights.sum(), 9))
     ...         return None, None, ("this interval only looks at the evidence.",)
     >>> X, y = tr.datasets.make_simple(60, random_state=0)
@@ -481,7 +481,7 @@ class IntervalForm(ABC, Generic[E]):
     >>> class Naive(tr.intervals.IntervalForm):
     ...     word, needs, reference = "naive", OF_A_MEAN, ""
     ...
-    ...     def of(self, evidence, c):
+    ...     def compute(self, evidence, c):
     ...         error = evidence.variance(c, evidence.groups)[0] ** 0.5
     ...         value = float(evidence.values[c])
     ...         return error, evidence.around(value, evidence.z * error, self.word), ()
@@ -497,7 +497,7 @@ class IntervalForm(ABC, Generic[E]):
     counts_choice: ClassVar[bool] = False  # True if it must know which candidate was chosen
 
     @abstractmethod
-    def of(self, evidence: E, c: int) -> Sureness:
+    def compute(self, evidence: E, c: int) -> Sureness:
         """Return the interval of candidate c; None and a note if the numbers justify none.
 
         Parameters
@@ -530,7 +530,7 @@ class IntervalForm(ABC, Generic[E]):
         """
         each = [NONE] * len(evidence.values)
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
-            match made := self.of(evidence, c):
+            match made := self.compute(evidence, c):
                 case (None | Real(), None | Interval(Real(), Real()), tuple()):
                     interval = made[1]
                     if interval is None or -inf < interval.low <= interval.high < inf:

@@ -59,7 +59,7 @@ class Spatial(IntervalForm[RowEvidence]):
         "simulated fields (documentation of truerisk)"
     )
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
         shares = evidence.weights * (evidence.losses[c] - value)
         of = self._of_labels if evidence.data.places is None else self._of_places

@@ -59,7 +59,7 @@ class HAC(IntervalForm[RowEvidence]):
         "taken for was calibrated by simulated series (documentation of truerisk)"
     )
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
         if evidence.groups is not None and _met_again(evidence.groups, evidence.times):
             return None, None, (OF_GROUPS.format(met=_units_of_splits(evidence.data)),)

@@ -46,7 +46,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
         "analysis, 3rd edition. CRC Press, chapter 2."
     )
 
-    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+    def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value, groups = float(evidence.values[c]), evidence.groups
         plain, n = evidence.variance(c, None)
         effective, variance = float(n), plain

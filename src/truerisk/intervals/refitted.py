@@ -79,7 +79,7 @@ class NestedNormal(IntervalForm[PairEvidence]):
     needs: ClassVar[Needs] = OF_PAIRS
     reference: ClassVar[str] = BATES
 
-    def of(self, evidence: PairEvidence, c: int) -> Sureness:
+    def compute(self, evidence: PairEvidence, c: int) -> Sureness:
         value, error = float(evidence.values[c]), evidence.pairs[c].std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
@@ -100,7 +100,7 @@ class NestedBeta(IntervalForm[PairEvidence]):
     needs: ClassVar[Needs] = {**OF_PAIRS, Basis.UPPER_BOUND: "use interval='ncv'"}
     reference: ClassVar[str] = BATES
 
-    def of(self, evidence: PairEvidence, c: int) -> Sureness:
+    def compute(self, evidence: PairEvidence, c: int) -> Sureness:
         pairs, value = evidence.pairs[c], float(evidence.values[c])
         name = evidence.named(self.word)
         if is_none(pairs.std_error, value):
@@ -125,7 +125,7 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
     }
     reference: ClassVar[str] = NADEAU_BENGIO
 
-    def of(self, evidence: HalfEvidence, c: int) -> Sureness:
+    def compute(self, evidence: HalfEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
         error = float(np.sqrt((np.diff(evidence.halves[c], axis=1) ** 2).mean() / 2))
         if is_none(error, value):
@@ -151,7 +151,7 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
         "method. Journal of the American Statistical Association 92:548–560."
     )
 
-    def of(self, evidence: SampleEvidence, c: int) -> Sureness:
+    def compute(self, evidence: SampleEvidence, c: int) -> Sureness:
         value, error, risk = float(evidence.values[c]), evidence.std_errors[c], evidence.risks[c]
         if error is None or risk <= 0:
             return None, None, ()  # The method gives the reason.

@@ -37,7 +37,7 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     if isinstance(loss, Scoring) and isinstance(loss.score, str) and loss.score.endswith(POOLED):
         return _pooled(loss, data, positive)
     if isinstance(loss, Scoring):
-        name, loss = loss.name, loss.on(data, positive)
+        name, loss = loss.name, loss.loss_for(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
     if isinstance(loss, Loss):
@@ -167,7 +167,7 @@ class Scoring:
     score: Any
     name: str = ""
 
-    def on(self, data: Data, positive: Any) -> Any:
+    def loss_for(self, data: Data, positive: Any) -> Any:
         """Return the loss that the score stands for, or a word that is left to `as_loss`.
 
         It is the distance to the score of a rule without error, or minus the score if that is not

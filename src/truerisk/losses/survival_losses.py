@@ -160,7 +160,7 @@ class IntegratedBrier(RowLoss):
             before = time[time < time.max()]  # Equal times in all rows are refused below.
             until = float(np.quantile(before, 0.9, method="lower") if len(before) else time.max())
         self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
-        data.at(until)  # This raises if the time is after all rows.
+        data.at_horizon(until)  # This raises if the time is after all rows.
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = np.zeros(answers.shape[:2])
@@ -205,7 +205,7 @@ class AUCAt(Loss):
 
     def check(self, data: Data) -> None:
         super().check(data)
-        data.at(self.horizons[0])
+        data.at_horizon(self.horizons[0])
 
     def events(self, data: Data) -> Events | None:
         (came, time), (horizon,) = data.y.T, self.horizons
@@ -242,7 +242,7 @@ class AUCAt(Loss):
         return self._auc.counted_twice(*self._two(data, rows, answers, weights), about)
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        return self._auc.enlargement(data.at(self.horizons[0]), rows)
+        return self._auc.enlargement(data.at_horizon(self.horizons[0]), rows)
 
     def _two(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -250,7 +250,7 @@ class AUCAt(Loss):
         """Return the rows as two classes, the probability of the event, and the weights of rows."""
         (horizon,) = self.horizons
         came, counts = chance_by(data, answers, horizon), _counts(data, horizon)[rows]
-        return data.at(horizon), rows, came, counts if weights is None else counts * weights
+        return data.at_horizon(horizon), rows, came, counts if weights is None else counts * weights
 
 
 def chance_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
@@ -264,7 +264,7 @@ def chance_by(data: Data, answers: np.ndarray, horizon: float) -> np.ndarray:
 
 def _counts(data: Data, horizon: float) -> np.ndarray:
     """Return the censoring weight of each row, without its own sample weight."""
-    at, own = data.at(horizon).sample_weight, data.sample_weight
+    at, own = data.at_horizon(horizon).sample_weight, data.sample_weight
     assert at is not None
     return at if own is None else np.divide(at, own, out=np.zeros_like(at), where=own > 0)
 
@@ -276,7 +276,7 @@ def _brier(data: Data, rows: np.ndarray, answers: np.ndarray, horizon: float) ->
     at risk pay for it. The mean does not change, and the rows vary as it does given that the
     probability of being followed is estimated (Robins and Rotnitzky, 1992).
     """
-    missed = (chance_by(data, answers, horizon) - data.at(horizon).codes_of(rows)) ** 2
+    missed = (chance_by(data, answers, horizon) - data.at_horizon(horizon).codes_of(rows)) ** 2
     losses: np.ndarray = missed * _counts(data, horizon)[rows]
     (came, time), weights = data.y[rows].T, data.weights(rows)
     w = np.ones(len(rows)) if weights is None else weights

@@ -129,7 +129,7 @@ class BolsteredBySampling(Method):
         return builder.build(moves)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        moves = Moves.of(answers.plan)
+        moves = Moves.from_holder(answers.plan)
         if moves is None:
             raise BadData(f"this is no plan of '{self.word}': it asks about no points around rows.")
         rows = answers.plan.test_rows(0)[0]
@@ -256,7 +256,7 @@ class Bolstered(Method):
         return self.sampling
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        if Moves.of(answers.plan) is not None:
+        if Moves.from_holder(answers.plan) is not None:
             return self.sampling.reduce(answers, data, loss, terms)
         given = rules_of(answers)
         if given is None or answers.plan.n_questions != 1:

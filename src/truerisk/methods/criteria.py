@@ -135,7 +135,7 @@ class Criterion(Method):
         """Return the criterion of every candidate, NaN if it does not exist, and a note on each."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        seen = Seen.of(answers, data, self.word)
+        seen = Seen.from_answers(answers, data, self.word)
         values, notes = self._values(seen)
         whole = answers.answered[:, 0]
         if whole.any() and np.isnan(values[whole]).all():
@@ -161,7 +161,7 @@ class Seen:
     weights: np.ndarray | None
 
     @classmethod
-    def of(cls, answers: Answers, data: Data, word: str) -> Seen:
+    def from_answers(cls, answers: Answers, data: Data, word: str) -> Seen:
         """Collect these from the answers to a plan with one question."""
         plan = answers.plan
         freedom = freedom_of(answers)

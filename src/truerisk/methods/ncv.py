@@ -59,7 +59,7 @@ class PairSpread:
         factor = 1 + ((self.k - 2) / self.k) ** POWERS[correction]
         return self.inner - factor * (self.inner - self.outer)
 
-    def of(self, candidate: int) -> NestedErrors:
+    def nested_errors(self, candidate: int) -> NestedErrors:
         """Return the standard error of one candidate, between the floor and √K times the floor."""
         floor2 = float(self.floor2[candidate])
         mse = max(0.0, float(self.surplus[candidate])) * (self.k - 1) / self.k
@@ -319,7 +319,7 @@ class NestedInterval(Method):
         spread = spread_of_pairs(losses, plan, data, position_weights(data, plan))
         values = spread.values(self.correction)
         outer = np.repeat(spread.is_outer, plan.test_sizes)
-        only = plan.only(np.flatnonzero(spread.is_outer))
+        only = plan.select(np.flatnonzero(spread.is_outer))
         shares = np.ones(int(outer.sum())) / outer.sum()
         rows, per_row, _, _ = means_by_row(losses[:, outer], shares, only)
         bounds = [NONE] * len(values)
@@ -329,7 +329,7 @@ class NestedInterval(Method):
                 loss=loss,
                 terms=terms,
                 groups=None if data.groups is None else data.groups[rows],
-                pairs=[spread.of(c) for c in range(len(values))],
+                pairs=[spread.nested_errors(c) for c in range(len(values))],
             )
             bounds = if_independent(as_form(terms.interval or "ncv"), evidence, data)
         found = infinite_findings(answers, data, loss)

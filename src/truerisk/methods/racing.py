@@ -69,7 +69,9 @@ def raced(
     `races` holds the questions of each race in their order. All races proceed to their next
     question at the same time, so that a fit that serves two races is made once.
     """
-    running = [Race(order, np.ones(n, dtype=bool), float(seen.of(order).sum())) for order in races]
+    running = [
+        Race(order, np.ones(n, dtype=bool), float(seen.weights_of(order).sum())) for order in races
+    ]
     parts: list[Answers] = []
     made = np.zeros((n, plan.n_fits), dtype=bool)
     for turn in range(max(len(order) for order in races)):
@@ -83,7 +85,7 @@ def raced(
             made |= asked
         for race in going:
             if turn + 1 < len(race.order):
-                race.see(*seen.on(parts[0], int(race.order[turn])))
+                race.see(*seen.losses_of(parts[0], int(race.order[turn])))
     return parts[0], np.array([race.alive for race in running])
 
 
@@ -96,19 +98,23 @@ class Seen:
     plan: Plan
     weights: np.ndarray
 
-    def of(self, questions: np.ndarray) -> np.ndarray:
+    def weights_of(self, questions: np.ndarray) -> np.ndarray:
         """Return the weights of the rows of some questions."""
         offsets = self.plan.test_offsets
         return np.concatenate([self.weights[offsets[q] : offsets[q + 1]] for q in questions])
 
-    def on(
+    def losses_of(
         self, answers: Answers, question: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Return losses (NaN if unknown), weights and groups of the rows of one question."""
         asked = np.array([question])
         rows = self.plan.test_rows(question)[0]
         groups = None if self.data.clusters is None else self.data.clusters[rows]
-        return row_losses(answers.only(asked), self.data, self.loss), self.of(asked), groups
+        return (
+            row_losses(answers.select(asked), self.data, self.loss),
+            self.weights_of(asked),
+            groups,
+        )
 
 
 def hopeless(

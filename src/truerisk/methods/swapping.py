@@ -110,10 +110,10 @@ class Swapping(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         plan = flip_each(1 - data.codes_of(np.arange(data.n_rows)))
         if self.form == "as-printed":
-            return plan.only(np.array([0]))
+            return plan.select(np.array([0]))
         if not np.isinf(self.n0):
             return plan
-        flips = Flips.of(plan)
+        flips = Flips.from_holder(plan)
         assert flips is not None
         return replace(plan, extra=Flips(flips.fit, flips.row, flips.code))
 
@@ -178,7 +178,7 @@ def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the answers with all labels unchanged, and with the row's swapped."""
     rows = plan.positions[0]
     swaps = np.zeros(plan.n_fits, dtype=bool)
-    if (flips := Flips.of(plan)) is not None:
+    if (flips := Flips.from_holder(plan)) is not None:
         swaps[flips.fit] = True
     swap = np.repeat(swaps[plan.fit], plan.test_sizes)
     own, swapped = np.flatnonzero(~swap), np.flatnonzero(swap)
@@ -192,7 +192,7 @@ def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 def _counts(answers: Answers, own: np.ndarray) -> np.ndarray:
     """Return the counts of training rows of each class behind each answer, ascending by row."""
-    counts = Counts.of(answers)
+    counts = Counts.from_holder(answers)
     if counts is None:
         return np.zeros((answers.n_candidates, len(own), 2))
     return counts.values[:, np.argsort(np.argsort(own))[np.argsort(own)]]

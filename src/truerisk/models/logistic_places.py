@@ -73,7 +73,7 @@ def paths_of(
         tolerance=float(setting["tol"]),
         max_passes=int(setting["max_iter"]),
     )
-    places = _together(_places(ats, solved.lambdas, n_main))
+    places = _as_slice(_places(ats, solved.lambdas, n_main))
     path = _part(solved, slice(0, n_main))
     return PathPlaces(
         path,
@@ -166,7 +166,7 @@ def _places(ats: Sequence[Any], lambdas: np.ndarray, n_main: int) -> np.ndarray:
     return np.array([_place(at, lambdas, n_main) for at in ats])
 
 
-def _together(places: np.ndarray) -> np.ndarray | slice:
+def _as_slice(places: np.ndarray) -> np.ndarray | slice:
     """Return a slice for several consecutive positions, which avoids a copy."""
     first, n = int(places[0]), len(places)
     if n > 1 and np.array_equal(places, np.arange(first, first + n)):

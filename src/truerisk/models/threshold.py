@@ -157,7 +157,7 @@ class ThresholdClassifier(ClassifierMixin, Around):
             params=fit_params,
         )
         self.scores_ = self._scores_of(np.asarray(answers, dtype=np.float64))
-        sweep = Sweep.of(self.scores_, y == self.classes_[self._positive_code], weights)
+        sweep = Sweep.from_scores(self.scores_, y == self.classes_[self._positive_code], weights)
         if demanded:
             self.operating_point_ = sweep.at_rate(demanded)
         else:

@@ -101,9 +101,9 @@ class Answers:
     >>> import truerisk as tr
     >>> from truerisk.extend import Asking, Data, Family, Streams
     >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
-    >>> ask = Asking(Family.of(GaussianNB()), data, tr.losses.ZeroOne())
+    >>> ask = Asking(Family.from_grid(GaussianNB()), data, tr.losses.ZeroOne())
     >>> answers = ask(tr.methods.KFold(3).plan(data, Streams(0)))
-    >>> answers.response, answers.n_fits, answers.of(0).shape
+    >>> answers.response, answers.n_fits, answers.for_question(0).shape
     ('label', 3, (1, 2))
     """
 
@@ -130,7 +130,7 @@ class Answers:
         """Boolean array `(n_candidates, n_fits)`: the fits that were requested and made."""
         return ~np.isnan(self.fit_seconds)
 
-    def of(self, question: int) -> np.ndarray:
+    def for_question(self, question: int) -> np.ndarray:
         """Return all candidates' answers to one question.
 
         Parameters
@@ -148,7 +148,7 @@ class Answers:
         offsets = self.plan.test_offsets
         return self.values[:, offsets[question] : offsets[question + 1]]
 
-    def only(self, questions: np.ndarray) -> Answers:
+    def select(self, questions: np.ndarray) -> Answers:
         """Return the answers to these questions only.
 
         Parameters
@@ -161,7 +161,7 @@ class Answers:
         Answers
             The answers to these questions.
         """
-        plan = self.plan.only(questions)
+        plan = self.plan.select(questions)
         fits = np.unique(self.plan.fit[questions])
         if self.response == "scored":
             values = self.values[:, questions]
@@ -172,12 +172,12 @@ class Answers:
             self,
             plan=plan,
             values=values,
-            extra=None if self.extra is None else self.extra.only(self.plan, questions),
+            extra=None if self.extra is None else self.extra.select(self.plan, questions),
             answered=self.answered[:, questions],
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
             failures=tuple(replace(f, fit=place[f.fit]) for f in self.failures if f.fit in place),
-            also=tuple(other.only(questions) for other in self.also),
+            also=tuple(other.select(questions) for other in self.also),
         )
 
     def part(self, needed: np.ndarray) -> Answers:
@@ -246,7 +246,7 @@ class Answers:
         )
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return (self.of(q) for q in range(self.plan.n_questions))
+        return (self.for_question(q) for q in range(self.plan.n_questions))
 
 
 class Ask(Protocol):
@@ -318,7 +318,7 @@ def filled(parts: Sequence[Answers]) -> Answers:
         for name, places in zip(ARRAYS, (at, taken, mine, mine), strict=True):
             arrays[name][places] = getattr(part, name)[places]
     failures = [failure for part in parts for failure in part.failures]
-    return _together(parts, filled, failures, **arrays)
+    return _join(parts, filled, failures, **arrays)
 
 
 def joined(parts: Sequence[Answers]) -> Answers:
@@ -335,10 +335,10 @@ def joined(parts: Sequence[Answers]) -> Answers:
     extra = None if first.extra is None else first.extra.joined(further)
     arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in ARRAYS}
     engine = ", ".join(dict.fromkeys(each.engine for each in parts))
-    return _together(parts, joined, failures, engine=engine, extra=extra, **arrays)
+    return _join(parts, joined, failures, engine=engine, extra=extra, **arrays)
 
 
-def _together(
+def _join(
     parts: Sequence[Answers],
     join: Callable[[Sequence[Answers]], Answers],
     failures: Sequence[Failure],

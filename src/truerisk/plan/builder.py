@@ -176,7 +176,7 @@ def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
     asked = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
     offsets = np.array([0] if rows is None else [0, len(asked)], np.int64)
     nothing_less = np.empty(0, np.int32), np.zeros(2, np.int64)
-    return Plan.of(
+    return Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(asked, offsets),
         train=RowSets(np.full(1, ALL, np.int32), *nothing_less),
@@ -221,7 +221,7 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     n_blocks = sum(map(len, sizes))
     each = np.arange(n_blocks, dtype=np.int32)
     nothing = RowSets(each, np.empty(0, np.int32), np.zeros(n_blocks + 1, np.int64))
-    plan = Plan.of(
+    plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(np.concatenate(orders).astype(np.int32), offsets_of(np.concatenate(sizes))),
         train=RowSets(np.full(n_blocks, ALL, np.int32), each, np.arange(n_blocks + 1)),
@@ -308,5 +308,5 @@ def merge_equal_fits(plan: Plan) -> Plan:
     fits = np.sort(first)
     place = np.searchsorted(fits, first[which.ravel()]).astype(np.int32)
     if extra is not None:
-        extra = extra.only(np.arange(plan.n_questions), fits)
+        extra = extra.select(np.arange(plan.n_questions), fits)
     return replace(plan, train=train.take(fits), fit=place[plan.fit], extra=extra)

@@ -17,7 +17,7 @@ class _Held:
     """Base of the `extra` of a plan, of its answers and of a task."""
 
     @classmethod
-    def of(cls, holder: Any) -> Self | None:
+    def from_holder(cls, holder: Any) -> Self | None:
         """Return the `extra` of the holder if it is of this type, or None."""
         return holder.extra if isinstance(holder.extra, cls) else None
 
@@ -36,7 +36,7 @@ class Extra(_Held, ABC):
         """The capabilities an engine needs, each with the reason to refuse one that lacks it."""
 
     @abstractmethod
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> Extra | None:
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> Extra | None:
         """Return the part for these questions and fits (ascending), renumbered 0, 1, ..."""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class ExtraAnswers(_Held, ABC):
     """Answers of all candidates to the additional questions of a plan."""
 
     @abstractmethod
-    def only(self, plan: Any, questions: np.ndarray) -> ExtraAnswers | None:
+    def select(self, plan: Any, questions: np.ndarray) -> ExtraAnswers | None:
         """Return the answers to these questions of the plan only, or None if there are none."""
 
     @abstractmethod

@@ -45,7 +45,7 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         codes.append(np.arange(k * k))
         first_block, first_fit = first_block + k, first_fit + k + len(low)
     test = np.concatenate(tests).astype(np.int32)
-    plan = Plan.of(
+    plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
             np.concatenate([order for order, _ in blocks]).astype(np.int32),
@@ -97,7 +97,7 @@ def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
     nothing = np.empty(0, np.int32), np.zeros(n_asked + 1, np.int64)
     part = np.zeros(n_asked, np.int8)
     part[n_samples:] = 1
-    plan = Plan.of(
+    plan = Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(
             np.concatenate(rows).astype(np.int32),

@@ -140,7 +140,7 @@ class Plan:
         return total.hexdigest()[:16]
 
     @classmethod
-    def of(
+    def from_folds(
         cls,
         n_rows: int,
         blocks: Blocks,
@@ -300,10 +300,10 @@ class Plan:
         """
         by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
         if name not in by_part:
-            by_part[name] = self.only(self.questions(name))
+            by_part[name] = self.select(self.questions(name))
         return by_part[name]
 
-    def only(self, questions: np.ndarray) -> Plan:
+    def select(self, questions: np.ndarray) -> Plan:
         """Return the plan of these questions and their fits; rows have the same numbers.
 
         Parameters
@@ -328,7 +328,7 @@ class Plan:
             fold=self.fold[questions],
             unit=self.unit[questions],
             parts=self.parts,
-            extra=None if self.extra is None else self.extra.only(questions, fits),
+            extra=None if self.extra is None else self.extra.select(questions, fits),
         )
 
     def asks_like(self, other: Plan) -> bool:

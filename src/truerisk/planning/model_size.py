@@ -101,7 +101,7 @@ def rows_of_line(
         return -n * math.log(unexplained) >= (parameters - 2) / (1 - shrinkage)
 
     return [
-        _least(of_effects, parameters + 2),
+        _least_count(of_effects, parameters + 2),
         _rows(1 + parameters * (1 - r2) / optimism),
         rows_for_residuals(parameters, ratio, tail),
     ]
@@ -115,7 +115,7 @@ def rows_for_residuals(parameters: int, ratio: float, tail: float) -> int:
         freedom = n - parameters - 1  # The upper end is farther from the estimate.
         return bool(freedom / chdtri(freedom, 1 - tail) <= ratio**2)
 
-    return _least(enough, parameters + 2)
+    return _least_count(enough, parameters + 2)
 
 
 def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> int:
@@ -128,10 +128,10 @@ def rows_for_mean(parameters: int, spread: float, reach: float, tail: float) -> 
     def enough(n: int) -> bool:
         return bool(-stdtrit(n - parameters - 1, tail) * spread / math.sqrt(n) <= reach)
 
-    return _least(enough, parameters + 2)
+    return _least_count(enough, parameters + 2)
 
 
-def _least(enough: Callable[[int], bool], low: int) -> int:
+def _least_count(enough: Callable[[int], bool], low: int) -> int:
     """Return the smallest count from `low` on that is enough; all beyond it are."""
     return _rows(low + bisect_left(range(low, MOST_ROWS + 1), True, key=enough))
 

@@ -182,7 +182,7 @@ def side_by_side(
     laid = [(cells, values) for cells, values in columns if isinstance(cells, Laid)]
     sheet = next((cells.sheet for cells, _ in laid if not cells.recut), None)
     if sheet is None:
-        return _beside([cells.floats(values) for cells, values in columns])
+        return _join_columns([cells.floats(values) for cells, values in columns])
     place_of = {j: place for place, j in enumerate(sheet.layout.table_columns)}
     where, lying = [], {}
     for cells, values in laid:
@@ -195,7 +195,7 @@ def side_by_side(
     return sheet.table if where == list(place_of.values()) else np.take(sheet.table, where, axis=1)
 
 
-def _beside(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _join_columns(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Join columns to one table, some rows at a time, which stay in the cache meanwhile."""
     table = np.empty((len(columns[0]), len(columns)))
     for start in range(0, len(table), _ROWS_AT_A_TIME):

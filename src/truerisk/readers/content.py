@@ -62,7 +62,7 @@ class Text:
         return getincrementaldecoder("utf-8")().decode(self.content[:n_bytes].tobytes())
 
     @cached_property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         return str(self.content[: self.n_bytes].data, "utf-8")
 
     @cached_property
@@ -86,7 +86,7 @@ def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
     name = quoted(path, 200)
     content = _content(Path(path), name, max_bytes)
     text = _checked(content[len(_MARK) if content[: len(_MARK)].tobytes() == _MARK else 0 :], name)
-    shown = text.whole if text.head.isspace() else text.head
+    shown = text.full_text if text.head.isspace() else text.head
     if not shown or shown.isspace():
         raise BadData(f"{name} is empty: give a table with a header line and rows.")
     return text

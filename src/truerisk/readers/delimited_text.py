@@ -61,7 +61,9 @@ def survey(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
     near = [n * k // n_pieces for k in range(1, n_pieces)]
     cuts = {native().next_line(content, start, False) for start in near}
     bounds = sorted({0, n} | cuts) if n else [0, 0]
-    counts = _each(lambda piece: native().survey_of(content, *piece), list(pairwise(bounds)))
+    counts = _map_in_threads(
+        lambda piece: native().survey_of(content, *piece), list(pairwise(bounds))
+    )
     return Pieces(bounds, *np.array(counts, dtype=np.int64).T)
 
 
@@ -158,7 +160,7 @@ class Sheet:
         """Return the numbers of a column, with the given number for each of its words."""
         self._check(column, of_words)
         out = np.empty(self.n_rows)
-        _each(lambda chunk: chunk.copy(column, of_words, out), self.chunks)
+        _map_in_threads(lambda chunk: chunk.copy(column, of_words, out), self.chunks)
         return out
 
     def recode(self, of_words: Mapping[int, NDArray[np.float64]]) -> None:
@@ -168,7 +170,7 @@ class Sheet:
         chosen = {j: values for j, values in of_words.items() if len(values)}
         if chosen:
             columns, tables = list(chosen), list(chosen.values())
-            _each(lambda chunk: chunk.recode(columns, tables), self.chunks)
+            _map_in_threads(lambda chunk: chunk.recode(columns, tables), self.chunks)
 
     def _check(self, column: int, of_words: NDArray[np.float64]) -> None:
         if len(of_words) != len(self.words(column)[0]):
@@ -230,7 +232,7 @@ def _read(text: Text, layout: Layout) -> Sheet | None:
         between = ord(text.delimiter)
         return bool(chunk.read(start, stop, between, text.longest, first, n, line, lines))
 
-    if not all(_each(read, tasks)):
+    if not all(_map_in_threads(read, tasks)):
         return None
     return Sheet(text, layout, table, aside, lines, [task[0] for task in tasks])
 
@@ -272,7 +274,7 @@ def _walked(
         return native().rows_of(content, *piece, ord(delimiter), longest, most)
 
     parts, at = [], start
-    guesses = _each(walk, list(pairwise(bounds)))
+    guesses = _map_in_threads(walk, list(pairwise(bounds)))
     for (guessed, stop), guess in zip(pairwise(bounds), guesses, strict=True):
         rows, end, lines = guess if guessed == at else walk((at, max(at, stop)))
         if rows < 0:
@@ -297,7 +299,7 @@ def _n_threads() -> int:
     return min(cores, _MOST_THREADS)
 
 
-def _each(call: Callable[[T], R], items: Iterable[T]) -> list[R]:
+def _map_in_threads(call: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Call the function for each item in parallel, since the loops release the interpreter lock."""
     items = list(items)
     if len(items) < 2:

@@ -70,11 +70,11 @@ def read_columns(
         return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
     text = _text(path, max_bytes)
     # ARFF begins with a declaration or a comment, before which a whole head may be empty.
-    if text.head.lstrip()[:1] in ("@", "%", "") and _START.match(text.whole):
-        return read_arff(text.whole, max_cells=max_cells)
+    if text.head.lstrip()[:1] in ("@", "%", "") and _START.match(text.full_text):
+        return read_arff(text.full_text, max_cells=max_cells)
     extension = _extension(path)
     if extension in _LIBSVM:
-        return read_libsvm(text.whole, max_cells=max_cells)
+        return read_libsvm(text.full_text, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
     return cut(text, delimiter=separator, max_cells=max_cells, aside=aside)
 

@@ -51,7 +51,7 @@ def cut(
     # The compiled reader counts bytes, of which there are at least as many.
     longest = csv.field_size_limit()
     end = first_row(text.content, delimiter, longest)
-    first, header = next(_rows(text.first(end[0]) if end else text.whole, delimiter), (1, []))
+    first, header = next(_rows(text.first(end[0]) if end else text.full_text, delimiter), (1, []))
     _refuse_one_column(text, header, delimiter)
     names = named(header, first)
     most = max(max_cells // len(names), 0)
@@ -64,7 +64,7 @@ def cut(
         if sheet is not None and sheet.n_rows:
             cells = [Laid(sheet, j) for j in range(len(names))]
             return Columns(names, cells, sheet.lines.data, frozenset())
-    numbered = _rows(text.whole, delimiter)
+    numbered = _rows(text.full_text, delimiter)
     next(numbered, None)
     grid = _row_by_row(numbered, names, delimiter, most, max_cells)
     return replace(grid, note=_slow(text.n_bytes))

@@ -349,17 +349,17 @@ class Beside:
         for what in ("groups", "time"):
             name = getattr(self, what)
             if name is not None:
-                found, taken[what] = _apart(found, name, what)
+                found, taken[what] = _take_column(found, name, what)
         places = []
         for name in self.block:
-            found, cells = _apart(found, name, "block")
+            found, cells = _take_column(found, name, "block")
             places.append(cells)
         if places:
             taken["block"] = places[0] if len(places) == 1 else np.column_stack(places)
         return found, taken
 
 
-def _apart(found: Columns, name: str, what: str) -> tuple[Columns, NDArray[Any]]:
+def _take_column(found: Columns, name: str, what: str) -> tuple[Columns, NDArray[Any]]:
     """Return the columns without the one of this name, and its cells."""
     if name in found.aside:
         return found, _row_labels(name, cells_of(found.aside[name]), found.lines, what)

@@ -121,14 +121,14 @@ def _headline(document: Assessment) -> list[Headline]:
     ]
     if best.tuned:
         score = number(value_of(best.selected))
-        shown.append(Headline("Measured in tuning", score, _beside(best)))
+        shown.append(Headline("Measured in tuning", score, _describe_selected_risk(best)))
     if document.baseline is not None:
         baseline, rule = number(document.baseline), document.baseline_rule or ""
         shown.append(Headline("Without learning", baseline, rule))
     return shown
 
 
-def _beside(best: TunedLearner) -> str:
+def _describe_selected_risk(best: TunedLearner) -> str:
     """Return the text next to the selected risk."""
     if best.optimism is not None:
         return f"optimism {signed(best.optimism, best.risk.value)}"
@@ -157,7 +157,7 @@ def _learners(document: Assessment) -> FigureTable:
         for name, each in document.ranked_learners.items()
     ]
     head = ("learner", "chosen setting", "selected", "honest", "interval", "best?", "optimism")
-    return FigureTable.of((*head, "agreement", "fits"), rows)
+    return FigureTable.from_rows((*head, "agreement", "fits"), rows)
 
 
 def _scorecard(document: Assessment) -> FigureTable | None:
@@ -174,7 +174,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
         if name != document.named_scoring
     ]
     head = ("score", "learner", "selected", "honest", "interval")
-    return FigureTable.of(head, rows) if rows else None
+    return FigureTable.from_rows(head, rows) if rows else None
 
 
 def _legend(document: Assessment) -> list[str]:
@@ -215,7 +215,7 @@ def _differences(document: Assessment) -> FigureTable | None:
     ]
     likely = f"probability that it is worse{rope}"
     what = f"{scale.short(document.named_scoring)} minus that of the best"
-    return FigureTable.of(("learner", what, "interval", likely), rows)
+    return FigureTable.from_rows(("learner", what, "interval", likely), rows)
 
 
 def _between(interval: Interval | None, best: float | None) -> str:

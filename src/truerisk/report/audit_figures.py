@@ -59,7 +59,7 @@ def draw_claim(audit: Audit) -> Figure | None:
         title=f"From the claim to the {'corrected' if rough else 'honest'} {noun}",
         drawing=drawing,
         caption=ROUGH if rough else HONEST.format(noun),
-        table=FigureTable.of(
+        table=FigureTable.from_rows(
             (noun, "value", "interval"),
             [[name, number(own.value), str(own.interval or "none")] for name, own in shown],
         ),
@@ -162,4 +162,4 @@ def _table(audit: Audit, ordered: list[tuple[float, int]]) -> FigureTable:
         for risk, c in ordered
     ]
     head = ("setting", audit.scale.noun, "within one standard error", "chosen")
-    return FigureTable.of(head, rows)
+    return FigureTable.from_rows(head, rows)

@@ -43,7 +43,7 @@ def draw_audit(audit: Audit) -> Page:
             f"level {clean(audit.level, 20)}",
             f"{n} setting{'s' if n != 1 else ''}",
             f"chosen {setting_text(audit.claimed.params)}",
-            audit.scale.of(audit.claimed.scoring),
+            audit.scale.name_for(audit.claimed.scoring),
         ],
         "headline": list(_headline(audit)),
         "conclusion": sentences(audit.conclusion),
@@ -91,7 +91,7 @@ def _risks(audit: Audit) -> FigureTable:
         [name, number(risk.value), str(risk.interval or "none"), risk.method]
         for name, risk in _named(audit)
     ]
-    return FigureTable.of(("which", audit.scale.noun, "interval", "by"), rows)
+    return FigureTable.from_rows(("which", audit.scale.noun, "interval", "by"), rows)
 
 
 def _named(audit: Audit) -> list[tuple[str, RiskEstimate | Stated]]:
@@ -141,7 +141,7 @@ def _methods(audit: Audit) -> Iterator[str]:
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
     yield (
         f"A {search} {compared} {setting_text(claimed.params)}, with "
-        f"{audit.scale.of(claimed.scoring)} {number(claimed.value)} by the same scores "
+        f"{audit.scale.name_for(claimed.scoring)} {number(claimed.value)} by the same scores "
         "that it chose by."
     )
     if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
@@ -219,4 +219,4 @@ def _repeat(audit: Audit) -> Repeat:
         f"tr.audit(search, {rows}{argument}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:.15g})"
     )
-    return Repeat.of(call or clean(usual, 1000), made, audit.versions)
+    return Repeat.from_call(call or clean(usual, 1000), made, audit.versions)

@@ -45,7 +45,7 @@ class Axis:
     log: bool = False
 
     @classmethod
-    def of(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
+    def from_settings(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
         """Place settings at the values of `x`, by default of the only parameter that varies."""
         varying = list(_varying(settings)) if x is None else [x]
         in_order = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
@@ -113,7 +113,7 @@ def _of_loss(
     chosen = setting_text(learner.setting)
     return Figure(
         name=name,
-        title=f"{shown}: {scale.of(loss)} against its settings",
+        title=f"{shown}: {scale.name_for(loss)} against its settings",
         drawing=drawing,
         caption=f"Rule {clean(document.rule, 40)} chose {chosen}.{band}",
         table=_table(curves),
@@ -132,7 +132,7 @@ def draw_lines(
 ) -> Drawing | None:
     """Draw curves of the same settings in one loss; show standard errors of `banded`."""
     first = next(iter(curves.values()))
-    axis, common = Axis.of(first.candidates, x), first.common
+    axis, common = Axis.from_settings(first.candidates, x), first.common
     heights = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
     if not heights:
         return None
@@ -213,7 +213,7 @@ def _table(curves: Mapping[str, RiskCurve]) -> FigureTable:
         [setting_text(setting), *(_cell(curve, c) for curve in curves.values())]
         for c, setting in enumerate(settings)
     ]
-    return FigureTable.of(head, rows)
+    return FigureTable.from_rows(head, rows)
 
 
 def _cell(curve: RiskCurve, candidate: int) -> str:
@@ -233,7 +233,7 @@ class SettingGrid:
     at: dict[tuple[int, int], int]
 
     @classmethod
-    def of(cls, curve: RiskCurve) -> SettingGrid | None:
+    def from_curve(cls, curve: RiskCurve) -> SettingGrid | None:
         """Arrange settings in a grid.
 
         The result is None if not exactly two parameters vary, or if cells are missing or too many.
@@ -259,7 +259,7 @@ class SettingGrid:
 
 def draw_heat(shown: str, curve: RiskCurve, name: str) -> Figure | None:
     """Draw the tuning risks over a full grid of two parameters; return None for other grids."""
-    grid = SettingGrid.of(curve)
+    grid = SettingGrid.from_curve(curve)
     known = [v for v in curve.values.tolist() if isfinite(v)]
     if grid is None or not known:
         return None
@@ -322,4 +322,4 @@ def _grid_table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
         ]
         for i, row in enumerate(grid.rows)
     ]
-    return FigureTable.of([grid.down, *map(_cell_text, grid.columns)], cells)
+    return FigureTable.from_rows([grid.down, *map(_cell_text, grid.columns)], cells)

@@ -24,7 +24,7 @@ class FigureTable:
     n_left_out: int = 0
 
     @classmethod
-    def of(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
+    def from_rows(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
         """Return a table of at most `MOST_ROWS` rows."""
         kept = tuple(tuple(row) for row in rows[:MOST_ROWS])
         return cls(tuple(head), kept, len(rows) - len(kept))

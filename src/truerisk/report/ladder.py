@@ -147,7 +147,7 @@ def _table(document: Assessment) -> FigureTable:
         choice = document.choice
         value = number(choice.value)
         rows.append([WHOLE_SEARCH, "–", "–", value, str(choice.interval or "none"), "–"])
-    return FigureTable.of(
+    return FigureTable.from_rows(
         ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
     )
 
@@ -203,7 +203,7 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
             "to the last value within 1.5 interquartile ranges of the box. The spread is that of "
             "single test sets, not the standard error of their mean."
         ),
-        table=FigureTable.of((*head, "mean"), rows),
+        table=FigureTable.from_rows((*head, "mean"), rows),
         keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),
     )
 
@@ -274,4 +274,4 @@ def _table_of_choices(tuned: Mapping[str, TunedLearner]) -> FigureTable:
         for name, learner in tuned.items()
         for setting, count in _ordered(learner)
     ]
-    return FigureTable.of(("learner", "setting", "outer splits", "chosen on all rows"), rows)
+    return FigureTable.from_rows(("learner", "setting", "outer splits", "chosen on all rows"), rows)

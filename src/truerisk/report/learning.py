@@ -53,7 +53,7 @@ def draw_learning(
         drawing.point(size, risk.value, "s0", f"{size:g} rows: {number(risk.value)}", size=4)
     return Figure(
         name=f"learning-{number_on_page}",
-        title=f"{shown}: {scale.of(last.named_scoring)} by training rows",
+        title=f"{shown}: {scale.name_for(last.named_scoring)} by training rows",
         drawing=drawing,
         caption=promise,
         table=_table(curve, expected, scale.short(last.named_scoring)),
@@ -98,7 +98,7 @@ def _table(curve: LearningCurve, expected: tuple[ExpectedRisk, ...], what: str) 
         for risk in expected
         if risk.n_train > curve.sizes[-1]
     ]
-    return FigureTable.of(("training rows", what, "interval"), rows)
+    return FigureTable.from_rows(("training rows", what, "interval"), rows)
 
 
 def _keys(curve: LearningCurve, carried_on: bool) -> tuple[Key, ...]:
@@ -122,7 +122,7 @@ def draw_over_time(
     course, scale = learner.over_time, learner.risk.scale
     if course is None:
         return None
-    n, shown, text = len(course.values), clean(name, 60), clean(course.said, 600)
+    n, shown, text = len(course.values), clean(name, 60), clean(course.trend_sentence, 600)
     values = [float(value) for value in course.values]
     band, starts, ends = _band(course), _texts(course.starts), _texts(course.ends)
     drawing = Drawing(
@@ -157,10 +157,10 @@ def draw_over_time(
         keys.append(Key("baseline", f"honest {scale.noun}: {number(honest)}", "line"))
     return Figure(
         name=f"over-time-{number_on_page}",
-        title=f"{shown}: {columns_of(scale.of(document.named_scoring), 60)} over time",
+        title=f"{shown}: {columns_of(scale.name_for(document.named_scoring), 60)} over time",
         drawing=drawing,
         caption=text,
-        table=FigureTable.of(head, [list(row) for row in zip(*columns, strict=True)]),
+        table=FigureTable.from_rows(head, [list(row) for row in zip(*columns, strict=True)]),
         keys=tuple(keys),
     )
 

@@ -66,7 +66,7 @@ def draw_ranks(many: ManyComparison) -> Figure | None:
             f"difference, {cd:.2f} (Nemenyi's test of all pairs). It depends on which other "
             "methods are there; the tests of pairs below do not."
         ),
-        table=FigureTable.of(
+        table=FigureTable.from_rows(
             ("method", "average rank"),
             [[clean(name, 60), f"{rank:.3f}"] for name, rank in many.ordered],
         ),
@@ -111,7 +111,7 @@ def draw_values(many: ManyComparison) -> Figure:
             "relative within each data set, from the best (faint, framed) to the worst (strong). "
             f"– is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
         ),
-        table=FigureTable.of(
+        table=FigureTable.from_rows(
             ["data set", *(clean(many.methods[j], 40) for j in order)],
             [
                 [clean(name, 60), *(number(values[j]) for j in order)]
@@ -193,7 +193,7 @@ def draw_effects(many: ManyComparison) -> Figure:
             "differences) with the interval of the signed-rank test."
             + (f" {more} further pairs are in the JSON." if more > 0 else "")
         ),
-        table=FigureTable.of(
+        table=FigureTable.from_rows(
             ("a", "b", "a − b", "interval"),
             [
                 [

@@ -72,9 +72,9 @@ def draw_many(many: ManyComparison) -> Page:
         "headline": list(_headline(many)),
         "conclusion": [clean(sentence, 4000) for sentence in many.conclusion],
         "sections": tuple(_sections(many)),
-        "pairs": FigureTable.of(*pairs_table(many.pairs)),
+        "pairs": FigureTable.from_rows(*pairs_table(many.pairs)),
         "pairs_caption": PAIRS_CAPTION.format(many.terms.rope),
-        "splits": FigureTable.of(*splits_table(many.pairs)) if _knows_splits(many) else None,
+        "splits": FigureTable.from_rows(*splits_table(many.pairs)) if _knows_splits(many) else None,
         "splits_caption": (
             "From single splits (hierarchical correlated t test), for another data set: the "
             "probability that each outcome is the likeliest, and the mean probability of each"
@@ -199,4 +199,4 @@ def _repeat(many: ManyComparison) -> Repeat:
     if _knows_splits(many):
         given.insert(0, "correlation=...")
     call = "\n".join(["tr.compare_many(", "    scores,", *(f"    {one}," for one in given), ")"])
-    return Repeat.of(call, {}, many.versions)
+    return Repeat.from_call(call, {}, many.versions)

@@ -36,7 +36,7 @@ class Repeat:
     facts: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]) -> Repeat:
+    def from_call(cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]) -> Repeat:
         """Collect the call, the facts that it depends on, and the versions used."""
         every = {**facts, **{clean(name, 40): version for name, version in versions.items()}}
         return cls(call, tuple((name, clean(value, 400)) for name, value in every.items() if value))
@@ -180,7 +180,7 @@ def repeat(document: Assessment) -> Repeat:
         "plan fingerprint": risk.plan_fingerprint,
         "engines": ", ".join(sorted({learner.risk.engine for learner in learners})),
     }
-    return Repeat.of(call or _call(document), facts, risk.versions)
+    return Repeat.from_call(call or _call(document), facts, risk.versions)
 
 
 def _call(document: Assessment) -> str:

@@ -57,7 +57,7 @@ def page_of(record: Any) -> Page:
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [clean(text, 4000)],
         "sections": [Section("numbers", "Numbers", "", figures_of(record))],
-        "blocks": [(FigureTable.of(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],
+        "blocks": [(FigureTable.from_rows(b.head, b.rows), clean(b.caption, 1000)) for b in blocks],
         "text": text if "\n" in text and not blocks else "",
     }
     return Page("record.html", values)
@@ -118,12 +118,12 @@ def picture(result: Any) -> str:
         f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK}}}}}"
         f".truerisk-picture{{{MARKS.read_text(encoding='utf-8')}}}"
     )
-    drawn = [(figure, figure.drawing.svg(_word(figure.drawing))) for figure in figures]
+    drawn = [(figure, figure.drawing.svg(_drawing_name(figure.drawing))) for figure in figures]
     text: str = template_of("picture.html").render(style=Markup(style), drawn=drawn)
     return xml_text(text)
 
 
-def _word(drawing: Drawing) -> str:
+def _drawing_name(drawing: Drawing) -> str:
     """Return a unique name for a drawing, since a notebook shows many of them."""
     bare = drawing.svg("").encode("utf-8", "replace")
     return f"truerisk-{hashlib.sha256(bare).hexdigest()[:10]}"

@@ -96,7 +96,7 @@ def _figure(panel: Panel, name: str, title: str) -> Figure:
     drawing.about = f"{words}: {', '.join(one.label for one in named)}" if named[0].label else words
     rows = [row for one in named for row in _rows(panel, one)]
     head = ("", panel.x_label or "rank", panel.y_label, "± standard error")
-    table = FigureTable.of(head, rows)
+    table = FigureTable.from_rows(head, rows)
     about = AROUND if has_errors else words
     return Figure(name, drawing.title, drawing, about, table, keys, steps=panel.steps)
 

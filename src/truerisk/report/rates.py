@@ -140,13 +140,13 @@ class Rates:
     def draw_precision_recall(self) -> Figure:
         """Draw precision over recall."""
         honest = self.areas.get("average-precision")
-        average = PrecisionRecall.of(self.sweep, "").average_precision
+        average = PrecisionRecall.from_sweep(self.sweep, "").average_precision
         pooled = POOLED.format(number(average), "average-precision")
         area = f"average precision {honest or pooled}"
         about = f"The share of positives is {number(self.prevalence)}; {area}."
         at = thinned(len(self.sweep.thresholds), MOST_CORNERS)
         some = Sweep(*(column[at] for column in vars(self.sweep).values()))
-        curve = PrecisionRecall.of(some, "")
+        curve = PrecisionRecall.from_sweep(some, "")
         drawing = precision_drawing(about, curve.recall, curve.precision, self.prevalence)
         return Figure(
             name="pr",
@@ -167,7 +167,7 @@ class Rates:
         shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
         rows = [[self.numbers(i)[name] for name in names] for i in shown]
         rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
-        return FigureTable.of(names, rows)
+        return FigureTable.from_rows(names, rows)
 
 
 def roc_drawing(about: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
@@ -235,7 +235,9 @@ def draw_calibration(bins: Calibration) -> Figure:
             "fit, in bins of about equally many rows, against the observed share. "
             f"Brier score {number(bins.brier)}. {sure_note}"
         ).strip(),
-        table=FigureTable.of(("mean probability", "share observed", "interval", "rows"), rows),
+        table=FigureTable.from_rows(
+            ("mean probability", "share observed", "interval", "rows"), rows
+        ),
         keys=(
             Key("s0", "share observed, with its interval", "span"),
             Key("baseline", "perfect calibration", "line"),

@@ -69,7 +69,7 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
     about = f"{noun} of {len(curve)} settings; the ring is on {chosen}."
     drawing = draw_lines(f"{noun} curve", about, {curve.common.method: curve}, banded=curve)
     (block,) = curve.blocks()
-    table = FigureTable.of(block.head, block.rows)
+    table = FigureTable.from_rows(block.head, block.rows)
     return None if drawing is None else Figure("curve", block.caption, drawing, about, table)
 
 
@@ -87,7 +87,7 @@ def draw_estimates(
         title, axis = f"{a} − {b}", f"difference of {first.scale.noun}s"
         beside = {"": 0.0} | beside
     else:
-        title = first.scale.of(first.scoring)
+        title = first.scale.name_for(first.scoring)
         axis = first.scale.axis(columns_of(first.scoring, 30))
     own = {name: Reported(each.value, each.interval) for name, each in estimates.items()}
     rows = {name: (each.value, each) for name, each in own.items() if each.value is not None}
@@ -105,7 +105,7 @@ def draw_estimates(
     for i, (name, (value, each)) in enumerate(rows.items()):
         drawing.row(i + 0.5, name)
         drawing.estimate(value, each.interval, i + 0.5, texts[i], size=5.6)
-    table = FigureTable.of(("", "value", "interval"), cells)
+    table = FigureTable.from_rows(("", "value", "interval"), cells)
     keys = tuple(Key(looks[name], name, "line") for name in beside if name)
     return Figure("value", title, drawing, drawing.about, table, keys)
 
@@ -143,7 +143,7 @@ def _draw_permuted(test: PermutationTest) -> Figure:
         title=drawing.title,
         drawing=drawing,
         caption=str(test).partition("\n")[0],
-        table=FigureTable.of(("from", "to", "permutations"), rows),
+        table=FigureTable.from_rows(("from", "to", "permutations"), rows),
         keys=(
             Key("honest", f"observed: {risk(observed)}", "line"),
             Key("s5", about, "cell"),
@@ -203,7 +203,7 @@ def draw_selection(why: SelectionBias) -> Figure:
         drawing.box(five, i + 0.5, 10, "s0")
         drawing.point(mean, i + 0.5, "s1", f"{name}: mean {number(mean)}", size=5)
     rows = [[name, *map(number, box)] for name, box in boxes.items()]
-    table = FigureTable.of(("", "mean", *(f"{100 * share:g} %" for share in SHARES)), rows)
+    table = FigureTable.from_rows(("", "mean", *(f"{100 * share:g} %" for share in SHARES)), rows)
     keys = Key("s0", "median, quartiles, 5 % and 95 %", "box"), Key("s1", "mean")
     return Figure("selection", title, drawing, about, table, keys)
 

@@ -48,7 +48,9 @@ def draw_forest(risks: SubgroupRisks, place: int = 0, most: int | None = MOST) -
             "The intervals of the subgroups are simultaneous; that of all rows is not."
             f"{PULLED if pulled else ''}"
         ),
-        table=FigureTable.of(HEAD, [[clean(cell) for cell in row] for row in rows_of(risks)]),
+        table=FigureTable.from_rows(
+            HEAD, [[clean(cell) for cell in row] for row in rows_of(risks)]
+        ),
         keys=(
             Key("s0", "value and interval", "span"),
             *([Key("s1", "shrunken value", "diamond")] if pulled else []),
@@ -109,7 +111,7 @@ def draw_instability(moves: PredictionStability) -> Figure:
         title="How far single predictions move",
         drawing=drawing,
         caption=f"One line per row: {clean(moves.source, 600)}",
-        table=FigureTable.of(("prediction", "2.5 %", "97.5 %"), rows),
+        table=FigureTable.from_rows(("prediction", "2.5 %", "97.5 %"), rows),
         keys=(
             Key("s0", "where 95 % of the further models lie", "line"),
             Key("baseline", "the same prediction", "line"),
@@ -138,7 +140,7 @@ def draw_features(chosen: FeatureStability) -> Figure:
             "all models selected the same, 0 where they agree by chance. The interval takes the "
             "fits as independent, and they share rows."
         ),
-        table=FigureTable.of(("feature", "models"), rows),
+        table=FigureTable.from_rows(("feature", "models"), rows),
     )
 
 
@@ -150,4 +152,4 @@ def checklist_tables(items: Sequence[Item], caption: str) -> Iterator[tuple[Figu
         n_columns = 3 if any(item.answer for item in mine) else 2
         head = ("item", "asks", "answer")[:n_columns]
         rows = [[clean(cell, 1000) for cell in row[:n_columns]] for row in cells]
-        yield FigureTable.of(head, rows), caption.format(clean(guideline, 60), len(mine))
+        yield FigureTable.from_rows(head, rows), caption.format(clean(guideline, 60), len(mine))

@@ -42,7 +42,7 @@ def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figu
         title="ROC curve",
         drawing=roc_drawing(about, roc.fpr, roc.tpr),
         caption=f"Event: {event}. {about}",
-        table=FigureTable.of(("false positive rate", "true positive rate"), rows),
+        table=FigureTable.from_rows(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
     )
 
@@ -267,4 +267,4 @@ def _band(
 def _table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
     shown = thinned(len(columns[0][1]), N_SHOWN)
     rows = [[number(values[i]) for _, values in columns] for i in shown]
-    return FigureTable.of([name for name, _ in columns], rows)
+    return FigureTable.from_rows([name for name, _ in columns], rows)

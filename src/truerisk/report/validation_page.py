@@ -146,4 +146,4 @@ def validated_again(document: Validation) -> Repeat:
     call = document.command or f"tr.validate({what}, X, y, {', '.join(arguments(typed))})"
     risk = document.risk
     facts = {"seed": str(risk.seed), "data fingerprint": risk.data_fingerprint}
-    return Repeat.of(clean(call, 1000), {**facts, "engine": risk.engine}, risk.versions)
+    return Repeat.from_call(clean(call, 1000), {**facts, "engine": risk.engine}, risk.versions)

@@ -109,7 +109,7 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "updating",
             "Whether new coefficients for these people would give better predictions.",
-            tables=((FigureTable.of(block.head, block.rows), REFITTED),),
+            tables=((FigureTable.from_rows(block.head, block.rows), REFITTED),),
             sentences=(updating.sentence,),
         )
     yield from _review(document)
@@ -149,7 +149,7 @@ def _review(document: Validation) -> Iterator[PagePart]:
             "stability",
             "Whether other training rows would have led to the same model.",
             figures,
-            () if predictions is None else ((FigureTable.of(MOVES, moves), FAR),),
+            () if predictions is None else ((FigureTable.from_rows(MOVES, moves), FAR),),
             tuple(unsaid),
         )
     if document.checklist is not None and document.checklist.items:
@@ -189,5 +189,7 @@ def _table(measures: Mapping[str, Measured], document: Validation) -> tuple[Figu
         for one in measures.values()
     ]
     if not document.finished:
-        return FigureTable.of(head, rows), MEASURED
-    return FigureTable.of(("measure", "value", "interval"), [row[:3] for row in rows]), OF_ALL
+        return FigureTable.from_rows(head, rows), MEASURED
+    return FigureTable.from_rows(
+        ("measure", "value", "interval"), [row[:3] for row in rows]
+    ), OF_ALL

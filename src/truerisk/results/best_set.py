@@ -52,7 +52,7 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     if not len(finite):
         return may_be
     parts, shares = replace(paired, losses=paired.losses[finite]).by_unit()
-    rivals = _Rivals.of(parts, shares, NOTHING * float(np.abs(paired.losses[finite]).max()))
+    rivals = _Rivals.from_parts(parts, shares, NOTHING * float(np.abs(paired.losses[finite]).max()))
     if rivals is None:
         may_be[finite] = True
         return may_be
@@ -104,7 +104,7 @@ class _Rivals:
     nothing: float
 
     @classmethod
-    def of(cls, parts: np.ndarray, shares: np.ndarray, nothing: float) -> _Rivals | None:
+    def from_parts(cls, parts: np.ndarray, shares: np.ndarray, nothing: float) -> _Rivals | None:
         """Return the rivals, or None for one candidate, one row or equal losses."""
         m = len(shares)
         values = parts.sum(axis=1)

@@ -45,7 +45,7 @@ def numbers_of(risk: Any) -> dict[str, HonestNumber]:
     """Return the number of an estimate and those of its further scores, by name."""
     return {
         each.scoring: HonestNumber(
-            each.scale.of(each.named_scoring),
+            each.scale.name_for(each.named_scoring),
             Reported(each.value, each.interval, each.scale.better),
             each.perfect,
         )

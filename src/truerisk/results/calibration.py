@@ -30,7 +30,7 @@ class Calibration(Record):
     z √(k (n − k)/n + z²/4)) / (n + z²); it is None if rows are weighted or grouped. `brier` is the
     mean of (p − y)².
 
-    >>> found = Calibration.of([0] * 9 + [1] * 9 + [0] * 2, [0.1] * 10 + [0.8] * 10)
+    >>> found = Calibration.from_predictions([0] * 9 + [1] * 9 + [0] * 2, [0.1] * 10 + [0.8] * 10)
     >>> found.predicted.round(6).tolist(), found.observed.tolist(), found.counts.tolist()
     ([0.1, 0.8], [0.1, 0.8], [10, 10])
     """
@@ -47,7 +47,7 @@ class Calibration(Record):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(
+    def from_predictions(
         cls,
         came: Any,
         given: Any,

@@ -106,7 +106,7 @@ def _parts(record: Any, **convert: Callable[[Any], Any]) -> Any:
     return found
 
 
-def _stated(record: Any) -> Any:
+def _convert_stated(record: Any) -> Any:
     """Convert a number that a search reports; an estimate has a schema and an entry of its own."""
     return record if isinstance(record, Mapping) and "schema" in record else _estimate(record)
 
@@ -114,7 +114,7 @@ def _stated(record: Any) -> Any:
 def _audit(record: Mapping[str, Any]) -> Any:
     names = ("claimed", "rough", "honest", "choosing")
     perfect = _perfect_of(record.get("claimed"))
-    return _scored(_parts(record, **dict.fromkeys(names, _stated)), perfect, "risks")
+    return _scored(_parts(record, **dict.fromkeys(names, _convert_stated)), perfect, "risks")
 
 
 def _of_subgroups(record: Any) -> Any:

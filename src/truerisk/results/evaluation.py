@@ -296,7 +296,7 @@ class Shaken:
     losses: np.ndarray
 
     @classmethod
-    def of(cls, answers: Answers, losses: np.ndarray) -> Shaken:
+    def from_answers(cls, answers: Answers, losses: np.ndarray) -> Shaken:
         """Collect the losses of models fitted without two folds (the "inner" questions)."""
         plan = answers.plan
         unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
@@ -408,7 +408,7 @@ class AnsweredRows:
     horizons: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
+    def from_answers(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
         """Return the answers per row; None if rows were rated by a scorer, or by drawn fits."""
         if answers is None:
             return None

@@ -219,11 +219,13 @@ class Breakdown(Mapping[str, float], Shown):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def on(self, scale: Scale) -> Breakdown:
+    def on_scale(self, scale: Scale) -> Breakdown:
         """Return the breakdown with its risks on another scale; other numbers do not change.
 
         >>> print(
-        ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on(Scale(1.0))
+        ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on_scale(
+        ...         Scale(1.0)
+        ...     )
         ... )
         apparent  optimism  corrected
         -----------------------------
@@ -293,9 +295,9 @@ class Scale:
     loss.
 
     >>> auc, error = Scale(1.0), Scale()
-    >>> auc.value(0.205), auc.better, auc.of("auc")
+    >>> auc.value(0.205), auc.better, auc.name_for("auc")
     (0.795, 'larger', 'auc')
-    >>> error.value(0.205), error.better, error.of("zero-one")
+    >>> error.value(0.205), error.better, error.name_for("zero-one")
     (0.205, 'lower', 'zero-one risk')
     >>> Scale(0.0).value(0.75), Scale(inf).value(0.75)
     (-0.75, -0.75)
@@ -324,7 +326,7 @@ class Scale:
         ends = ("honest", "selected") if self.perfect is None else ("selected", "honest")
         return f"optimism: {' − '.join(ends)}"
 
-    def of(self, loss: str) -> str:
+    def name_for(self, loss: str) -> str:
         """Return the name of its numbers, including the name of the loss."""
         name = clean(loss, 40)
         return f"{name} risk" if self.perfect is None else name

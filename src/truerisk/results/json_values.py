@@ -154,7 +154,7 @@ class JsonValue:
     def __getitem__(self, name: str | int) -> JsonValue:
         """Return a field of an object, which must exist, or the entry of an array."""
         if isinstance(name, int):
-            return self.each()[name]
+            return self.entries()[name]
         entries = self._object()
         if name not in entries:
             inside = f"'{self.place}' lacks" if self.place else "they lack"
@@ -183,7 +183,7 @@ class JsonValue:
         """Return an iterator of the fields of an object."""
         return ((name, self[name]) for name in self._object())
 
-    def each(self, longest: int = 10_000_000) -> list[JsonValue]:
+    def entries(self, longest: int = 10_000_000) -> list[JsonValue]:
         """Return the entries of an array."""
         if not isinstance(self.value, list):
             self.wrong("an array")
@@ -215,7 +215,7 @@ class JsonValue:
         If floats are plain, so are the words for NaN and infinity.
         """
         found = _read_at_once(self.value, plain) if isinstance(self.value, list) else None
-        return [read(entry) for entry in self.each()] if found is None else found
+        return [read(entry) for entry in self.entries()] if found is None else found
 
     def lines_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[list[T]]:
         """Read the arrays of an array, each as `all_of` does; faster if all are numbers."""
@@ -224,9 +224,9 @@ class JsonValue:
             numbers = [*chain.from_iterable(lines)]
             if str not in set(map(type, numbers)) and _read_at_once(numbers, plain) is not None:
                 return list(lines)
-        return [line.all_of(read, *plain) for line in self.each()]
+        return [line.all_of(read, *plain) for line in self.entries()]
 
-    def whole(self) -> int:
+    def as_count(self) -> int:
         """Return a whole number that is not negative and not too large for a count."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.wrong("a whole number")
@@ -265,17 +265,17 @@ class JsonValue:
 
     def numbers(self) -> list[float]:
         """Return an array of finite numbers."""
-        return [entry.number() for entry in self.each()]
+        return [entry.number() for entry in self.entries()]
 
     def shares(self) -> list[float]:
-        return [entry.share() for entry in self.each()]
+        return [entry.share() for entry in self.entries()]
 
     def maybe(self, read: Callable[[JsonValue], T]) -> T | None:
         """Return None for null, else the value read by `read`."""
         return None if self.value is None else read(self)
 
     def texts(self) -> list[str]:
-        return [entry.text() for entry in self.each()]
+        return [entry.text() for entry in self.entries()]
 
     def words(self) -> dict[str, str]:
         """Return an object of texts, such as versions."""

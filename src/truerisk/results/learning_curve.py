@@ -199,14 +199,14 @@ class LearningCurve(Record):
                 f"rows, and is extrapolated to {FURTHEST * high:g} at most."
             )
         ends = self.law.interval(float(n), self.confidence_level)
-        least, most = self._least, np.inf if self.upper is None else self.upper
+        least, most = self._least_risk, np.inf if self.upper is None else self.upper
         ends = max(least, ends[0]), min(most, ends[1])
         interval = Interval(float(ends[0]), float(ends[1]), "power-law", self.confidence_level)
         mean = min(most, self.law.mean(float(n)))
         return ExpectedRisk(n, mean, interval, n > high).on_scale(self.scale)
 
     @property
-    def _least(self) -> float:
+    def _least_risk(self) -> float:
         return -np.inf if self.lower is None else self.lower
 
     def __len__(self) -> int:
@@ -365,8 +365,8 @@ class PowerLaw:
 
     def mean(self, n: float) -> float:
         """Return the expected loss with n rows."""
-        centres, scale, weights = self._at(n)
-        low = (self._least - self._a_means) / scale
+        centres, scale, weights = self._posterior_at(n)
+        low = (self._least_risk - self._a_means) / scale
         return float(weights @ (centres + scale * _mills(low)))
 
     def interval(self, n: float, level: float) -> tuple[float, float]:
@@ -378,10 +378,10 @@ class PowerLaw:
     def _quantile(self, n: float, tail: float) -> float:
         from scipy.special import ndtr
 
-        centres, scale, weights = self._at(n)
-        floor = (self._least - self._a_means) / scale
+        centres, scale, weights = self._posterior_at(n)
+        floor = (self._least_risk - self._a_means) / scale
         allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
-        first = self._least - self._a_means + centres  # values at the smallest possible a
+        first = self._least_risk - self._a_means + centres  # values at the smallest possible a
         low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
         cut = ndtr(floor)
         while high - low > CLOSE * scale:
@@ -396,7 +396,7 @@ class PowerLaw:
     # -- the posterior ----------------------------------------------------------------------
 
     @property
-    def _least(self) -> float:
+    def _least_risk(self) -> float:
         return -np.inf if self.lower is None else self.lower
 
     @cached_property
@@ -412,7 +412,7 @@ class PowerLaw:
         covariance = self.covariance * np.outer(ratio, ratio)
         return np.linalg.inv(covariance + NUGGET * np.diag(smooth))
 
-    def _at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
+    def _posterior_at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
         """Return centre, spread and weight of a + b n^−c for each (c, b), with a unbounded."""
         exponents, slopes, a_means, weights = self._mixture
         centres = a_means + slopes * (n / self.sizes[-1]) ** -exponents
@@ -440,7 +440,7 @@ class PowerLaw:
             a = (one @ W @ r - b * (one @ W @ x)) / total
             rest = r[:, None] - a - b * x[:, None]
             log = -0.5 * ((W @ rest) * rest).sum(axis=0) + np.log((high - low) * (x[0] - 1))
-            logs.append(log + log_ndtr((a - self._least) * total**0.5))
+            logs.append(log + log_ndtr((a - self._least_risk) * total**0.5))
             exponents.append(np.full(N_SLOPES, c))
             slopes.append(b)
             means.append(a)
@@ -463,7 +463,7 @@ class PowerLaw:
             return now - b, b * last**c, c
 
         laws = [through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
-        allowed = [law for law in laws if law[0] >= self._least] or laws[-1:]
+        allowed = [law for law in laws if law[0] >= self._least_risk] or laws[-1:]
         return min(
             allowed, key=lambda law: ((law[0] + law[1] * sizes ** -law[2] - means) ** 2).sum()
         )
@@ -482,13 +482,13 @@ class PowerLaw:
         X = np.stack([np.ones(len(r)), self.sizes**-c], axis=1)
         a, b = np.linalg.solve(X.T @ W @ X, X.T @ W @ r)
         tried = [(a, b)]
-        if a < self._least or b < 0:
+        if a < self._least_risk or b < 0:
             x = X[:, 1]
-            flat = max(self._least, float(W.sum(axis=0) @ r / W.sum()))
+            flat = max(self._least_risk, float(W.sum(axis=0) @ r / W.sum()))
             tried = [(flat, 0.0)]
-            if np.isfinite(self._least):
-                rest = r - self._least
-                tried.append((self._least, max(0.0, float(x @ W @ rest / (x @ W @ x)))))
+            if np.isfinite(self._least_risk):
+                rest = r - self._least_risk
+                tried.append((self._least_risk, max(0.0, float(x @ W @ rest / (x @ W @ x)))))
         fits = [(float(a), float(b), float(c), self._misfit(r - a - b * X[:, 1])) for a, b in tried]
         return min(fits, key=lambda fit: fit[3])
 

@@ -90,7 +90,7 @@ class Sweep:
     false_positives: np.ndarray
 
     @classmethod
-    def of(
+    def from_scores(
         cls, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
     ) -> Sweep:
         """Compute the sweep over given finite scores; equal scores are called together."""
@@ -123,7 +123,7 @@ class Sweep:
             cost=cost,
         )
 
-    def at(self, threshold: float) -> OperatingPoint:
+    def point_at(self, threshold: float) -> OperatingPoint:
         """Return the operating point of the rule "positive if score ≥ threshold"."""
         if np.isnan(threshold):
             raise BadData("the threshold is NaN: no score is above or below it.")

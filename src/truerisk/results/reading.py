@@ -278,11 +278,11 @@ def _one_of(words: tuple[Any, ...]) -> Reader:
 def _tuple(parts: tuple[Any, ...]) -> Reader:
     if parts[-1] is Ellipsis:
         each = _reader(parts[0])
-        return lambda content: tuple(each(entry) for entry in content.each())
+        return lambda content: tuple(each(entry) for entry in content.entries())
     readers = [_reader(part) for part in parts]
 
     def exactly(content: JsonValue) -> Any:
-        entries = content.each()
+        entries = content.entries()
         if len(entries) != len(readers):
             content.wrong(f"an array of {len(readers)}")
         return tuple(read(entry) for read, entry in zip(readers, entries, strict=True))
@@ -312,7 +312,7 @@ def _array(mark: Column) -> Reader:
 
 def _times(content: JsonValue, mark: Column) -> np.ndarray:
     """Return dates, or numbers."""
-    entries = content.each(mark.most)
+    entries = content.entries(mark.most)
     if not entries or not isinstance(entries[0].value, str):
         return np.array([entry.number() for entry in entries], dtype=float)
     texts = [entry.text() for entry in entries]

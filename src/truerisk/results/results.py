@@ -219,7 +219,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         RiskEstimate
             The estimate on the new scale.
         """
-        table = None if self.table is None else self.table.on(self.scale).on(scale)
+        table = None if self.table is None else self.table.on_scale(self.scale).on_scale(scale)
         return super().on_scale(scale, table=table, **names)
 
     def as_loss(self) -> RiskEstimate:
@@ -389,7 +389,7 @@ class DressedRisks(Sequence[RiskEstimate]):
         if self.scores:
             scores = {name: curve[candidate] for name, curve in self.scores.items()}
             common = replace(common, scores=scores)
-        return dress(self.tested[candidate], common, self.candidates[candidate])
+        return to_estimate(self.tested[candidate], common, self.candidates[candidate])
 
 
 @frozen(eq=False)
@@ -658,7 +658,7 @@ def _as_loss(name: str, estimate: RiskEstimate) -> str:
     return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
 
 
-def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
+def to_estimate(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
     """Combine a tested risk with the provenance of its computation.
 
     A rule may need the standard error of a clipped value, but the result has none if the loss of a

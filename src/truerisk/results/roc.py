@@ -89,7 +89,7 @@ class RocCurve(Record):
 
     Examples
     --------
-    >>> roc = RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
+    >>> roc = RocCurve.from_scores([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
     >>> print(roc)
     AUC 0.8333, 95 % interval [0.3714, 1.0000] (delong), 3 of class 1 + 2 rows (given scores)
     >>> roc.fpr.tolist(), roc.thresholds.tolist()
@@ -122,7 +122,7 @@ class RocCurve(Record):
     groups: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @classmethod
-    def of(
+    def from_scores(
         cls,
         y: Any,
         scores: Any,
@@ -178,7 +178,7 @@ class RocCurve(Record):
             raise BadData("a class has no weight at all: there is no curve.")
         auc = area(scores, is_positive, w)
         sureness = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
-        sweep = Sweep.of(scores, is_positive, w)
+        sweep = Sweep.from_scores(scores, is_positive, w)
         return cls(
             thresholds=sweep.thresholds,
             fpr=sweep.false_positives / sweep.n_negative,
@@ -223,7 +223,7 @@ class RocCurve(Record):
         PrecisionRecall
             The curve of precision against recall.
         """
-        return PrecisionRecall.of(self._counts, self.method)
+        return PrecisionRecall.from_sweep(self._counts, self.method)
 
     def at(self, threshold: float) -> OperatingPoint:
         """Return the operating point of the rule "positive if score ≥ threshold".
@@ -238,7 +238,7 @@ class RocCurve(Record):
         OperatingPoint
             Sensitivity, specificity and precision at the threshold.
         """
-        return self._counts.at(threshold)
+        return self._counts.point_at(threshold)
 
     def at_cost(
         self,
@@ -266,7 +266,9 @@ class RocCurve(Record):
 
         Examples
         --------
-        >>> RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(1, 5).threshold
+        >>> RocCurve.from_scores([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(
+        ...     1, 5
+        ... ).threshold
         0.35
         """
         return self._counts.at_cost(false_positive, false_negative, prevalence)
@@ -296,7 +298,7 @@ class RocCurve(Record):
 
         Examples
         --------
-        >>> print(RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
+        >>> print(RocCurve.from_scores([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
         threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
         """
         demanded = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision}
@@ -317,7 +319,7 @@ class RocCurve(Record):
         AreaDifference
             The difference with its interval.
         """
-        return AreaDifference.of(self, other, confidence_level)
+        return AreaDifference.from_curves(self, other, confidence_level)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve (needs matplotlib), together with `others`, curves by name.
@@ -371,7 +373,7 @@ class PrecisionRecall:
     method: str
 
     @classmethod
-    def of(cls, sweep: Sweep, method: str) -> PrecisionRecall:
+    def from_sweep(cls, sweep: Sweep, method: str) -> PrecisionRecall:
         """Compute the curve from counts at each threshold; the infinite one has no precision."""
         called = sweep.true_positives + sweep.false_positives
         some = called > 0
@@ -409,7 +411,7 @@ class AreaDifference:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
+    def from_curves(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
         """Compute the difference; refuse two curves that are not of the same rows."""
         if a.sweep is None or b.sweep is None:
             raise MissingResult(READ)

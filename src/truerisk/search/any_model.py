@@ -47,7 +47,9 @@ def problem_of_any(
             "only sample_weight is known."
         )
     rows = {"groups": groups, "sample_weight": weight, **order}
-    problem = pose(Family.of(searched), X, y, random_state=random_state, is_event=True, **rows)
+    problem = pose(
+        Family.from_grid(searched), X, y, random_state=random_state, is_event=True, **rows
+    )
     usual = usual_word(problem.data)
     in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
     testing = Pairs() if in_pairs else nested(usual, usual)

@@ -54,10 +54,10 @@ def _with_training_rows(
     told_in, _, plan = draw_plan(problem, problem.select_by)
     answers = problem.asking(**options)(with_training_rows(plan))
     questions = np.arange(plan.n_questions)
-    trained = answers.only(questions + plan.n_questions)
+    trained = answers.select(questions + plan.n_questions)
     pairs = zip((trained, *trained.also), told_in.losses, strict=True)
     scores = [np.asarray(loss.score(split_risks(each, problem.data, loss))) for each, loss in pairs]
-    return {"plan": plan, "known": [answers.only(questions)]}, scores
+    return {"plan": plan, "known": [answers.select(questions)]}, scores
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | No
     if estimator.get_params(deep=False).keys() >= KIN:  # This is recognised before a long fit.
         refuse_words_of_grids(search, kind)
         refuse_state(estimator)
-    rows = SearchRows.of(search, y, routed)
+    rows = SearchRows.from_search(search, y, routed)
     if search.outer is not None:  # A refusal that would follow a long fit is raised now.
         _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
@@ -145,10 +145,10 @@ class SearchRows:
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, search: Any, y: Any, routed: Routed) -> SearchRows:
+    def from_search(cls, search: Any, y: Any, routed: Routed) -> SearchRows:
         from sklearn import get_config
 
-        family = Family.of(search.estimator)
+        family = Family.from_grid(search.estimator)
         refuse_no_tags(search.estimator)
         try:
             task: TaskWord = family.task
@@ -216,7 +216,7 @@ def selected_risk(
     problem: Problem, own: Loss | None, claim: Claim | None, fitted: Any, seconds: float
 ) -> RiskEstimate:
     """Return its best score, named like the honest risk if both are of the same score."""
-    like = _papers(problem, fitted, seconds)
+    like = _search_provenance(problem, fitted, seconds)
     if claim is None:
         kind = type(fitted).__name__
         note = f"best_score_: in which score that is, {kind} does not say"
@@ -234,7 +234,7 @@ def selected_risk(
     return claimed.on_scale(like.scale, scoring=loss.word, positive=label)
 
 
-def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
+def _search_provenance(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
     """Return the provenance of a score that the search itself computed on all rows."""
     data, loss = problem.data, problem.loss
     return blank_estimate(

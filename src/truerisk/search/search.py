@@ -466,7 +466,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             shown.append(("selected, which flatters:", self.selected_risk_))
         rows = []
         for word, risk in shown:
-            name = f"{word} {risk.scale.of(risk.named_scoring)}"
+            name = f"{word} {risk.scale.name_for(risk.named_scoring)}"
             rows.append([name, formats.risk(risk.value), str(risk.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
         return tables.Block(caption, ["", "value", "interval"], rows).html + diagram

@@ -43,7 +43,7 @@ def problem_of_search(search: Any, y: Any, routed: Routed) -> tuple[Problem, boo
     seed = as_seed(search.random_state)
     model, grid = search.estimator, search.param_grid
     if search.n_iter is None:
-        family = Family.of(model, grid)
+        family = Family.from_grid(model, grid)
     else:
         drawn_as = settings_seed(seed, plain=is_of_scikit_learn(search.cv))
         family = Family.drawn(model, grid, search.n_iter, drawn_as)

@@ -122,7 +122,7 @@ def _passes_of_testing(
 def _is_known(outer: Plan, tuned: Plan) -> bool:
     """Return True if the search asks the outer questions, possibly with training rows too."""
     return tuned.n_questions >= outer.n_questions and outer.asks_like(
-        tuned.only(np.arange(outer.n_questions))
+        tuned.select(np.arange(outer.n_questions))
     )
 
 
@@ -176,7 +176,7 @@ class _Course:
         for this in self.passes:
             begun = self.clock()
             problem = replace(this.problem, family=family)
-            asking = problem.asking(keeper=self._keeper, passes=this.number)
+            asking = problem.asking(keeper=self._fit_store, passes=this.number)
             answers_of_passes.append(asking(this.plan, besides=this.besides))
             self.refusals |= asking.refusals
             seconds.append(self.clock() - begun)
@@ -186,7 +186,7 @@ class _Course:
         self.n_tried += n
 
     @property
-    def _keeper(self) -> Keeper | None:
+    def _fit_store(self) -> Keeper | None:
         return None if self.stored is None else self.stored.keeper
 
     def _part(self, first: int, end: int) -> Family:

@@ -63,7 +63,7 @@ def drive(
         store.begin(1 if crew is None else crew.workers, versions())
         disk.tell()
         try:
-            with _alone() if here else nullcontext(), closing(run.results()) as coming:
+            with _one_thread() if here else nullcontext(), closing(run.results()) as coming:
                 for _, fates in coming:
                     disk.fates += fates
                     queue.timed(fates)
@@ -83,7 +83,7 @@ def drive(
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _one_thread() -> Iterator[None]:
     """Limit this process to one thread, once for all tasks.
 
     Finding the BLAS takes milliseconds.

@@ -93,7 +93,7 @@ class Keeping:
         _, estimator, settings = self._learners[id(of)]
         self._learners[id(family)] = family, estimator, settings[candidates]
 
-    def shelf(
+    def cache_for(
         self,
         engine: str,
         family: Family,

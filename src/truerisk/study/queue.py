@@ -145,7 +145,7 @@ class Queue(Batches):
             self._alone.extend(
                 Batch(batch.cell, batch.content, (number,)) for number in batch.numbers
             )
-        return [_suspect(batch, number, 0) for number in batch.numbers]
+        return [_suspected_fate(batch, number, 0) for number in batch.numbers]
 
     def longest(self, batch: Batch, ahead: int) -> float | None:
         """Return the time limit of a batch; those ahead of it may have waited for one another."""
@@ -168,7 +168,7 @@ class Queue(Batches):
         tries = self._tried[batch.cell, number]
         if tries < self.rules.attempts:
             self._alone.append(batch)
-            return _suspect(batch, number, tries)
+            return _suspected_fate(batch, number, tries)
         reason = f"its worker ended {tries} times, each time with no other task in flight."
         return Fate(
             batch.cell, number, State.QUARANTINED, attempts=tries, error=f"quarantined: {reason}"
@@ -193,5 +193,5 @@ def _halves(batch: Batch) -> Iterable[Batch]:
     return [Batch(batch.cell, batch.content, part) for part in parts if part]
 
 
-def _suspect(batch: Batch, number: int, tries: int) -> Fate:
+def _suspected_fate(batch: Batch, number: int, tries: int) -> Fate:
     return Fate(batch.cell, number, State.SUSPECT, attempts=tries, error="its worker ended")

@@ -180,7 +180,7 @@ def family_of(content: Mapping[str, Any], drawn: Drawn) -> Family:
     written = content["learner"]
     if "import" in written:
         made = _imported(written["import"])
-        return Family.of(*made) if isinstance(made, tuple) else Family.of(made)
+        return Family.from_grid(*made) if isinstance(made, tuple) else Family.from_grid(made)
     columns = content["problem"].get("columns", {})
     pipeline, grid = known_learners().learner(
         written["word"],
@@ -194,7 +194,7 @@ def family_of(content: Mapping[str, Any], drawn: Drawn) -> Family:
         grid = {f"model__{name}": values for name, values in written["grid"].items()}
     if "set" in written:
         grid = {f"model__{name}": [value] for name, value in written["set"].items()}
-    return Family.of(pipeline, grid)
+    return Family.from_grid(pipeline, grid)
 
 
 def _chosen(computed: Computed, curve: RiskCurve, drawn: Drawn, options: Mapping[str, Any]) -> int:

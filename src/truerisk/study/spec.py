@@ -272,7 +272,7 @@ class _Reader:
         if "import" in written:
             return self.imported(written, key, i)
         if "file" in written:
-            self.only(written, _OF_FILES, key, i)
+            self.check_keys(written, _OF_FILES, key, i)
             if not isinstance(written.get("target"), str):
                 self.refuse('a file needs its target, target = "column".', key, i)
             return Path(str(written["file"])).stem
@@ -285,7 +285,7 @@ class _Reader:
         """
         if "import" in written:
             return self.imported(written, key, i)
-        self.only(written, _OF_LEARNERS, key, i)
+        self.check_keys(written, _OF_LEARNERS, key, i)
         if "set" in written and "grid" in written:
             self.refuse("a learner has set (one setting) or grid (several), not both.", key, i)
         for part in ("set", "grid"):
@@ -325,7 +325,7 @@ class _Reader:
     def imported(
         self, written: dict[str, Any], key: str, i: int, more: Set[str] = frozenset()
     ) -> str:
-        self.only(written, {"import", "name"} | more, key, i)
+        self.check_keys(written, {"import", "name"} | more, key, i)
         where = written["import"]
         if not isinstance(where, str) or where.count(":") != 1:
             self.refuse(f'import = {where!r}: write "package.module:name".', key, i, "import")
@@ -337,7 +337,7 @@ class _Reader:
             )  # fmt: skip
         return where.rpartition(":")[2]
 
-    def only(self, written: dict[str, Any], names: Set[str], key: str, i: int) -> None:
+    def check_keys(self, written: dict[str, Any], names: Set[str], key: str, i: int) -> None:
         for name in written:
             if name not in names:
                 self.refuse(

@@ -32,7 +32,7 @@ from truerisk.plan.extras.flips import Flips
 from truerisk.plan.extras.model_facts import freedom_of, rules_of
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Tested
-from truerisk.results.results import RiskEstimate, dress
+from truerisk.results.results import RiskEstimate, to_estimate
 from truerisk.selection.rules import Minimum
 from truerisk.testing.toy_learners import (
     NearestMean,
@@ -66,7 +66,7 @@ class Case:
     >>> import truerisk as tr
     >>> from truerisk.extend import Data, Family
     >>> data = Data.check(np.arange(20.0)[:, None], [0, 1] * 10, task="classification")
-    >>> case = tr.testing.Case(Family.of(GaussianNB()), data, tr.losses.ZeroOne())
+    >>> case = tr.testing.Case(Family.from_grid(GaussianNB()), data, tr.losses.ZeroOne())
     >>> case.loss.word
     'zero-one'
     """
@@ -83,7 +83,7 @@ def two_classes(n_rows: int = 40) -> Case:
     """
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     data = Data.check(X + y[:, None], y, task="classification")
-    return Case(Family.of(NearestMean(), {"rest": [0.0, 1.0]}), data, ZeroOne())
+    return Case(Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]}), data, ZeroOne())
 
 
 def numbers(n_rows: int = 40) -> Case:
@@ -93,7 +93,7 @@ def numbers(n_rows: int = 40) -> Case:
     X = _grid_rows(n_rows)
     y = X[:, 0] + np.random.default_rng(2).integers(2**20, size=n_rows) / 2**20
     data = Data.check(X, y, task="regression")
-    return Case(Family.of(Ridge(), {"alpha": [0.1, 10.0]}), data, Squared())
+    return Case(Family.from_grid(Ridge(), {"alpha": [0.1, 10.0]}), data, Squared())
 
 
 def bagged_classes(n_rows: int = 40) -> Case:
@@ -102,7 +102,7 @@ def bagged_classes(n_rows: int = 40) -> Case:
     Rows can be out of bag.
     """
     bags = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
-    family = Family.of(bags, {"estimator__rest": [0.0, 1.0]})
+    family = Family.from_grid(bags, {"estimator__rest": [0.0, 1.0]})
     return replace(two_classes(n_rows), family=family)
 
 
@@ -114,7 +114,7 @@ def bagged(case: Case) -> Case:
     kind = BaggingClassifier if of_classes else BaggingRegressor
     grid = [{f"estimator__{k}": [v] for k, v in c.items()} for c in case.family.candidates]
     bags = kind(case.family.estimator, n_estimators=40, random_state=0)
-    return replace(case, family=Family.of(bags, grid))
+    return replace(case, family=Family.from_grid(bags, grid))
 
 
 def perfect_cases(like: Data | None = None) -> list[Case]:
@@ -124,8 +124,10 @@ def perfect_cases(like: Data | None = None) -> list[Case]:
     classes = Data.check(np.column_stack([y, X]), y, task="classification", block=block)
     numbers = Data.check(X, X[:, 0], task="regression", block=block)
     return [
-        Case(Family.of(PerfectClassifier(), {"labels": [(0, 1), (0, 1)]}), classes, ZeroOne()),
-        Case(Family.of(PerfectRegressor()), numbers, Squared()),
+        Case(
+            Family.from_grid(PerfectClassifier(), {"labels": [(0, 1), (0, 1)]}), classes, ZeroOne()
+        ),
+        Case(Family.from_grid(PerfectRegressor()), numbers, Squared()),
     ]
 
 
@@ -159,7 +161,10 @@ def evaluate(
             asked: np.ndarray | None = None,
             number: int | None = None,
         ) -> Answers:
-            request, run = Request.of(loss, plan), RunOptions(executor, seed, only, needed=asked)
+            request, run = (
+                Request.from_plan(loss, plan),
+                RunOptions(executor, seed, only, needed=asked),
+            )
             return engine.run(case.family, case.data, plan, request, run)
 
         terms = Terms(0.95, Minimum(), len(case.family))
@@ -187,7 +192,7 @@ class Recorder(Engine):
 
 def content_of(answers: Answers) -> bytes:
     """Return every byte of the answers."""
-    counts, freedom = Counts.of(answers), freedom_of(answers)
+    counts, freedom = Counts.from_holder(answers), freedom_of(answers)
     more = [] if counts is None else [counts.values.tobytes()]
     more += [] if freedom is None else [freedom.tobytes()]
     for rules in rules_of(answers) or ():
@@ -234,7 +239,7 @@ def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEs
         seed=0,
         plan_fingerprint=evaluation.plan.fingerprint,
     )
-    return [dress(tested, common, {}) for tested in all_tested(evaluation)]
+    return [to_estimate(tested, common, {}) for tested in all_tested(evaluation)]
 
 
 def permuted_data(data: Data, order: np.ndarray) -> Data:
@@ -245,7 +250,7 @@ def permuted_data(data: Data, order: np.ndarray) -> Data:
 def permuted_plan(plan: Plan, order: np.ndarray) -> Plan:
     """Return the plan for permuted data that is equivalent to `plan` for the original."""
     place = np.argsort(order).astype(np.int32)  # new position of each original row
-    flips = Flips.of(plan)
+    flips = Flips.from_holder(plan)
     extra = plan.extra if flips is None else replace(flips, row=place[flips.row])
     rows = place[plan.blocks.rows]
     block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
@@ -262,7 +267,7 @@ def renamed(data: Data, names: Any) -> Data:
 
 def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
     """Return the plan with replaced labels `codes[c]` instead of c."""
-    flips = Flips.of(plan)
+    flips = Flips.from_holder(plan)
     if flips is None:
         return plan
     code = np.asarray(codes)[flips.code].astype(flips.code.dtype)
@@ -301,16 +306,16 @@ def altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
     for each in (one for one in fields(plan) if one.init):
         held = getattr(plan, each.name)
         if isinstance(held, np.ndarray) and held.size:
-            yield each.name, _with(plan, each.name, _other(held))
+            yield each.name, _replace_field(plan, each.name, _changed(held))
         elif is_dataclass(held) and not isinstance(held, type):
             for inside in fields(held):
                 array = getattr(held, inside.name)
                 if isinstance(array, np.ndarray) and array.size:
-                    changed = _with(held, inside.name, _other(array))
-                    yield f"{each.name}.{inside.name}", _with(plan, each.name, changed)
+                    changed = _replace_field(held, inside.name, _changed(array))
+                    yield f"{each.name}.{inside.name}", _replace_field(plan, each.name, changed)
 
 
-def _with(holder: Any, name: str, value: Any) -> Any:
+def _replace_field(holder: Any, name: str, value: Any) -> Any:
     """Return a copy with another value of a field, even an invalid one."""
     changed = copy(holder)
     vars(changed)[name] = value
@@ -318,7 +323,7 @@ def _with(holder: Any, name: str, value: Any) -> Any:
     return changed
 
 
-def _other(array: np.ndarray) -> np.ndarray:
+def _changed(array: np.ndarray) -> np.ndarray:
     changed = array.copy()
     changed.flat[-1] += 1
     return changed

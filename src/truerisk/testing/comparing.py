@@ -50,13 +50,15 @@ class Draw:
 
     def against_brute_force(self, engine: Engine) -> None:
         """Compare with fitting one by one."""
-        self._each(engine, partial(_like_brute, engine, self.family))
+        self._compare_draws(engine, partial(_like_brute, engine, self.family))
 
     def against(self, reference: Engine, engine: Engine) -> None:
         """Compare two engines."""
-        self._each(engine, partial(_alike, reference, engine, self.family))
+        self._compare_draws(engine, partial(_alike, reference, engine, self.family))
 
-    def _each(self, engine: Engine, compare: Callable[[Data, Plan, Request], None]) -> None:
+    def _compare_draws(
+        self, engine: Engine, compare: Callable[[Data, Plan, Request], None]
+    ) -> None:
         """Draw situations that the engine does not refuse, and compare on them."""
         library = strategies.hypothesis()
         Phase = library.Phase
@@ -101,7 +103,7 @@ def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request:
             told = bool(answers.answered[c, q])
             require(told == (one is not None), f"answered[{c}, {q}] is {told}, wrongly.")
             if one is not None:
-                found = answers.of(q)[c]
+                found = answers.for_question(q)[c]
                 if np.shape(found) != one.shape or not np.allclose(found, one, **NEAR):
                     require(False, f"candidate {c}, question {q}: {found} and not {one}.")
 

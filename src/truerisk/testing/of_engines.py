@@ -115,7 +115,7 @@ def check_engine(
     --------
     >>> import truerisk as tr
     >>> from sklearn.linear_model import Ridge
-    >>> family = tr.extend.Family.of(Ridge(), {"alpha": [0.1, 1.0]})
+    >>> family = tr.extend.Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]})
     >>> tr.testing.check_engine(tr.engines.LeastSquares(), family, examples=2)
     """
     checks = engine_checks(engine, *families, examples=examples, shrink=shrink)
@@ -215,7 +215,9 @@ def check_only_is_honoured(engine: Engine, family: Family) -> None:
         require_contract(one, engine, s, rows=1)
         for q in range(s.plan.n_questions):
             candidate = chosen[s.plan.fit[q]]
-            same = np.allclose(every.of(q)[candidate], one.of(q)[0], rtol=1e-9, equal_nan=True)
+            same = np.allclose(
+                every.for_question(q)[candidate], one.for_question(q)[0], rtol=1e-9, equal_nan=True
+            )
             require(same, f"question {q} was not answered by candidate {candidate}.")
 
 

@@ -230,7 +230,7 @@ def replicate(
     estimates, truths = [], []
     for draw in range(replicates):
         X, y = problem.draw(n, seed * replicates + draw)
-        case = Case(Family.of(model), Data.check(X, y, task=problem.task), loss)
+        case = Case(Family.from_grid(model), Data.check(X, y, task=problem.task), loss)
         evaluation = evaluate(method, case, seed=seed * replicates + draw)
         estimates.append((evaluation.procedure or evaluation.tested[0]).value)
         truths.append(problem.true_risk(clone(model).fit(X, y)).value)

@@ -35,9 +35,9 @@ def usual_families() -> tuple[Family, ...]:
     from sklearn.linear_model import Ridge
 
     return (
-        Family.of(NearestMean(), {"rest": [0.0, 0.5, 1.0]}),
-        Family.of(Ridge(), {"alpha": [0.1, 10.0]}),
-        Family.of(DummyClassifier(), {"strategy": ["uniform", "stratified"]}),
+        Family.from_grid(NearestMean(), {"rest": [0.0, 0.5, 1.0]}),
+        Family.from_grid(Ridge(), {"alpha": [0.1, 10.0]}),
+        Family.from_grid(DummyClassifier(), {"strategy": ["uniform", "stratified"]}),
     )
 
 

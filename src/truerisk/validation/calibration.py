@@ -52,13 +52,13 @@ class Recalibration:
     explained: Mapping[str, float]
 
     @classmethod
-    def of(cls, outcomes: Outcomes) -> Recalibration:
+    def from_outcomes(cls, outcomes: Outcomes) -> Recalibration:
         """Fit the line; raise if it does not exist."""
         why = why_no_line(outcomes)
         if why is not None:
             raise Refusal(why)
         y, w, linear = outcomes.observed, outcomes.weights, outcomes.linear
-        constant, fit = np.ones((len(y), 1)), outcomes.link.fits.of
+        constant, fit = np.ones((len(y), 1)), outcomes.link.fits.fit
         line, large = fit(np.column_stack([constant, linear]), y, w), fit(constant, y, w, linear)
         if line is None or large is None:
             raise Refusal(
@@ -161,7 +161,7 @@ class CalibrationFit:
     link: Link = LOGIT
 
     @classmethod
-    def of(cls, outcomes: Outcomes) -> CalibrationFit:
+    def from_outcomes(cls, outcomes: Outcomes) -> CalibrationFit:
         """Fit the curve; raise if there is no line, or if a class has fewer than 10 rows."""
         why = why_no_line(outcomes) or _too_few(outcomes)
         if why is not None:
@@ -169,7 +169,7 @@ class CalibrationFit:
         shares = knot_shares(outcomes.n_rows)
         knots = np.unique(outcomes.quantiles(outcomes.linear, shares))
         columns = spline_columns(outcomes.linear, knots)
-        fit = outcomes.link.fits.of(columns, outcomes.observed, outcomes.weights)
+        fit = outcomes.link.fits.fit(columns, outcomes.observed, outcomes.weights)
         if fit is None:
             lost = "" if outcomes.link is IDENTITY else LOST
             raise Refusal(
@@ -177,7 +177,7 @@ class CalibrationFit:
             )
         return cls(knots, fit, outcomes.link)
 
-    def at(self, probabilities: np.ndarray) -> np.ndarray:
+    def event_share_at(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the smoothed share of events at these probabilities."""
         return self.link.back(self._columns(probabilities) @ self.fit.coef)
 
@@ -194,7 +194,7 @@ class CalibrationFit:
 
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
         """Return mean, median, 90 % quantile and maximum of |p − s|."""
-        off = np.abs(outcomes.predictions - self.at(outcomes.predictions))
+        off = np.abs(outcomes.predictions - self.event_share_at(outcomes.predictions))
         median, high = outcomes.quantiles(off, (0.5, 0.9)).tolist()
         return {
             "ici": outcomes.mean(off),
@@ -236,7 +236,7 @@ def line_and_curve(outcomes: Outcomes) -> tuple[Recalibration | str, Calibration
 
 def _or_reason(kind: type[Fit], outcomes: Outcomes) -> Fit | str:
     try:
-        return kind.of(outcomes)
+        return kind.from_outcomes(outcomes)
     except Refusal as refusal:
         return str(refusal)
 
@@ -263,7 +263,7 @@ class CalibrationCurve(Record):
     of_event: bool = True
 
     @classmethod
-    def of(
+    def from_fit(
         cls,
         fit: CalibrationFit,
         outcomes: Outcomes,
@@ -278,7 +278,7 @@ class CalibrationCurve(Record):
         low, high = fit.band(grid, outcomes, confidence_level) if sure else (None, None)
         return cls(
             predicted=grid,
-            observed=fit.at(grid),
+            observed=fit.event_share_at(grid),
             low=low,
             high=high,
             apparent=apparent if np.isfinite(apparent).all() else None,
@@ -315,7 +315,7 @@ class SmoothCalibration(MeasuredPart):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_outcomes(
         cls,
         outcomes: Outcomes,
         event: str | None,

@@ -42,7 +42,7 @@ class LeastSquaresFit(LineFit):
     """
 
     @classmethod
-    def of(
+    def fit(
         cls,
         columns: np.ndarray,
         y: np.ndarray,
@@ -84,7 +84,7 @@ class LogisticFit(LineFit):
     log_likelihood: float
 
     @classmethod
-    def of(
+    def fit(
         cls,
         columns: np.ndarray,
         y: np.ndarray,

@@ -40,7 +40,7 @@ class Discrimination(MeasuredPart):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_held_out(
         cls,
         held: HeldOut,
         outcomes: Outcomes,
@@ -52,7 +52,7 @@ class Discrimination(MeasuredPart):
         """Collect the parts for two outcomes; there is no curve if one of them never occurred."""
         if outcomes.of_one_class:
             return cls(event, measures)
-        roc = RocCurve.of(
+        roc = RocCurve.from_scores(
             held.truth == 1,
             held.answers if held.answers.ndim == 1 else held.answers[:, 1],
             weights=held.weights,
@@ -111,7 +111,7 @@ class NetBenefit(Record):
     gain_high: Points | None = field(default=None, repr=False)
 
     @classmethod
-    def of(
+    def from_outcomes(
         cls,
         outcomes: Outcomes,
         thresholds: np.ndarray,
@@ -250,7 +250,7 @@ def net_benefits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the net benefit at each threshold and its standard error.
 
-    >>> rows = Outcomes.of(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.1]))
+    >>> rows = Outcomes.from_predictions(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.1]))
     >>> net_benefits(rows, np.array([0.2, 0.5]))[0].tolist()
     [0.4375, 0.0]
     """

@@ -47,13 +47,17 @@ def gain_interval(
     treating nobody. Where the model treats everybody, or nobody, it is not above 0, and neither is
     the lower end.
 
-    >>> rows = Outcomes.of(np.repeat([1, 0], 20), np.repeat([0.9, 0.1], 20))
+    >>> rows = Outcomes.from_predictions(np.repeat([1, 0], 20), np.repeat([0.9, 0.1], 20))
     >>> low, high = gain_interval(rows, np.array([0.05, 0.5]), 0.95)
     >>> low.round(2).tolist(), high.round(2).tolist()
     ([-0.1, 0.19], [0.01, 0.68])
     """
     m = len(thresholds)
-    sides = [_Side.of(outcomes, t, is_below=side) for side in (True, False) for t in thresholds]
+    sides = [
+        _Side.from_outcomes(outcomes, t, is_below=side)
+        for side in (True, False)
+        for t in thresholds
+    ]
     decided = [s for i, s in enumerate(sides) if s.total > 0 < sides[(i + m) % (2 * m)].total]
     reach = normal_quantile(level)
     if decided:
@@ -62,7 +66,7 @@ def gain_interval(
     n_members = int(outcomes.members.max()) + 1
     is_grouped = n_members < outcomes.n_rows
     each = level_of_each(reach, max(n_members, 2) if is_grouped else None)
-    whole = _Side.of(outcomes, -np.inf, is_below=False)
+    whole = _Side.from_outcomes(outcomes, -np.inf, is_below=False)
     correlation = _intraclass_correlation(outcomes)
     ends = np.array([side.gain_ends(whole, correlation, each) for side in sides])
     low, high = np.minimum(ends[:m], ends[m:]).T
@@ -86,7 +90,7 @@ class _Side:
     member_squares: float
 
     @classmethod
-    def of(cls, outcomes: Outcomes, threshold: float, *, is_below: bool) -> _Side:
+    def from_outcomes(cls, outcomes: Outcomes, threshold: float, *, is_below: bool) -> _Side:
         """Add up the weights of one side of a threshold."""
         rows = (outcomes.predictions < threshold) == is_below
         weights = outcomes.weights[rows]

@@ -49,7 +49,7 @@ class HonestRun:
     model: Any = None
 
     @classmethod
-    def of(cls, untested: Problem) -> HonestRun:
+    def from_problem(cls, untested: Problem) -> HonestRun:
         """Test the procedure; also request the most informative predictions of its models."""
         richest = untested.richest
         problem = untested if richest is None else asking_besides(untested, richest)
@@ -162,7 +162,7 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
     passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
     return _joined(
         inner,
-        [(questions, _answered(run, inner.only(questions), response)) for questions in passes],
+        [(questions, _answered(run, inner.select(questions), response)) for questions in passes],
     )
 
 
@@ -181,7 +181,7 @@ def _joined(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
     values = np.empty(shape, dtype=first.values.dtype)
     for questions, part in parts:
         for place, q in enumerate(questions.tolist()):
-            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = part.of(place)
+            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = part.for_question(place)
     answered = np.ones((1, plan.n_questions), dtype=bool)
     return replace(first, plan=plan, values=values, answered=answered)
 
@@ -296,7 +296,7 @@ def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | No
         answers = _with_response(run.answered.answers, loss.response)
         if answers is not None:
             has_own = loss.response in run.answers
-            yield loss, answers, _shaken(run, loss, estimate) if has_own else None
+            yield loss, answers, _left_two_out(run, loss, estimate) if has_own else None
 
 
 def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
@@ -312,11 +312,11 @@ def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
                 yield as_loss(word, problem.data), None
 
 
-def _shaken(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> Shaken | None:
+def _left_two_out(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> Shaken | None:
     """Return the losses of pair models that the risk keeps, or compute them from predictions."""
     if estimate is not None and estimate.influences is not None:
         return estimate.influences.shaken
     answers = run.pairs_by_response.get(loss.response)
     if answers is None or not isinstance(loss, RowLoss):
         return None
-    return Shaken.of(answers, row_losses(answers, run.problem.data, loss))
+    return Shaken.from_answers(answers, row_losses(answers, run.problem.data, loss))

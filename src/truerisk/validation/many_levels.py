@@ -164,7 +164,7 @@ class StableScale:
     It is the `logit` if requested.
 
     >>> scale = StableScale(0.0, 1.0)
-    >>> theta = scale.of(np.array([0.0, 0.25, 1.0]))
+    >>> theta = scale.transform(np.array([0.0, 0.25, 1.0]))
     >>> scale.back(theta).round(6).tolist()
     [0.0, 0.25, 1.0]
     """
@@ -173,7 +173,7 @@ class StableScale:
     upper: float | None
     logit: bool = False
 
-    def of(self, values: np.ndarray) -> np.ndarray:
+    def transform(self, values: np.ndarray) -> np.ndarray:
         """Transform risks to this scale."""
         if self.lower is None or (self.upper is None and self.lower != 0):
             return values
@@ -209,7 +209,7 @@ class StableScale:
         self, values: np.ndarray, sizes: np.ndarray, variances: np.ndarray
     ) -> Shrinkage | None:
         """Shrink risks of `sizes` rows on this scale; return values, mean and spread as risks."""
-        found = shrinkage(self.of(values), self.slope(values, sizes) ** 2 * variances)
+        found = shrinkage(self.transform(values), self.slope(values, sizes) ** 2 * variances)
         if found is None:
             return None
         mean = self.back(np.array([found.mean]))

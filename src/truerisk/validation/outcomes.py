@@ -44,7 +44,7 @@ class Outcomes:
     link: Link = LOGIT
 
     @classmethod
-    def of(
+    def from_predictions(
         cls,
         observed: np.ndarray,
         predictions: np.ndarray,
@@ -73,7 +73,7 @@ class Outcomes:
         _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
         weights = np.ones(len(predictions)) if held.weights is None else held.weights
         numbers = held.response == "value"
-        return cls.of(
+        return cls.from_predictions(
             held.truth if numbers else held.truth == 1,
             clipped(predictions, clip) if held.response == "probability" else predictions,
             weights / times[place],
@@ -174,7 +174,7 @@ class HeldOut(Brief):
         return f"{len(self.rows)} answers ({self.response}) about rows held out in {folds} folds"
 
     @classmethod
-    def of(cls, answered: AnsweredRows, data: Data) -> HeldOut:
+    def from_answers(cls, answered: AnsweredRows, data: Data) -> HeldOut:
         """Collect the most informative predictions: probabilities, scores, values or labels."""
         by_response = {answers.response: answers for answers in answered.answers}
         response = next(kind for kind in BEST_FIRST if kind in by_response)
@@ -227,7 +227,7 @@ class Event:
     def named(cls, positive: Any, data: Data, horizon: float | None = None) -> Event | None:
         """Return the class that a user names, else the second of two; None if there is none."""
         if horizon is not None:
-            return cls(1, data.at(horizon), data.horizons.index(horizon), float(horizon))
+            return cls(1, data.at_horizon(horizon), data.horizons.index(horizon), float(horizon))
         if positive is None:
             return cls(1, data) if data.n_classes == 2 else None
         return cls(class_named(positive, data), data)

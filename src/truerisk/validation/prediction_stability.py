@@ -108,7 +108,7 @@ class PredictionStability(Record):
         )
 
     @classmethod
-    def of(
+    def from_predictions(
         cls,
         rows: np.ndarray,
         given: np.ndarray,
@@ -124,7 +124,7 @@ class PredictionStability(Record):
         For several classes the probability of the most probable class is used.
 
         >>> rows = np.arange(2)
-        >>> found = PredictionStability.of(
+        >>> found = PredictionStability.from_predictions(
         ...     rows, np.array([0.4, 0.9]), np.array([[0.6, 0.9], [0.5, 0.7]]), "", event="ill"
         ... )
         >>> found.by_row.round(3).tolist(), found.otherwise.tolist()
@@ -234,7 +234,9 @@ def moves_of_samples(
             return None
         given, others = (event.read(of, "probability")[..., 1] for of in (apparent, others))
     label = None if event is None else event.label
-    return PredictionStability.of(np.arange(len(apparent)), given, others, OF_SAMPLES, event=label)
+    return PredictionStability.from_predictions(
+        np.arange(len(apparent)), given, others, OF_SAMPLES, event=label
+    )
 
 
 def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
@@ -262,4 +264,6 @@ def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
         label = "the most probable class" if event is None else event.label
         if event is not None:
             given, others = (event.read(of, "probability")[..., 1] for of in (given, others))
-    return PredictionStability.of(rows, given, others, source, event=label, factor=factor)
+    return PredictionStability.from_predictions(
+        rows, given, others, source, event=label, factor=factor
+    )

@@ -31,7 +31,7 @@ class Profile:
     thresholds: np.ndarray
     words: tuple[str, ...] = OF_EVENTS
 
-    def of(
+    def compute(
         self,
         outcomes: Outcomes,
         fits: tuple[Recalibration | str, CalibrationFit | str] | None = None,
@@ -51,7 +51,7 @@ class Profile:
         numbers |= {} if isinstance(curve, str) else curve.errors(outcomes)
         measures = [numbers.get(word, np.nan) for word in self.words]
         absent = np.full(len(self.grid), np.nan)
-        drawn = absent if isinstance(curve, str) else curve.at(self.grid)
+        drawn = absent if isinstance(curve, str) else curve.event_share_at(self.grid)
         return np.concatenate([measures, drawn, net_benefits(outcomes, self.thresholds)[0]])
 
     @property
@@ -78,10 +78,10 @@ def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
     if outcomes.of_one_class:
         return {}
     positive = outcomes.observed == 1
-    sweep = Sweep.of(outcomes.predictions, positive, outcomes.weights)
+    sweep = Sweep.from_scores(outcomes.predictions, positive, outcomes.weights)
     return {
         "auc": area(outcomes.predictions, positive, outcomes.weights),
-        "average-precision": PrecisionRecall.of(sweep, "").average_precision,
+        "average-precision": PrecisionRecall.from_sweep(sweep, "").average_precision,
     }
 
 
@@ -101,7 +101,7 @@ class Optimism:
     n: np.ndarray
 
     @classmethod
-    def of(
+    def from_profiles(
         cls, apparent: np.ndarray, training: Sequence[np.ndarray], test: Sequence[np.ndarray]
     ) -> Optimism:
         """Average the numbers of every sample."""
@@ -134,7 +134,7 @@ class FoldJackknife:
     `carried` is θ plus θ − θ̄₋: the models of the folds lack a fold that the model of all rows has,
     and the effect of removing one more fold is added once.
 
-    >>> found = FoldJackknife.of(np.array([1.0]), [np.array([v]) for v in (0.8, 1.0, 0.9)])
+    >>> found = FoldJackknife.from_values(np.array([1.0]), [np.array([v]) for v in (0.8, 1.0, 0.9)])
     >>> found.carried.round(3).tolist(), found.variance.round(4).tolist()
     ([1.1], [0.0133])
     """
@@ -144,7 +144,7 @@ class FoldJackknife:
     variance: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, without: Sequence[np.ndarray]) -> FoldJackknife:
+    def from_values(cls, values: np.ndarray, without: Sequence[np.ndarray]) -> FoldJackknife:
         """Compute the estimate; it is NaN if a number does not exist without one of the folds."""
         left = np.array(without)
         mean = left.mean(axis=0)

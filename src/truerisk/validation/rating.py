@@ -112,7 +112,7 @@ class Rating:
         self.samples: Resampled | None = None
         self.optimism = self._optimism(apparent)
         self.line, self.curve = (NEITHER, NEITHER) if bare else line_and_curve(self.honest)
-        self.values = self.profile.of(self.honest, (self.line, self.curve))
+        self.values = self.profile.compute(self.honest, (self.line, self.curve))
         self.jackknife: FoldJackknife | None = None
         # This is set if the line is that of the final model's setting.
         self.model: ModelLine | None = None
@@ -132,11 +132,13 @@ class Rating:
         """Return the outcomes for predictions of these rows."""
         weights = self.data.weights(rows)
         if self.of_event is None:
-            return Outcomes.of(self.data.y[rows], answers, weights, members, IDENTITY)
+            return Outcomes.from_predictions(self.data.y[rows], answers, weights, members, IDENTITY)
         predictions = self.of_event.read(answers, self.held_out.response)
         if not self.ranks_only:
             predictions = clipped(predictions[:, 1], self.wishes.clip)
-        return Outcomes.of(self.data.class_codes[rows] == 1, predictions, weights, members)
+        return Outcomes.from_predictions(
+            self.data.class_codes[rows] == 1, predictions, weights, members
+        )
 
     def _all_rows(self, answers: np.ndarray, times: np.ndarray | None = None) -> Outcomes:
         """Return the outcomes for predictions of all rows, each repeated as `times` says."""
@@ -149,7 +151,7 @@ class Rating:
     def _optimism(self, own: Outcomes | None) -> Optimism:
         """Compute the optimism of the model on its own rows; a finished model has none here."""
         training, test, wishes = [], [], self.wishes
-        apparent = self.profile.nothing if own is None else self.profile.of(own)
+        apparent = self.profile.nothing if own is None else self.profile.compute(own)
         if wishes.replicates or wishes.samples is not None:
             check_present("truerisk.methods.bootstrap")
             from truerisk.validation.resampled import resampled
@@ -159,17 +161,17 @@ class Rating:
                 drawn = resampled(self.run, request, wishes.replicates, wishes.samples, wishes.seed)
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
-                return Optimism.of(apparent, [], [])
+                return Optimism.from_profiles(apparent, [], [])
             self.samples = drawn
             for times, answers in drawn:
-                training.append(self.profile.of(self._all_rows(answers, times)))
-                test.append(self.profile.of(self._all_rows(answers)))
+                training.append(self.profile.compute(self._all_rows(answers, times)))
+                test.append(self.profile.compute(self._all_rows(answers)))
             if drawn.n_left_out:
                 self.notes.append(
                     f"{drawn.n_left_out} bootstrap samples do not count: they lack a class, or "
                     "their model failed."
                 )
-        return Optimism.of(apparent, training, test)
+        return Optimism.from_profiles(apparent, training, test)
 
     def _without_each_fold(self) -> tuple[FoldJackknife | None, str]:
         """Compute the numbers without every fold, and say why a fold is needed for the line.
@@ -198,8 +200,8 @@ class Rating:
             fits = line_and_curve(outcomes)
             if isinstance(fits[0], str):
                 lacking = f": {fits[0]}"
-            numbers.append(self.profile.of(outcomes, fits))
-        return FoldJackknife.of(values, numbers), lacking
+            numbers.append(self.profile.compute(outcomes, fits))
+        return FoldJackknife.from_values(values, numbers), lacking
 
     def _compare_with_final_model(self, apparent: Outcomes | None) -> None:
         """Compute the line of the final model's setting, and compare the held-out slope with it."""
@@ -233,11 +235,13 @@ class Rating:
         run = with_final_setting(self.run, request)
         if run is None:
             return None
-        held = HeldOut.of(run.answered, self.data if self.of_event is None else self.of_event.of)
+        held = HeldOut.from_answers(
+            run.answered, self.data if self.of_event is None else self.of_event.of
+        )
         held = held if self.of_event is None else self.of_event.held_out(held)
         outcomes = Outcomes.held_out(held, self.wishes.clip)
         fits = line_and_curve(outcomes)
-        values = self.profile.of(outcomes, fits)
+        values = self.profile.compute(outcomes, fits)
         jackknife, lacking = None, "."
         if self.jackknife is not None:
             try:
@@ -325,7 +329,7 @@ class Rating:
             return {word: m for word, m in measures.items() if MEASURES[word].part == part}
 
         if event is not None:
-            parts["discrimination"] = Discrimination.of(
+            parts["discrimination"] = Discrimination.from_held_out(
                 self.held_out,
                 self.honest,
                 event.label,
@@ -344,7 +348,7 @@ class Rating:
                     stated = "calibration in the large"
                 notes += (OF_SETTING.format(stated),)
         label = None if event is None else event.label
-        parts["calibration"] = SmoothCalibration.of(
+        parts["calibration"] = SmoothCalibration.from_outcomes(
             self.honest, label, of("calibration"), self._curve(), notes
         )
         if event is not None:
@@ -355,7 +359,7 @@ class Rating:
                 self.profile.net_benefit(each)
                 for each in (self.optimism.apparent, self.optimism.corrected)
             )
-            parts["net_benefit"] = NetBenefit.of(
+            parts["net_benefit"] = NetBenefit.from_outcomes(
                 self.honest,
                 self.wishes.thresholds,
                 event=event.label,
@@ -375,13 +379,15 @@ class Rating:
         if isinstance(self.line, str):
             raise Refusal(self.line)
         grouped, seed = self.data.groups is not None, self.run.problem.seed
-        return Updating.of(self.honest, self.line, level=self.level, seed=seed, grouped=grouped)
+        return Updating.from_outcomes(
+            self.honest, self.line, level=self.level, seed=seed, grouped=grouped
+        )
 
     def _curve(self) -> CalibrationCurve | str:
         """Return the curves of held-out rows and others, or why there are none."""
         if isinstance(self.curve, str):
             return self.curve
-        return CalibrationCurve.of(
+        return CalibrationCurve.from_fit(
             self.curve,
             self.honest,
             self.profile.grid,

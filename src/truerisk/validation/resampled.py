@@ -48,7 +48,7 @@ class EveryClass(Bootstrap):
             n = data.n_classes
             every = "both outcomes" if n == 2 else f"all {n} classes"
             raise Refusal(f"no bootstrap sample holds {every}.")
-        return plan.only(whole)
+        return plan.select(whole)
 
 
 @frozen(eq=False)
@@ -96,7 +96,7 @@ def resampled(
     questions = np.flatnonzero(fine)
     if not len(questions):
         raise Refusal("the procedure failed in every bootstrap sample.")
-    values = np.array([answers.of(int(q))[0] for q in questions])
+    values = np.array([answers.for_question(int(q))[0] for q in questions])
     return Resampled(times_drawn(plan, questions), values, n_samples - len(questions), told.n_fits)
 
 

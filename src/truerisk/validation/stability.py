@@ -85,7 +85,7 @@ class FeatureStability(Record):
     selected: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @classmethod
-    def of(
+    def from_selected(
         cls,
         selected: np.ndarray,
         names: tuple[str, ...],
@@ -96,7 +96,7 @@ class FeatureStability(Record):
         """Compute the index from the features of each model.
 
         >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
-        >>> found = FeatureStability.of(marks, ("a", "b", "c", "d"))
+        >>> found = FeatureStability.from_selected(marks, ("a", "b", "c", "d"))
         >>> round(found.index, 4), found.shares.round(2).tolist()
         (0.3333, [1.0, 0.67, 0.33, 0.0])
         """
@@ -220,7 +220,7 @@ def stability_of(
         models = run.problem.asking_winners().models(plan, by_fit(plan, run.winners), held_out)
         selected = np.array([selected_features(model, count) for model in models])
         level = problem.confidence_level
-        features = FeatureStability.of(
+        features = FeatureStability.from_selected(
             selected, tuple(names), confidence_level=level, n_fits=len(selected)
         )
     except Refusal as refusal:

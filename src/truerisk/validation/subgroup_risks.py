@@ -302,7 +302,7 @@ class _Part:
         if tested.interval_word is None or not tested.is_independent:
             return None, None, ()
         terms = replace(tested.terms, confidence_level=level)
-        return as_form(tested.interval_word).of(replace(self.evidence, terms=terms), 0)
+        return as_form(tested.interval_word).compute(replace(self.evidence, terms=terms), 0)
 
     @cached_property
     def evidence(self) -> RowEvidence:

@@ -212,7 +212,7 @@ class Levels:
     n_missing: int = 0
 
     @classmethod
-    def of(cls, column: str, values: Any, n_rows: int) -> Levels:
+    def from_values(cls, column: str, values: Any, n_rows: int) -> Levels:
         """Return the levels of a column in the order of their values.
 
         An ordered categorical column keeps the order of its categories.
@@ -264,7 +264,9 @@ def levels_of(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
     >>> levels_of({"sex": ["f", "m", None]}, None, 3)[0].names
     ('f', 'm', 'missing')
     """
-    return tuple(Levels.of(name, values, n_rows) for name, values in _columns(subgroups, X))
+    return tuple(
+        Levels.from_values(name, values, n_rows) for name, values in _columns(subgroups, X)
+    )
 
 
 def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:

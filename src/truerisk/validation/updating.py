@@ -55,7 +55,7 @@ class Updated(BaseEstimator):
         both = self.fits == "intercept and slope"
         columns = np.column_stack([constant, eta]) if both else constant
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        fit = self.link.fits.of(columns, y.astype(np.float64), weights, 0.0 if both else eta)
+        fit = self.link.fits.fit(columns, y.astype(np.float64), weights, 0.0 if both else eta)
         if fit is None:
             raise ValueError("the line has no maximum: an outcome is separated, or missing")
         self.coef_[: len(fit.coef)] = fit.coef
@@ -137,7 +137,7 @@ class Updating(Record):
         return None
 
     @classmethod
-    def of(
+    def from_outcomes(
         cls, outcomes: Outcomes, line: Recalibration, *, level: float, seed: int, grouped: bool
     ) -> Updating:
         """Compute the updates from predictions; rows of one member stay together if `grouped`."""
@@ -215,7 +215,7 @@ def _risk(outcomes: Outcomes, fits: Fitted, level: float, seed: int, grouped: bo
     numbers, weights = outcomes.link is IDENTITY, outcomes.weights
     model = UpdatedNumbers(fits) if numbers else UpdatedProbabilities(fits)
     problem = pose(
-        Family.of(model),
+        Family.from_grid(model),
         outcomes.predictions[:, None],
         outcomes.observed if numbers else outcomes.observed.astype(int),
         groups=outcomes.members if grouped else None,

@@ -182,10 +182,10 @@ def validate(
         words["positive"] = positive  # The scores of one class refer to this event as well.
     pose_model = problem_of_finished if finished else problem_to_validate
     problem = pose_model(search_or_model, X, y, groups, dict(params), seed, **order, **words)
-    problem = problem.by(n_jobs)
+    problem = problem.with_executor(n_jobs)
     if confidence_level is not None:
         problem = replace(problem, confidence_level=confidence_level)
-    wishes = Wishes.of(
+    wishes = Wishes.from_arguments(
         X,
         problem.data,
         seed,
@@ -306,7 +306,7 @@ def problem_of_finished(
     refuse_refits(**params)
     frozen = model if is_a(model, FROZEN) else FrozenEstimator(model)
     refuse_no_estimator(frozen.estimator)
-    family = Family.of(frozen)
+    family = Family.from_grid(frozen)
     try:
         check_is_fitted(frozen)
     except NotFittedError:
@@ -357,15 +357,17 @@ def honest_run(asked: Problem, searched: Any) -> HonestRun:
     if isinstance(asked.testing, External):
         try:
             model = asked.family.estimator.estimator
-            return replace(HonestRun.of(asked), model=getattr(model, "best_estimator_", model))
+            return replace(
+                HonestRun.from_problem(asked), model=getattr(model, "best_estimator_", model)
+            )
         except (FitFailed, BadData) as error:
             if not (why := why_of(str(error))):
                 raise
             raise Refusal(f"the finished model cannot answer about these rows: {why}") from error
     if not isinstance(searched, HonestSearchCV) or not hasattr(searched, "risk_"):
-        return HonestRun.of(asked)
+        return HonestRun.from_problem(asked)
     stored = _run_of(asked, searched)
-    run = HonestRun.of(asked) if stored is None else stored.with_richest()
+    run = HonestRun.from_problem(asked) if stored is None else stored.with_richest()
     return replace(run, model=getattr(searched, "best_estimator_", None))
 
 

@@ -242,7 +242,7 @@ NO_OTHER = "nothing was fitted, so that there are no other models to hold this o
 def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     """Compute all parts; only bootstrap samples require further tuned models."""
     event = Event.named(wishes.positive, run.problem.data, wishes.horizon)
-    held_out = HeldOut.of(run.answered, run.problem.data if event is None else event.of)
+    held_out = HeldOut.from_answers(run.answered, run.problem.data if event is None else event.of)
     if wishes.horizon is not None and event is not None:
         held_out = event.held_out(held_out)
     parts: dict[str, Any] = {}
@@ -268,7 +268,7 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         event=code,
         subgroups=by_level,
         stability=stability,
-        checklist=Checklist.of(
+        checklist=Checklist.from_facts(
             facts_of(run, held_out, parts, by_level, stability, samples, wishes.horizon)
         ),
         missing=missing,

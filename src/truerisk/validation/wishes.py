@@ -38,7 +38,7 @@ class Wishes:
     horizon: float | None = None
 
     @classmethod
-    def of(
+    def from_arguments(
         cls,
         X: Any,
         data: Data,
@@ -54,7 +54,7 @@ class Wishes:
     ) -> Wishes:
         """Check the options as a user gives them, and raise for the one that is wrong."""
         check_count("replicates", replicates, least=0)
-        data = _at(data, horizon, positive)
+        data = _at_horizon(data, horizon, positive)
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
             if data.classes is None and value is not None:
                 raise Refusal(
@@ -96,15 +96,17 @@ class Wishes:
         words = {"positive": positive} | ({} if given is True else dict(given))
         for name in words:
             check_known(f"{mention('validate', given)}: there is no word", name, WORDS)
-        return cls.of(X, data, seed, **words)
+        return cls.from_arguments(X, data, seed, **words)
 
 
 WORDS = tuple(
-    name for name, one in signature(Wishes.of).parameters.items() if one.kind is one.KEYWORD_ONLY
+    name
+    for name, one in signature(Wishes.from_arguments).parameters.items()
+    if one.kind is one.KEYWORD_ONLY
 )
 
 
-def _at(data: Data, horizon: Any, positive: Any) -> Data:
+def _at_horizon(data: Data, horizon: Any, positive: Any) -> Data:
     """Return survival data with the event by the horizon as the outcome; others unchanged."""
     if data.task != "survival":
         if horizon is not None:
@@ -125,7 +127,7 @@ def _at(data: Data, horizon: Any, positive: Any) -> Data:
             f"{mention('positive', positive)} names a class, and of an outcome in time the event "
             "is that it came by the horizon: leave it out."
         )
-    at = data.at(horizon)
+    at = data.at_horizon(horizon)
     if not at.class_codes.any():
         first = data.y[data.y[:, 0] == 1, 1].min()
         raise Refusal(

@@ -20,7 +20,7 @@ def with_variances(values, n=40):
 def test_classes_remove_what_rounding_leaves_of_a_mean():
     """Far-off columns: the mean of the centred rows is 0 to the last digits of their spread."""
     far = 1e12 + 1e6 * RNG.normal(size=(999, 3))
-    classes = Classes.of(far, np.arange(999) % 3)
+    classes = Classes.from_rows(far, np.arange(999) % 3)
     for place in range(3):
         centred = classes.centred[classes.block(place)]
         assert np.abs(centred.mean(axis=0)).max() <= 2e-13 * 1e6
@@ -31,8 +31,8 @@ def test_classes_know_flat_columns():
     """What varies by a millionth of its size is half noise once it is centred."""
     for spread, flat in ((1e-3, False), (1e-9, True), (0.0, True)):
         column = 50 + spread * RNG.normal(size=12)
-        assert Classes.of(np.c_[X, column], CODES).has_flat_columns is flat
-    assert not Classes.of(X, CODES).has_flat_columns
+        assert Classes.from_rows(np.c_[X, column], CODES).has_flat_columns is flat
+    assert not Classes.from_rows(X, CODES).has_flat_columns
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
@@ -52,7 +52,7 @@ def test_root_bounds_the_least_eigenvalue():
     root, scatter = root_of(rows), rows.T @ rows
     scale = np.sqrt(np.diag(scatter))
     for bound, exact, matrix in (
-        (root.least, root.least_exactly(), scatter / scale / scale[:, None]),
+        (root.least_eigenvalue_bound, root.least_exactly(), scatter / scale / scale[:, None]),
         (root.least_unscaled, root.least_unscaled_exactly(), scatter),
     ):
         least = np.linalg.eigvalsh(matrix)[0]

@@ -140,9 +140,9 @@ def test_shrunk_asks_the_learner_where_rounding_decides(
 def fitted(X, codes, s, *, turn):
     """One fit with one shrinkage, on turned rows or on rows as they are."""
     table = turned_about_mean(X) if turn else None
-    classes = Classes.of(X if table is None else table.shown, codes)
-    rule = DiscriminantRule.of([LinearDiscriminantAnalysis(solver="lsqr").get_params()])
-    return ShrunkFit.of(X, table, classes, rule, s)
+    classes = Classes.from_rows(X if table is None else table.shown, codes)
+    rule = DiscriminantRule.from_settings([LinearDiscriminantAnalysis(solver="lsqr").get_params()])
+    return ShrunkFit.from_rows(X, table, classes, rule, s)
 
 
 @pytest.mark.parametrize(("n", "p", "turn"), [(36, 300, True), (200, 60, False)])

@@ -66,7 +66,7 @@ def require_as_generic(data, method, request):
     require_same(expected, found, "the generic engine and this one")
     assert found.values.dtype == expected.values.dtype
     assert found.values.tobytes() == expected.values.tobytes()
-    assert (found.extra is None) == (Counted.of(plan) is None)
+    assert (found.extra is None) == (Counted.from_holder(plan) is None)
     if found.extra is not None:
         np.testing.assert_allclose(found.extra.values, expected.extra.values, rtol=1e-12)
     return found.values
@@ -84,7 +84,7 @@ def test_intervals_equal_generic_on_rows_left_out_and_labels_flipped(data, reque
     plan = swapping(data.codes)
     if counted != "none" and request != "score":
         asked = np.arange(plan.n_questions) if counted == "all" else np.array([0, 2])
-        flips = Flips.of(plan)
+        flips = Flips.from_holder(plan)
         extra = Counted(flips.fit, flips.row, flips.code, asked.astype(np.int32))
         plan = replace(plan, extra=extra)
     require_as_generic(data, plan, Request(request))

@@ -96,7 +96,7 @@ def test_distances_of_hostile_tables_are_answered_as_by_refits_or_refused(part):
         data = Data.check(X, y, task="regression" if response == "value" else "classification")
         plan = plan_of(str(rng.choice(["4-fold", "loo", "apparent", "2x3-fold"])), data, seed)
         most = int(plan.train_sizes.min())
-        family = Family.of(model, {"n_neighbors": sorted({1, 2, 3, most})})
+        family = Family.from_grid(model, {"n_neighbors": sorted({1, 2, 3, most})})
         if NearestNeighbours().refuse(family, data, plan, Request(response)) is None:
             served += 1
             require_same(family, data, plan, response)
@@ -111,7 +111,7 @@ def test_distances_are_computed_in_the_type_of_the_table_that_a_step_gives(step,
     X = (1000 + 20 * rng.normal(size=(60, 3))).astype(kind)
     data = checked(X, np.arange(60) % 2)
     model = make_pipeline(step, KNeighborsClassifier())
-    family = Family.of(model, {"kneighborsclassifier__n_neighbors": [1, 3, 5, 9]})
+    family = Family.from_grid(model, {"kneighborsclassifier__n_neighbors": [1, 3, 5, 9]})
     plan = plan_of("5-fold", data)
     assert NearestNeighbours().refuse(family, data, plan, Request("label")) is None
     require_same(family, data, plan, "label")
@@ -127,7 +127,10 @@ def test_distances_in_single_precision_made_by_a_step_are_left_to_scikit_learn(w
     X, y = 1e4 + rng.normal(size=(60, 20)), rng.normal(size=60)
     model = KNeighborsRegressor(weights=weights, metric="cosine")
     model = make_pipeline(FunctionTransformer(halved), model)
-    family, data = Family.of(model, {"kneighborsregressor__n_neighbors": [1, 5]}), checked(X, y)
+    family, data = (
+        Family.from_grid(model, {"kneighborsregressor__n_neighbors": [1, 5]}),
+        checked(X, y),
+    )
     plan = plan_of("3-fold", data)
     if NearestNeighbours().refuse(family, data, plan, Request("value")) is None:
         require_same(family, data, plan, "value")
@@ -141,6 +144,6 @@ def test_distances_far_from_0_weigh_as_those_of_scikit_learn(offset, metric, n, 
     rng = np.random.default_rng(0)
     data = checked(offset + rng.normal(size=(n, d)), rng.normal(size=n))
     model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)
-    family, plan = Family.of(model, {"n_neighbors": [1, 3, 9]}), plan_of("5-fold", data)
+    family, plan = Family.from_grid(model, {"n_neighbors": [1, 3, 9]}), plan_of("5-fold", data)
     assert NearestNeighbours().refuse(family, data, plan, Request("value")) is None
     require_same(family, data, plan, "value")

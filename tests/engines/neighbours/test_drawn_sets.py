@@ -108,10 +108,12 @@ def test_knn_on_drawn_sets_equals_fitting_every_one(model, method, loss):
     data = checked(X[:rows], Y[:rows])
     loss.check(data)
     prefix = "kneighborsclassifier__" if hasattr(model, "steps") else ""
-    family = Family.of(model, {f"{prefix}n_neighbors": KS})
+    family = Family.from_grid(model, {f"{prefix}n_neighbors": KS})
     plan = plan_of(method, data)
     for only in (None, np.array([2])):
-        ours, theirs = both(NearestNeighbours(), family, data, plan, Request.of(loss, plan), only)
+        ours, theirs = both(
+            NearestNeighbours(), family, data, plan, Request.from_plan(loss, plan), only
+        )
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
         assert ours.shape == (4 if only is None else 1, rows)
 
@@ -119,9 +121,9 @@ def test_knn_on_drawn_sets_equals_fitting_every_one(model, method, loss):
 def test_laws_of_inner_sets_draw_from_their_own_outer_rows():
     data = checked(np.tile(X, (2, 1)) + np.arange(14)[:, None] / 9, np.tile(Y, 2))
     plan = plan_of(Nested("3-fold", Complete(4)), data)
-    inner = plan.only(plan.questions("inner"))
-    assert len(Laws.of(inner).fit) == inner.n_fits == 3
-    assert plan.only(plan.questions("outer")).extra is None
+    inner = plan.select(plan.questions("inner"))
+    assert len(Laws.from_holder(inner).fit) == inner.n_fits == 3
+    assert plan.select(plan.questions("outer")).extra is None
 
 
 LINE = [0.0, 1, -1, 2]

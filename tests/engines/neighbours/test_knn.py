@@ -84,7 +84,7 @@ def test_knn_equals_scikit_learn_on_every_plan(kind, seed, method, weights, resp
     data = checked(X, rng.permutation(y))
     plan = plan_of(method, data, seed)
     if plan.train_sizes.min() >= max(KS):
-        require_same(Family.of(model, {"weights": weights, **GRID}), data, plan, response)
+        require_same(Family.from_grid(model, {"weights": weights, **GRID}), data, plan, response)
 
 
 TIED = np.column_stack([np.arange(24) % 3, np.arange(24) % 2, np.ones(24)])
@@ -93,7 +93,7 @@ CONSTANT = np.column_stack([normal_rows(24, 4)[0], np.ones(24)])
 
 @pytest.mark.parametrize("X", [CONSTANT, TIED], ids=["plain", "asked for equal distances"])
 def test_knn_repeats_what_steps_warn_of_as_often_as_their_fits_would(X):
-    family = Family.of(make_pipeline(SelectKBest(k=2), KNeighborsClassifier()), PIPED)
+    family = Family.from_grid(make_pipeline(SelectKBest(k=2), KNeighborsClassifier()), PIPED)
     data = checked(X, np.arange(24) % 2)
     given = family, data, plan_of("3-fold", data), Request("label")
     (_, ours), (_, theirs) = (warnings_of(engine, *given) for engine in ENGINES)
@@ -135,12 +135,12 @@ def test_knn_fits_steps_in_every_fold(what):
     responses = {"text": ["label", "probability"], "two targets": ["value"]}.get(what, ["label"])
     for method in ("4-fold", Nested("3-fold", "3-fold"), "bootstrap", last_two_rows(30)):
         for response in responses:
-            require_same(Family.of(model, grid), data, plan_of(method, data), response)
+            require_same(Family.from_grid(model, grid), data, plan_of(method, data), response)
 
 
 def test_knn_counts_neighbours_and_scores_on_sparse_tables_of_a_step():
     bins = KBinsDiscretizer(3, strategy="uniform", random_state=0)
-    family = Family.of(make_pipeline(bins, KNeighborsClassifier()), PIPED)
+    family = Family.from_grid(make_pipeline(bins, KNeighborsClassifier()), PIPED)
     data = checked(X[:20, :3], np.arange(20) % 2)
     plan, none = copies_and_flips(data), np.empty(0, np.int32)
     counted = np.arange(0, plan.n_questions, 2, dtype=np.int32)

@@ -321,7 +321,7 @@ def test_asked_once_remembers_the_very_rows_and_leaves_the_model_as_it_was():
 
 def test_pace_counts_predicting():
     """By a clock that runs while probabilities are made: fits of no time, answers that take it."""
-    problem = pose(Family.of(Slow(), GRID), X, Y, scoring=["log", *SCORES])
+    problem = pose(Family.from_grid(Slow(), GRID), X, Y, scoring=["log", *SCORES])
     plan = KFold(10).plan(problem.data, Streams(0))
     CALLS.clear()
     pace = pace_of(problem, plan, clock=lambda: float(CALLS["predict_proba"]))

@@ -5,7 +5,13 @@ import warnings
 
 import pytest
 
-from truerisk.engines.running.fit_warnings import Tally, alike, apart, counted, kept_warnings
+from truerisk.engines.running.fit_warnings import (
+    Tally,
+    alike,
+    counted,
+    kept_warnings,
+    split_counted,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +57,8 @@ def test_alike_hides_numbers_only():
 
 @pytest.mark.parametrize(("text", "times", "fits"), [("a [b]", 3, 10), ("two\nlines", 1, 2)])
 def test_counted_and_apart_are_inverse(text, times, fits):
-    assert apart(counted(text, times, fits)) == (text, times, fits)
-    assert apart(text) == (text, 1, 0)
+    assert split_counted(counted(text, times, fits)) == (text, times, fits)
+    assert split_counted(text) == (text, 1, 0)
 
 
 def test_kept_warnings_are_those_of_the_main_thread():

@@ -47,7 +47,12 @@ def test_drawn_sets_are_every_subset_once_and_every_sample_as_often_as_it_is_dra
 def test_listed_draws_are_the_same_on_workers_and_for_one_candidate_alone():
     """Listed fits run on any executor, and `only` holds for all fits of a law."""
     plan = draw_every(6, "subsets", 4)
-    given = Family.of(NearestMean(), {"rest": [0.0, 1.0]}), DATA, plan, Request.of(ZeroOne(), plan)
+    given = (
+        Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]}),
+        DATA,
+        plan,
+        Request.from_plan(ZeroOne(), plan),
+    )
     here = Generic().run(*given, RunOptions())
     there = Generic().run(*given, RunOptions(executor=2))
     alone = Generic().run(*given, RunOptions(only=np.array([1])))
@@ -98,7 +103,12 @@ FOUR, SIX, MANY = (draw_every(n, "subsets", m) for n, m in ((6, 4), (6, 6), (500
     ],
 )
 def test_listed_draws_are_refused_where_they_are_no_list(plan, request_, reason):
-    given = Family.of(NearestMean()), DATA, plan, request_ or Request.of(ZeroOne(), plan)
+    given = (
+        Family.from_grid(NearestMean()),
+        DATA,
+        plan,
+        request_ or Request.from_plan(ZeroOne(), plan),
+    )
     assert reason in Generic().refuse(*given)
     with pytest.raises(Refusal):
         Generic().run(*given, RunOptions())
@@ -140,10 +150,10 @@ def test_refuse_too_large_names_the_matrix_and_a_remedy(monkeypatch, model, n, p
     wide = Data(np.broadcast_to(np.zeros((1, 1)), (n, p)), np.arange(n) % 2, "classification")
     monkeypatch.setattr(memory, "available_memory", lambda: 16 * 10**9 if what else 2**30)
     if what is None:
-        refuse_too_large(Family.of(model), wide)
+        refuse_too_large(Family.from_grid(model), wide)
         return
     with pytest.raises(Refusal, match="GB, and 16 GB are free: .*") as refused:
-        refuse_too_large(Family.of(model), wide)
+        refuse_too_large(Family.from_grid(model), wide)
     assert what in str(refused.value)
 
 

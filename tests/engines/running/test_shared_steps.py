@@ -211,7 +211,7 @@ def test_shared_steps_are_given_copies_of_the_rows_asked_about(data):
     Marked.copies = 0
     X, y = data[0].view(Marked), data[1]
     grid = {"gaussiannb__var_smoothing": [0.1] * 5}
-    family = Family.of(make_pipeline(Narrow(), GaussianNB()), grid)
+    family = Family.from_grid(make_pipeline(Narrow(), GaussianNB()), grid)
     table = Data(X=X, y=y, task="classification", classes=np.unique(y), codes=y)
     plan = as_method("4-fold").plan(table, Streams(0))
     Generic().run(family, table, plan, Request("label"), RunOptions(seed=0))
@@ -303,11 +303,11 @@ class Own(Pipeline):
 def test_shared_steps_are_of_plain_pipelines_whose_steps_see_no_weights(
     data, pipeline, param, is_shared
 ):
-    family = Family.of(
+    family = Family.from_grid(
         pipeline([("s", StandardScaler()), ("m", GaussianNB())]), {"m__var_smoothing": [1e-9, 0.1]}
     )
     table = checked(*data, fit_params={param: np.ones(len(data[1]))} if param else {})
-    assert (SharedSteps.of(family, table, 2) is not None) == is_shared
+    assert (SharedSteps.from_family(family, table, 2) is not None) == is_shared
 
 
 class Seen(GaussianNB):

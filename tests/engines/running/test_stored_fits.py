@@ -120,7 +120,7 @@ def answered(case, keeper=None, **options):
     engine, model, grid, request = case
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        family = Family.of(model, grid)
+        family = Family.from_grid(model, grid)
         return engine.run(family, DATA, PLAN, request, RunOptions(seed=5, keeper=keeper, **options))
 
 
@@ -145,11 +145,11 @@ def test_stored_fits_change_no_bit_of_the_answers(case, only):
 def test_stored_fits_of_several_targets_and_their_warnings_come_back():
     """Warnings are said again, of their kind and with their count; answers have an axis more."""
     two, keeper = checked(X, X[:, :2]), Dictionary()
-    given = Family.of(Lines()), two, KFold(3).plan(two, Streams(0)), Request("value")
+    given = Family.from_grid(Lines()), two, KFold(3).plan(two, Streams(0)), Request("value")
     first, second = (Generic().run(*given, RunOptions(keeper=keeper)) for _ in range(2))
     assert keeper.n_found == 3
     assert same(first, second)
-    keeper, family = Dictionary(), Family.of(MLPClassifier(max_iter=3))
+    keeper, family = Dictionary(), Family.from_grid(MLPClassifier(max_iter=3))
     for _ in range(2):
         with pytest.warns(ConvergenceWarning, match=r"4 times in 4 fits") as caught:
             Generic().run(family, DATA, PLAN, LABELS, RunOptions(keeper=keeper))
@@ -187,7 +187,7 @@ def test_stored_fits_are_those_that_did_not_fail(monkeypatch):
     assert keeper.n_added == 1
     warn, run = Generic(error="warn"), RunOptions(seed=5, keeper=keeper)
     with pytest.warns(FitFailedWarning, match="4 of 8 fits failed"):
-        given = warn.run(Family.of(Moody(), grid), DATA, PLAN, LABELS, run)
+        given = warn.run(Family.from_grid(Moody(), grid), DATA, PLAN, LABELS, run)
     assert len(given.failures) == 4
     assert keeper.n_added == 4
     monkeypatch.setattr(Moody, "fails", False)
@@ -199,7 +199,7 @@ def test_stored_fits_hold_no_linear_rules():
     """A plan that asks for coefficients is answered without the keeper."""
     facts = ModelFacts(rules=np.arange(PLAN.n_questions, dtype=np.int32))
     plan, keeper = replace(PLAN, extra=facts), Dictionary()
-    family = Family.of(LogisticRegression())
+    family = Family.from_grid(LogisticRegression())
     given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
     assert len(given.extra.rules) == 4
     assert keeper.n_added == 0

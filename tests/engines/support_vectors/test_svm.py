@@ -24,11 +24,11 @@ ENGINE = SupportVectors()
 LABEL, SCORE = Request("label"), Request("score")
 
 FAMILIES = {
-    "linear": Family.of(SVC(kernel="linear"), {"C": [0.1, 1.0, 5.0]}),
-    "rbf": Family.of(SVC(), {"C": [0.5, 10.0], "gamma": ["scale", 0.7]}),
-    "poly": Family.of(SVC(kernel="poly", coef0=-1.0), {"C": [1.0], "degree": [2, 3]}),
-    "balanced": Family.of(SVC(class_weight="balanced", tol=0.1), {"C": [1.0, 4.0]}),
-    "prepared": Family.of(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0, 10.0]}),
+    "linear": Family.from_grid(SVC(kernel="linear"), {"C": [0.1, 1.0, 5.0]}),
+    "rbf": Family.from_grid(SVC(), {"C": [0.5, 10.0], "gamma": ["scale", 0.7]}),
+    "poly": Family.from_grid(SVC(kernel="poly", coef0=-1.0), {"C": [1.0], "degree": [2, 3]}),
+    "balanced": Family.from_grid(SVC(class_weight="balanced", tol=0.1), {"C": [1.0, 4.0]}),
+    "prepared": Family.from_grid(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0, 10.0]}),
 }
 
 

@@ -138,7 +138,7 @@ def test_gamma_of_a_sparse_table_is_that_of_svc(make):
     table, times = make(X), rng.integers(1, 4, 30)
     every = sparse.csr_array(table)[np.repeat(np.arange(30), times)]
     theirs = SVC().fit(every, np.repeat(np.arange(30) % 2, times))
-    assert gamma_of(setting.get_params(), Gapped.of(table), times) == theirs._gamma
+    assert gamma_of(setting.get_params(), Gapped.from_table(table), times) == theirs._gamma
 
 
 def test_svm_leaves_what_svc_refuses_or_sums_otherwise_to_it():
@@ -146,12 +146,12 @@ def test_svm_leaves_what_svc_refuses_or_sums_otherwise_to_it():
     X = sparse.csr_array(np.eye(4))
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     with pytest.raises(ValueError, match="int64"):
-        Gapped.of(X)
+        Gapped.from_table(X)
     twice = sparse.csr_matrix(([1.0, 2.0], [1, 1], [0, 2, 2]), shape=(2, 2))
     with pytest.raises(OwnArithmetic, match="twice"):
-        Gapped.of(twice)
+        Gapped.from_table(twice)
     level = sparse.csr_array(np.full((31, 3), 0.3))
-    assert gamma_of(SVC().get_params(), Gapped.of(level), None) < 0
+    assert gamma_of(SVC().get_params(), Gapped.from_table(level), None) < 0
     now_and_then = FunctionTransformer(lambda X: sparse.csr_array(X) if len(X) < 12 else X)
     pipe = make_pipeline(now_and_then, SVC())
     dense = np.random.default_rng(0).normal(size=(24, 3))

@@ -71,7 +71,7 @@ KIT = {
         pytest.param(check, id=f"{word}-{check}")
         for word, (model, grid) in KIT.items()
         for check in engine_checks(
-            Ensembles(), Family.of(model, grid), examples=3 if word == "forest" else 1
+            Ensembles(), Family.from_grid(model, grid), examples=3 if word == "forest" else 1
         )
     ],
 )
@@ -92,7 +92,7 @@ def both(family, data, method, request, run):
 
 def same(model, data, response, method="3-fold", grid=None):
     path = "max_iter" if "Hist" in type(model).__name__ else "n_estimators"
-    family = Family.of(model, grid or {path: SIZES})
+    family = Family.from_grid(model, grid or {path: SIZES})
     n_fits = as_method(method).plan(data, Streams(1)).n_fits
     some = RunOptions(seed=4, only=np.arange(n_fits) % len(SIZES))
     for run in (RunOptions(seed=4), some)[: 2 if response in ("label", "value") else 1]:
@@ -186,7 +186,7 @@ def test_ensembles_of_tables_and_steps_equal_fits(model, table, grid):
 )
 def test_ensembles_with_jobs_of_their_own_differ_by_rounding(model):
     """With n_jobs scikit-learn adds members in another order."""
-    family = Family.of(model, {"n_estimators": SIZES})
+    family = Family.from_grid(model, {"n_estimators": SIZES})
     with parallel_config("threading"):
         given = family, checked(X, CLASSES), "3-fold", Request("probability"), RunOptions()
         np.testing.assert_allclose(*both(*given), rtol=1e-12, atol=1e-15)
@@ -234,7 +234,7 @@ def test_ensembles_refuse_what_they_do_not_read(model, grid, response, message):
     data = checked(X, (CLASSES > 0).astype(int), fit_params=params)
     plan = as_method("3-fold").plan(data, Streams(0))
     request = Request("label" if params else response)
-    reason = Ensembles().refuse(Family.of(model, grid), data, plan, request)
+    reason = Ensembles().refuse(Family.from_grid(model, grid), data, plan, request)
     assert re.search(message, reason)
     assert reason.endswith(".")
 
@@ -244,7 +244,7 @@ def test_ensembles_refuse_auto_stopping_of_many_rows(n, refused):
     """In a fit of more than 10,000 rows early_stopping="auto" stops."""
     data = checked(np.arange(n)[:, None] / n, np.arange(n) % 3 + 0.0)
     plan = as_method("apparent").plan(data, Streams(0))
-    family = Family.of(HistGradientBoostingRegressor(max_iter=2))
+    family = Family.from_grid(HistGradientBoostingRegressor(max_iter=2))
     assert (Ensembles().refuse(family, data, plan, Request("value")) is not None) == refused
 
 
@@ -286,7 +286,7 @@ def asked(model, sizes=(2, 5, 1), **params):
     path = "xgbregressor__n_estimators" if hasattr(model, "steps") else "n_estimators"
     data = checked(X, NUMBERS, fit_params=params)
     plan = as_method("3-fold").plan(data, Streams(0))
-    return Family.of(model, {path: list(sizes)}), data, plan, Request("value")
+    return Family.from_grid(model, {path: list(sizes)}), data, plan, Request("value")
 
 
 @pytest.mark.parametrize("piped", [False, True])

@@ -88,7 +88,7 @@ def tasks(draw):
     grid = {"ccp_alpha": draw(st.sampled_from([[0.0], ALPHAS]))}
     if draw(st.booleans()):
         grid["max_depth"] = [None, 2]
-    family = Family.of(DecisionTreeClassifier(**params), grid)
+    family = Family.from_grid(DecisionTreeClassifier(**params), grid)
     labels = np.array(["u", "v", "w"])[y] if draw(st.booleans()) else y
     return checked(rows, labels), family, draw(st.integers(0, 99))
 
@@ -126,7 +126,7 @@ WHOLE = checked(X, np.round(100 * X[:, 0] * X[:, 1]) - 7 * CLASSES)
 )
 def test_grown_trees_of_whole_numbers_equal_fits(model, prefix, method):
     grid = {f"{prefix}ccp_alpha": [0.0, 3.0, 50.0], f"{prefix}max_features": [None, 2]}
-    require_equal(Family.of(model, grid), WHOLE, method, "value")
+    require_equal(Family.from_grid(model, grid), WHOLE, method, "value")
 
 
 FRAME = pd.DataFrame(X, columns=list("abcd"))
@@ -156,7 +156,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_grown_trees_of_any_table_of_numbers_equal_fits(name):
-    family = Family.of(TREE, {"ccp_alpha": ALPHAS, "max_features": [None, 3]})
+    family = Family.from_grid(TREE, {"ccp_alpha": ALPHAS, "max_features": [None, 3]})
     require_equal(family, checked(TABLES[name], CLASSES), response="probability")
 
 
@@ -220,7 +220,7 @@ PAIRS = [  # every pipeline meets half of the methods, and every method half of 
 def test_grown_trees_behind_steps_equal_whole_pipelines(name, method):
     """Every train set has its own steps, copies and all, on any executor."""
     pipe, more = PIPES[name]
-    family = Family.of(
+    family = Family.from_grid(
         pipe, {"tree__min_samples_leaf": [1, 4], "tree__ccp_alpha": [0, 0.02]} | more
     )
     data = HALF if method == "loo" else STEPPED
@@ -229,7 +229,7 @@ def test_grown_trees_behind_steps_equal_whole_pipelines(name, method):
 
 
 def test_grown_trees_share_the_steps_of_a_train_set():
-    family = Family.of(before(Counted()), {"tree__max_depth": [1, 2, 3, 4, 5, 6, 7, 8]})
+    family = Family.from_grid(before(Counted()), {"tree__max_depth": [1, 2, 3, 4, 5, 6, 7, 8]})
     Counted.fits = 0
     Trees().run(
         family,
@@ -309,12 +309,12 @@ def test_growing_leaves_the_rest_to_scikit_learn(name):
     """What depends on the order of the rows, or what scikit-learn would complain of, too."""
     model, data, *more = LEFT[name]
     response = "value" if model is VALUES else "label"
-    assert builder(Family.of(model), data, *more, response=response) is None
+    assert builder(Family.from_grid(model), data, *more, response=response) is None
 
 
 def test_growing_leaves_a_grid_over_the_pipeline_to_scikit_learn():
     pipe = Pipeline([("tree", DecisionTreeClassifier())])
-    assert builder(Family.of(pipe, {"verbose": [False, True]}), DATA) is None
+    assert builder(Family.from_grid(pipe, {"verbose": [False, True]}), DATA) is None
 
 
 def test_growing_lets_complaints_of_scikit_learn_be_heard():
@@ -330,7 +330,7 @@ def test_growing_lets_complaints_of_scikit_learn_be_heard():
         tr.estimate_risk(DecisionTreeClassifier(max_depth=0), X, CLASSES > 0, engine="tree")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert builder(Family.of(TREE), checked(X * 1e30, CLASSES)) is not None
+        assert builder(Family.from_grid(TREE), checked(X * 1e30, CLASSES)) is not None
 
 
 @pytest.mark.parametrize(

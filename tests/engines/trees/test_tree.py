@@ -35,8 +35,8 @@ NUMBERS = X[:, 0] * X[:, 1] + RNG.normal(size=90)
 CHECKS = [
     check
     for family in (
-        Family.of(DecisionTreeClassifier(), {"ccp_alpha": [0.0, 0.1, 0.2, 0.05]}),
-        Family.of(
+        Family.from_grid(DecisionTreeClassifier(), {"ccp_alpha": [0.0, 0.1, 0.2, 0.05]}),
+        Family.from_grid(
             make_pipeline("passthrough", ExtraTreeRegressor(max_leaf_nodes=5)),
             {"extratreeregressor__ccp_alpha": [3.0, 0.0, 0.5]},
         ),
@@ -89,7 +89,7 @@ def test_trees_equal_fits_bit_by_bit(name, weighted):
     with fitted_once(type(model)):
         for response in responses:
             for method in ("4-fold", MonteCarlo(4), "apparent"):
-                same(Family.of(model, {"ccp_alpha": ALPHAS}), data, method, response)
+                same(Family.from_grid(model, {"ccp_alpha": ALPHAS}), data, method, response)
 
 
 HOLES = pd.DataFrame(
@@ -112,7 +112,7 @@ HOLES = pd.DataFrame(
 )
 def test_trees_of_groups_and_tables_equal_fits(model, grid, table):
     y = np.array(["u", "v", "w"])[CLASSES]
-    same(Family.of(model, grid), checked(table, y), "5-fold", "probability")
+    same(Family.from_grid(model, grid), checked(table, y), "5-fold", "probability")
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_trees_refuse_what_they_do_not_read(model, grid, response, message):
     data = checked(X, CLASSES)
     plan = as_method("3-fold").plan(data, Streams(0))
     request = Request(response, get_scorer("accuracy") if response == "scored" else None)
-    reason = Trees().refuse(Family.of(model, grid), data, plan, request)
+    reason = Trees().refuse(Family.from_grid(model, grid), data, plan, request)
     assert re.search(message, reason)
     assert reason.endswith(".")
 

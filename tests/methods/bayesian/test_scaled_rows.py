@@ -15,7 +15,7 @@ X[X[:, 1] < 0, 1] = 0.0
 CODES = np.arange(12) % 3 % 2
 SLOPES = np.array([[1.0, -0.2, 3.0, 0.5], [0.0, 0.1, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
 STARTS = np.array([-1.0, 2.0, 0.5])
-ROWS = ScaledRows.of(X, CODES, standardize=True)
+ROWS = ScaledRows.from_array(X, CODES, standardize=True)
 
 
 def test_scaled_rows_have_the_same_scores_in_both_units():
@@ -43,7 +43,7 @@ def test_scaled_rows_give_sparse_rows_the_posterior_of_dense_ones(prior, standar
     given = dict.fromkeys(("kappa", "nu", "scale", "mean"))
     priors = None if prior == "improper" else class_priors(prior, given, [0, 1], 4, 4)
     for table in (X, csr_matrix(X)):
-        rows = ScaledRows.of(table, CODES, standardize=standardize)
-        errors = RuleErrors.of(rows, rules, (0, 1), (0.4, 0.6), priors)
+        rows = ScaledRows.from_array(table, CODES, standardize=standardize)
+        errors = RuleErrors.from_rows(rows, rules, (0, 1), (0.4, 0.6), priors)
         found.append([errors.log_means(), errors.variances])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)

@@ -139,7 +139,7 @@ def test_ladder_plot_leaves_no_learner_out(tmp_path):
 
 # ---------------------------------------------------------------- calibration
 
-BINS = Calibration.of([0, 0, 0, 1] * 10, np.repeat([0.1, 0.2, 0.3, 0.6], 10))
+BINS = Calibration.from_predictions([0, 0, 0, 1] * 10, np.repeat([0.1, 0.2, 0.3, 0.6], 10))
 
 
 def test_calibration_plot_has_the_bins():
@@ -150,7 +150,7 @@ def test_calibration_plot_has_the_bins():
     np.testing.assert_array_equal(bins.get_ydata(), BINS.observed)
     bars = [list(line.get_ydata()) for line in lines_of(ax) if len({*line.get_xdata()}) == 1]
     assert bars == [list(ends) for ends in zip(BINS.low, BINS.high, strict=True)]
-    bare = Calibration.of([0, 1] * 5, [0.5] * 10, dependent=True)
+    bare = Calibration.from_predictions([0, 1] * 5, [0.5] * 10, dependent=True)
     both = BINS.plot(label="a", others={"b": bare})
     said = [text.get_text() for text in both.get_legend().get_texts()]
     briers = [f"a: Brier {BINS.brier:.4f}", f"b: Brier {bare.brier:.4f}"]
@@ -163,7 +163,7 @@ def test_calibration_plot_has_the_bins():
 
 LABELS = np.tile([0, 1], 20)
 SCORES = np.round(LABELS + np.random.default_rng(0).normal(size=40), 1)
-ROC = RocCurve.of(LABELS, SCORES)
+ROC = RocCurve.from_scores(LABELS, SCORES)
 
 
 def test_roc_plot_goes_through_every_point(axes):
@@ -177,7 +177,7 @@ def test_roc_plot_goes_through_every_point(axes):
     first = axes.get_legend().get_texts()[0].get_text()
     assert first == f"knn: AUC {ROC.auc:.3f} {ROC.interval}"
     point = ROC.at_rate(sensitivity=0.9)
-    both = ROC.plot(others={"other": RocCurve.of(LABELS, -SCORES)}, points=[point])
+    both = ROC.plot(others={"other": RocCurve.from_scores(LABELS, -SCORES)}, points=[point])
     assert len(both.get_legend().get_texts()) == 3
     (marker,) = [one for one in lines_of(both) if one.get_marker() == "o"]
     assert marker.get_xydata().tolist() == [[1 - point.specificity, point.sensitivity]]
@@ -266,11 +266,11 @@ def test_subgroups_plot_has_values_intervals_and_reasons(perfect):
 
 def test_features_plot_stands_by_the_share():
     marks = np.arange(4)[:, None] >= np.arange(30) % 4
-    found = FeatureStability.of(marks, tuple(f"g{j}" for j in range(30)))
+    found = FeatureStability.from_selected(marks, tuple(f"g{j}" for j in range(30)))
     ax = found.plot()
     widths = [bar.get_width() for bar in ax.patches]
     assert len(widths) == 20
     assert widths == sorted(widths, reverse=True)
     assert f"{found.index:.4f}" in ax.get_title()
-    all_of_them = FeatureStability.of(np.ones((3, 2), dtype=bool), ("a", "b"))
+    all_of_them = FeatureStability.from_selected(np.ones((3, 2), dtype=bool), ("a", "b"))
     assert [bar.get_width() for bar in all_of_them.plot().patches] == [100, 100]

@@ -102,14 +102,14 @@ def test_instability_plot_has_every_further_prediction():
     """A point per row and model, the range around the diagonal, the threshold twice."""
     given = RNG.uniform(size=80)
     others = np.clip(given + 0.1 * RNG.standard_normal((6, 80)), 0, 1)
-    ax = PredictionStability.of(np.arange(80), given, others, "", event="ill").plot()
+    ax = PredictionStability.from_predictions(np.arange(80), given, others, "", event="ill").plot()
     points = next(line for line in ax.get_lines() if line.get_marker() == ".")
     assert points.get_xdata().tolist() == np.tile(given, 6).tolist()
     assert points.get_ydata().tolist() == others.ravel().tolist()
     low, high = (line.get_ydata() for line in ax.get_lines()[1:3])
     assert (low < high).all()
     assert sum(list(line.get_xdata()) == [0.5, 0.5] for line in ax.get_lines()) == 1
-    numbers = PredictionStability.of(np.arange(80), 9 * given, 9 * others, "").plot()
+    numbers = PredictionStability.from_predictions(np.arange(80), 9 * given, 9 * others, "").plot()
     diagonal = numbers.get_lines()[-1]
     assert list(diagonal.get_xdata()) == [9 * given.min(), 9 * given.max()]
     assert numbers.get_xlabel() == "prediction"

@@ -27,7 +27,7 @@ NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.2")
 
 def test_checklist_has_every_item_of_both_guidelines():
     """TRIPOD+AI has 27 items, 52 with their parts; PROBAST+AI asks 16 of development, 18 after."""
-    found = Checklist.of(FACTS)
+    found = Checklist.from_facts(FACTS)
     tripod = [item.number for item in found.items if item.guideline == "TRIPOD+AI"]
     parts = {part: [i.number for i in found.items if i.guideline.endswith(part)] for part in PARTS}
     assert (len(tripod), len(set(tripod))) == (52, 52)
@@ -43,8 +43,8 @@ def test_checklist_leaves_open_what_no_program_knows():
     found = answers(FACTS)
     assert all(found[number] is None for number in (*NOBODY, "14", "22"))
     assert answers(changed(FACTS, n_gaps=None))["11"] is None
-    assert {item.number for item in Checklist.of(FACTS).open_questions} >= set(NOBODY)
-    said = str(Checklist.of(FACTS))
+    assert {item.number for item in Checklist.from_facts(FACTS).open_questions} >= set(NOBODY)
+    said = str(Checklist.from_facts(FACTS))
     assert "open, for you to answer: 1, 2, 3a" in said
     assert "evaluation: 3 of 18 items are answered by the data." in said
     alike = "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4: as for the development: the"
@@ -156,7 +156,7 @@ def test_methods_text_says_what_was_done():
     measures = (*FACTS.results.measures, slope, curve, Rated("AUC", "discrimination", None, 0.75))
     versions = {"truerisk": "1", "sklearn": "1.9", "sksurv": "0.28"}
     facts = changed(FACTS, event="yes", measures=measures, versions=versions)
-    text = Checklist.of(facts).methods_text
+    text = Checklist.from_facts(facts).methods_text
     for said in (
         "200 participants, of whom 50 had the event ('yes'), with 8 candidate predictors. No",
         "The model was StandardScaler → LogisticRegression; its settings were chosen among 3 by",
@@ -175,8 +175,10 @@ def test_methods_text_says_what_was_done():
         assert said in text
     done = changed(facts, corrected=40, subgroups=("sex",), measures=FACTS.results.measures)
     lacks = "Not done: validation in other people than these and calibration."
-    assert lacks in Checklist.of(done).methods_text
-    gaps = Checklist.of(changed(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)).methods_text
+    assert lacks in Checklist.from_facts(done).methods_text
+    gaps = Checklist.from_facts(
+        changed(FACTS, n_gaps=3, n_rows_with_gaps=2, imputed=True)
+    ).methods_text
     assert "(2 participants) were imputed or coded within each training set" in gaps
 
 
@@ -238,12 +240,12 @@ def test_methods_text_tells_the_net_benefit_of_a_single_threshold():
 
 def test_checklist_tells_once_what_does_not_apply():
     """Of a finished model no question on its development does; none of these counts as answered."""
-    text = str(Checklist.of(changed(FACTS, tested_on="others")))
+    text = str(Checklist.from_facts(changed(FACTS, tested_on="others")))
     assert text.count("does not apply: nothing was developed on these rows.") == 1
     assert "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4, 4.1, 4.2, 4.3" in text
     line = "PROBAST+AI, development: 0 of 16 items are answered by the data, 16 do not apply."
     assert line in text.splitlines()
-    lines = str(Checklist.of(changed(FACTS, class_counts={}))).splitlines()
+    lines = str(Checklist.from_facts(changed(FACTS, class_counts={}))).splitlines()
     said = next(line for line in lines if line.startswith("TRIPOD+AI: "))
     assert said.endswith(" items are answered by the data, 1 does not apply.")
 

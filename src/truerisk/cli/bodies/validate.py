@@ -68,7 +68,7 @@ def run(asked: Any) -> int:
 
             scoring = BrierAt(asked.horizon)
         elif scoring is None and source.task == "classification":
-            made = Family.of(pipeline, params or grid or None).make(0)
+            made = Family.from_grid(pipeline, params or grid or None).make(0)
             scoring = "log" if hasattr(made, "predict_proba") else None
         scoring = with_bounded(scoring, bounded, source.task)
         search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)

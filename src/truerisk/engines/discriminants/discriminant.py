@@ -104,12 +104,12 @@ class LinearDiscriminants(OnePass):
     def shares_work(self, group: Group) -> bool:
         return super().shares_work(group) or not all(map(shrinkage_of, group.settings))
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         rest = ~done if task.places is None else task.places != ELSEWHERE
         if not rest.any() or (X := _shared_rows(task)) is None:
             return done
-        out = LeftOut.of(task.plan)
+        out = LeftOut.from_plan(task.plan)
         rest[out.fits] = False
         done |= answer_samples(task, X, rest)
         if task.X is None:  # The remaining fits have no scaler of their own.
@@ -118,8 +118,8 @@ class LinearDiscriminants(OnePass):
             done |= rest
         if not len(out.fits):
             return done
-        classes = Classes.of(X, task.data.class_codes)
-        without = Without(classes, DiscriminantRule.of(task.group.settings))
+        classes = Classes.from_rows(X, task.data.class_codes)
+        without = Without(classes, DiscriminantRule.from_settings(task.group.settings))
         for c in np.flatnonzero(classes.sizes > 1):
             mine = out.take(classes.member[out.rows] == c)
             fine = np.ones(task.plan.n_fits, dtype=bool)
@@ -133,8 +133,8 @@ class LinearDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        rule = DiscriminantRule.of(group.settings)
-        fit = _Fit.of(shown, rule, [shrinkage_of(setting) for setting in group.settings])
+        rule = DiscriminantRule.from_settings(group.settings)
+        fit = _Fit.from_training(shown, rule, [shrinkage_of(setting) for setting in group.settings])
         if fit is None:
             return None
         open_ = np.zeros(len(group.candidates), dtype=bool)
@@ -159,17 +159,21 @@ class _Fit:
     shrunk: ShrunkFit | None
 
     @classmethod
-    def of(cls, shown: Shown, rule: DiscriminantRule, shrinkages: list[float]) -> _Fit | None:
+    def from_training(
+        cls, shown: Shown, rule: DiscriminantRule, shrinkages: list[float]
+    ) -> _Fit | None:
         """Fit one training set. Return None if scikit-learn would fail or warn."""
         shrinks = [s for s in shrinkages if s]
         table = turned_about_mean(shown.X) if shrinks and is_wide(shown.X) else None
-        classes = Classes.of(shown.X if table is None else table.shown, shown.y, shown.times)
+        classes = Classes.from_rows(shown.X if table is None else table.shown, shown.y, shown.times)
         means = classes.means if table is None else classes.means - table.origin
         quiet = rule.has_covariances(classes.sizes) and rule.tells_means(means)
         if not (quiet and rule.can_fit(classes.sizes, shown.X.shape[1])):
             return None
         plain = rule.plain_slopes(classes) if len(shrinks) < len(shrinkages) else None
-        shrunk = ShrunkFit.of(shown.X, table, classes, rule, min(shrinks)) if shrinks else None
+        shrunk = (
+            ShrunkFit.from_rows(shown.X, table, classes, rule, min(shrinks)) if shrinks else None
+        )
         return cls(rule, classes, shrinkages, plain, shrunk)
 
     def scores(self, rows: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
@@ -236,7 +240,7 @@ class ShrunkFit:
     farthest: float
 
     @classmethod
-    def of(
+    def from_rows(
         cls, X: np.ndarray, table: Turned | None, classes: Classes, rule: DiscriminantRule, s: float
     ) -> ShrunkFit:
         """Decompose the scatter; `s` is the smallest shrinkage in use, X holds unrotated rows."""

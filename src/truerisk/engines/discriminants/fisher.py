@@ -69,12 +69,12 @@ class FisherDiscriminants(OnePass):
             return None
         return f"the least squares of {data.n_rows} rows have no unique solution."
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
-        out = LeftOut.of(task.plan)
+        out = LeftOut.from_plan(task.plan)
         if task.X is None or not len(out.fits):
             return done
-        line = _CodeFit.of(task.X, task.data.class_codes, task.weights)
+        line = _CodeFit.from_rows(task.X, task.data.class_codes, task.weights)
         if line is None:
             return done
         left_out = out.take(out.asks(task, 0))
@@ -86,7 +86,7 @@ class FisherDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line = _CodeFit.of(shown.X, shown.y, shown.all_weights)
+        line = _CodeFit.from_rows(shown.X, shown.y, shown.all_weights)
         if line is None:
             return None
         answers = []
@@ -131,7 +131,9 @@ class _CodeFit:
     level: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None) -> _CodeFit | None:
+    def from_rows(
+        cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None
+    ) -> _CodeFit | None:
         """Fit class codes by least squares.
 
         The result is None if the solution is not unique, if it has too few correct digits, or if

@@ -113,7 +113,7 @@ class Without:
         own, part = lengths(white), self._own_part(c)
         between = gaps @ gaps.T
         complement = 1 - part * own
-        sound = self.rule.has_full_rank(root.least * complement)
+        sound = self.rule.has_full_rank(root.least_eigenvalue_bound * complement)
         condition = root.total / (root.least_unscaled * np.maximum(complement, LEAST_KEPT))
         solved, farthest = root.solve(self.classes.means), self.classes.farthest
         sound &= self.rule.rounds_little(condition, farthest, solved)
@@ -217,10 +217,10 @@ class LeftOut:
     rows: np.ndarray
 
     @classmethod
-    def of(cls, plan: Plan) -> LeftOut:
+    def from_plan(cls, plan: Plan) -> LeftOut:
         """Return all such fits of a plan, except those with a replaced label."""
         single, row = single_row_fits(plan)
-        if (flips := Flips.of(plan)) is not None:
+        if (flips := Flips.from_holder(plan)) is not None:
             single[flips.fit] = False
         fits = np.flatnonzero(single)
         return cls(fits, row[fits])

@@ -83,17 +83,17 @@ class QuadraticDiscriminants(OnePass):
             return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."
         return None
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
-        out = LeftOut.of(task.plan)
+        out = LeftOut.from_plan(task.plan)
         if task.X is None or not len(out.fits):
             return done
-        classes = Classes.of(task.X, task.data.class_codes)
+        classes = Classes.from_rows(task.X, task.data.class_codes)
         shapes = _shapes(classes, task.group)
         if shapes is None:
             return done
         scores, sound = _without_each(classes, shapes, task.group.settings[0])
-        at = classes.at[out.rows]
+        at = classes.positions[out.rows]
         done[out.fits] = True
         for place in range(len(scores)):
             asked, trusted = out.asks(task, place), sound[place, at]
@@ -105,7 +105,7 @@ class QuadraticDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        classes = Classes.of(shown.X, shown.y, shown.times)
+        classes = Classes.from_rows(shown.X, shown.y, shown.times)
         setting = group.settings[0]
         shapes = _shapes(classes, group)
         priors = setting["priors"]

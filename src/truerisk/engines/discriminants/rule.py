@@ -39,7 +39,7 @@ class DiscriminantRule:
     n_components: int | None
 
     @classmethod
-    def of(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
+    def from_settings(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
         """Combine settings that differ in shrinkage and `tol`.
 
         The largest `tol` is used, since all others keep the directions that it keeps.
@@ -159,7 +159,7 @@ class DiscriminantRule:
 
     def _accepts(self, root: Root) -> bool:
         return bool(self.keeps_all(root.least_unscaled, root.total)) and bool(
-            self.has_full_rank(np.asarray(root.least))
+            self.has_full_rank(np.asarray(root.least_eigenvalue_bound))
             or self.has_full_rank(np.asarray(root.least_exactly()))
         )
 

@@ -47,7 +47,9 @@ class Classes:
     times: np.ndarray | None
 
     @classmethod
-    def of(cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None) -> Classes:
+    def from_rows(
+        cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None
+    ) -> Classes:
         drawn = np.bincount(codes)
         present = np.flatnonzero(drawn)
         member = codes if len(present) == len(drawn) else np.searchsorted(present, codes)
@@ -80,7 +82,7 @@ class Classes:
         return slice(int(self.starts[place]), int(self.starts[place + 1]))
 
     @cached_property
-    def at(self) -> np.ndarray:
+    def positions(self) -> np.ndarray:
         """Position of each row in `centred`."""
         at = np.empty(len(self.order), dtype=np.intp)
         at[self.order] = np.arange(len(at))
@@ -91,7 +93,7 @@ class Classes:
         block = self.block(place)
         if np.array_equal(rows, self.order[block]):
             return self.centred[block]  # All rows are requested, so that no copy is needed.
-        return self.centred[self.at[rows]]
+        return self.centred[self.positions[rows]]
 
     def seen_from(self, place: int, of: int, out: np.ndarray) -> np.ndarray:
         """Write the rows of class `of` minus the mean of any class into `out`."""
@@ -100,7 +102,7 @@ class Classes:
         if of == place:
             np.copyto(seen, rows)
         else:
-            _less(rows, self.means[place] - self.means[of], seen)
+            _subtract_row(rows, self.means[place] - self.means[of], seen)
         return seen
 
     def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
@@ -151,16 +153,16 @@ def _centre(rows: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
     matters (Chan, Golub and LeVeque, 1983).
     """
     mean = shares @ rows
-    _less(rows, mean, rows)
+    _subtract_row(rows, mean, rows)
     rest = shares @ rows
     squares = np.einsum("ij,ij->j", rows, rows)
     if (len(rows) * rest**2 > DRIFT**2 * squares).any():
-        _less(rows, rest, rows)
+        _subtract_row(rows, rest, rows)
         squares = np.einsum("ij,ij->j", rows, rows)
     return mean + rest, squares
 
 
-def _less(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
+def _subtract_row(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
     """Subtract a row from all rows, many short rows at a time to save NumPy's overhead."""
     n, p = rows.shape
     at_once = max(1, min(n, LONG // p))
@@ -202,7 +204,7 @@ class Root:
         return float(-2 * np.log(np.diag(self.triangle)).sum())
 
     @property
-    def least(self) -> float:
+    def least_eigenvalue_bound(self) -> float:
         """Lower bound on the eigenvalues of the scatter of the scaled columns."""
         return 1 / self.trace
 

@@ -38,21 +38,21 @@ CANCELLED = 1e-4
 def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
     """Answer as many fits as possible, for every shrinkage. Return a mask of the answered fits."""
     done = np.zeros(task.plan.n_fits, dtype=bool)
-    rule = DiscriminantRule.of(task.group.settings)
+    rule = DiscriminantRule.from_settings(task.group.settings)
     moved, largest = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
     squares = np.einsum("ij,ij->j", moved, moved)
     shrinkages = list(map(shrinkage_of, task.group.settings))
     distinct = list(dict.fromkeys(shrinkages))
     for batch, by_class in _by_class(task, open_, moved, len(distinct)):
-        sums = _Sums.of(by_class, rule, largest, squares)
+        sums = _Sums.from_rows(by_class, rule, largest, squares)
         fitted = {s: sums.fitted(s) for s in distinct}
         fine = np.all([one.sound for one in fitted.values()], axis=0)
-        sound = batch.only(np.flatnonzero(fine))
+        sound = batch.select(np.flatnonzero(fine))
         if not len(sound.positions[0]):
             continue
         for s, one in fitted.items():
             places = [place for place, asked in enumerate(shrinkages) if asked == s]
-            _answer(sound, places, one.only(fine).scores(moved, sound))
+            _answer(sound, places, one.select(fine).scores(moved, sound))
         done[sound.fits] = True
     return done
 
@@ -69,7 +69,7 @@ def _answer(sound: Samples, places: list[int], scores: np.ndarray) -> None:
             sound.answer(place, answers, close)
         elif mine.any():
             some = mine[line]
-            sound.only(np.flatnonzero(mine)).answer(place, answers[some], close[some])
+            sound.select(np.flatnonzero(mine)).answer(place, answers[some], close[some])
 
 
 def _by_class(
@@ -121,7 +121,7 @@ class _Sums:
     largest: float
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         by_class: list[np.ndarray],
         rule: DiscriminantRule,
@@ -171,7 +171,7 @@ class _Fitted:
     means: np.ndarray
     slopes: np.ndarray
 
-    def only(self, which: np.ndarray) -> _Fitted:
+    def select(self, which: np.ndarray) -> _Fitted:
         """Return some of the fits."""
         arrays = (self.sound, self.sizes, self.means, self.slopes)
         return _Fitted(self.rule, *(array[which] for array in arrays))

@@ -99,13 +99,13 @@ class Intervals(OnePass):
         object
             The sorted rows.
         """
-        return _SortedRows.of(super().table(group, data))
+        return _SortedRows.from_rows(super().table(group, data))
 
     def fits(self, numbers: Any) -> bool:
         # Only the order of the numbers and the middles between them matter, not their size.
         return True
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         """Answer the fits that lack one row, or have one flipped label, for that row alone.
 
         Parameters
@@ -139,7 +139,7 @@ class Intervals(OnePass):
         counts, nearest = everywhere[present], line.nearest(present)
         responses = labels = labels_for_every_k(counts, _ks(task, group))
         sizes, response = None, task.request.response
-        gathered = GatheredCounts.of(task.collected)
+        gathered = GatheredCounts.from_holder(task.collected)
         if response != "label" or (gathered is not None and shown.fit in gathered.fits):
             sizes, shares = rows_of_intervals(labels, counts)
             responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])
@@ -161,7 +161,7 @@ class _SortedRows:
     group: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> _SortedRows:
+    def from_rows(cls, X: np.ndarray) -> _SortedRows:
         x, group = np.unique(X[:, 0], return_inverse=True)
         return cls(x, group.ravel())
 
@@ -204,7 +204,7 @@ def _ks(task: Task, group: Group) -> list[int]:
 
 def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
     """Return `(candidate of the group, fit)` labels of the row that each fit lacks or flips."""
-    codes, flips = task.data.class_codes, Flips.of(task.plan)
+    codes, flips = task.data.class_codes, Flips.from_holder(task.plan)
     line = task.X
     counts, group = line.counts(codes), line.group[row]
     instead = counts[group]

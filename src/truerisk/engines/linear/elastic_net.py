@@ -127,7 +127,9 @@ class ElasticNets(OnePass):
     ) -> list[np.ndarray] | None:
         n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
         setting, y = group.settings[0], shown.y.astype(np.float64)[:, None]
-        train = TrainSet.of(shown.X, y, shown.all_weights, n_given, bool(setting["fit_intercept"]))
+        train = TrainSet.from_rows(
+            shown.X, y, shown.all_weights, n_given, bool(setting["fit_intercept"])
+        )
         if train is None:
             return None
         coefs, passes, settled = _descended(

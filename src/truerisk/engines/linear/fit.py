@@ -48,7 +48,7 @@ class Manner:
     by_rows: bool = False
 
     @classmethod
-    def of(cls, setting: Mapping[str, Any]) -> Manner:
+    def from_setting(cls, setting: Mapping[str, Any]) -> Manner:
         """Read the manner from the parameters of a least-squares or ridge learner."""
         intercept = bool(setting["fit_intercept"])
         if "alpha" in setting:
@@ -114,7 +114,7 @@ class TrainSet:
     intercept: bool
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         X: np.ndarray,
         Y: np.ndarray,
@@ -287,7 +287,7 @@ class Coding:
     present: np.ndarray | None
 
     @classmethod
-    def of(cls, data: Data, response: Response, seen: np.ndarray) -> Coding | None:
+    def from_data(cls, data: Data, response: Response, seen: np.ndarray) -> Coding | None:
         """Return the coding of the training targets; None if they contain one class only."""
         present = None if data.classes is None else np.unique(seen)
         if present is not None and len(present) == 1:

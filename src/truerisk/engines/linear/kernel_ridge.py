@@ -96,12 +96,12 @@ class KernelRidges(OnePass):
         own = (ours if group.preparation is not None else shared for group in groups)
         return sum(float(seconds.sum()) for seconds in own), float(theirs)
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None or 8 * len(task.X) ** 2 > BYTES:
             return done
         try:
-            table = KernelTable.of(task)
+            table = KernelTable.from_task(task)
         except Exception:  # noqa: BLE001  the fits themselves say what is wrong, in their words
             return task.all_open()
         single, row = single_row_fits(task.plan)
@@ -153,7 +153,7 @@ class KernelTable:
     penalties: np.ndarray
 
     @classmethod
-    def of(cls, task: Task) -> KernelTable:
+    def from_task(cls, task: Task) -> KernelTable:
         setting, penalties = task.group.settings[0], task.group.values("alpha")
         kernel = kernel_of(setting, task.X, None)
         return cls(task, kernel, rounding_of(setting, task.X), penalties.astype(np.float64))

@@ -91,11 +91,11 @@ class LeastSquares(OnePass):
         return negative_weights(data)
 
     def shares_work(self, group: Group) -> bool:
-        return super().shares_work(group) or not Manner.of(group.settings[0]).penalised
+        return super().shares_work(group) or not Manner.from_setting(group.settings[0]).penalised
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         setting = task.group.settings[0]
-        manner, penalties = Manner.of(setting), _penalties(task.group)
+        manner, penalties = Manner.from_setting(setting), _penalties(task.group)
         none = np.zeros(task.plan.n_fits, dtype=bool)
         if setting.get("class_weight") is not None:
             return none
@@ -123,15 +123,15 @@ class LeastSquares(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        coding = Coding.of(task.data, task.request.response, shown.y)
+        coding = Coding.from_data(task.data, task.request.response, shown.y)
         setting = group.settings[0]
         weights = _with_class_weights(setting.get("class_weight"), shown, task.data)
         if coding is None or weights is NOTHING:
             return None
-        manner = Manner.of(setting)
+        manner = Manner.from_setting(setting)
         n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
         Y = coding.numbers(shown.y)
-        train = TrainSet.of(shown.X, Y, weights, n_given, manner.intercept)
+        train = TrainSet.from_rows(shown.X, Y, weights, n_given, manner.intercept)
         if train is None:
             return None
         numbers, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))

@@ -120,7 +120,7 @@ class SharedRows:
     def coding(self, fit: int) -> tuple[Coding | None, np.ndarray]:
         y = self.task.labels(fit)
         seen = y[self.task.plan.train_rows(fit)[0]] if self.task.data.classes is not None else y
-        return Coding.of(self.task.data, self.task.request.response, seen), y
+        return Coding.from_data(self.task.data, self.task.request.response, seen), y
 
     def answer(self, fit: int) -> bool:
         """Answer a fit and return True; also return True if it has no candidate of the group."""
@@ -134,7 +134,7 @@ class SharedRows:
         weights, n_given = self.weights_of(fit)
         if coding is None or not weights.any():
             return False
-        part = Part.of(self, weights, coding.numbers(y), n_given)
+        part = Part.from_table(self, weights, coding.numbers(y), n_given)
         questions = self.task.questions(fit)
         tested = [self.task.plan.test_rows(int(q))[0] for q in questions]
         numbers = part.answers(np.concatenate(tested), penalties)
@@ -161,7 +161,9 @@ class Part:
     n_given: int
 
     @classmethod
-    def of(cls, table: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int) -> Part:
+    def from_table(
+        cls, table: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int
+    ) -> Part:
         mean_y = np.zeros(Y.shape[1])
         if table.manner.intercept:
             mean_y = weights @ Y / weights.sum()

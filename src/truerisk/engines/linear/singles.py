@@ -44,10 +44,10 @@ class Singles:
         table, task = self.table, self.table.task
         done = np.zeros_like(self.single)
         y = task.data.y if task.data.codes is None else task.data.codes
-        coding = Coding.of(task.data, task.request.response, y)
+        coding = Coding.from_data(task.data, task.request.response, y)
         if coding is None or not table.weights.any() or table.n == table.task.X.shape[1]:
             return done  # Without one of its rows such a table is wide, and its rounding differs.
-        part = Part.of(table, table.weights, coding.numbers(y), table.n)
+        part = Part.from_table(table, table.weights, coding.numbers(y), table.n)
         left_out = self._by_product(part)
         if self.scaled:
             if (
@@ -106,7 +106,7 @@ class Singles:
         left_out = leave_out_primal(
             left, part.targets, self._of_mean(part), spectrum, penalties, doubts
         )
-        if not part.is_accurate(penalties, _least(left_out.rest)):
+        if not part.is_accurate(penalties, _least_own_share(left_out.rest)):
             return None
         return self._over_roots(left_out, part.root, np.zeros(len(penalties)))
 
@@ -118,7 +118,7 @@ class Singles:
         """Leave rows out with the rows themselves, which keeps digits that their product loses."""
         table, manner, penalties = self.table, self.table.manner, self.table.penalties
         X = table.task.X
-        train = TrainSet.of(X, Y, table.weights, table.n, manner.intercept)
+        train = TrainSet.from_rows(X, Y, table.weights, table.n, manner.intercept)
         if train is None or train.wide:
             return None
         spectrum, singular = from_rows(train.Z, train.T, cutoff=manner.cutoff, noise=train.shifted)
@@ -129,7 +129,7 @@ class Singles:
         doubts = self._row_doubts(train, spectrum, own, length)
         smallest, largest = singular[-1] ** 2, singular[0] ** 2
         left_out = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
-        rest = _least(left_out.rest)
+        rest = _least_own_share(left_out.rest)
         unsure = ~manner.works_on(smallest * rest, largest, table.n, penalties)
         unsure |= ~spectrum.stands(penalties, rest)
         bent = singular.copy()
@@ -199,7 +199,7 @@ class Singles:
 
     def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of fits that replace their row's label, and the new class codes."""
-        flips = Flips.of(self.table.task.plan)
+        flips = Flips.from_holder(self.table.task.plan)
         if flips is None:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         at = np.searchsorted(fits, flips.fit)
@@ -227,7 +227,7 @@ class Singles:
         return done
 
 
-def _least(rest: np.ndarray) -> float:
+def _least_own_share(rest: np.ndarray) -> float:
     """Return the smallest 1 − leverage among the rows that are not left out by their own fits."""
     least = float(rest.min(initial=1.0))
     return least if least >= LEAST else float(rest[rest >= LEAST].min(initial=1.0))

@@ -100,7 +100,7 @@ def _target(task: Task) -> tuple[Coding | None, np.ndarray]:
     The coding is None if there are several targets, or if all rows have the same class.
     """
     y = task.data.y if task.data.codes is None else task.data.codes
-    coding = Coding.of(task.data, task.request.response, y)
+    coding = Coding.from_data(task.data, task.request.response, y)
     numbers = y[:, None] if coding is None else coding.numbers(y)
     return coding if numbers.shape[1] == 1 and y.ndim == 1 else None, numbers[:, 0]
 

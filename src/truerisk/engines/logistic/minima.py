@@ -283,7 +283,7 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
         for place, mine, beta in answers:
             solved_here = np.flatnonzero(mine & solved)
             if len(solved_here):
-                _place(batch.only(solved_here), place, beta[solved_here] @ rows.T)
+                _place(batch.select(solved_here), place, beta[solved_here] @ rows.T)
         done[batch.fits[solved]] = True
     return done
 

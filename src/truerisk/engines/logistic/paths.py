@@ -182,7 +182,7 @@ class LogisticPaths(OnePass):
             return "y is not one class per row."
         return _classes_refusal(data, plan, weights)
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done

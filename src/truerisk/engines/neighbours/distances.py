@@ -34,7 +34,7 @@ class Measure:
     is_euclidean: bool
 
     @classmethod
-    def of(cls, group: Group) -> Measure:
+    def from_group(cls, group: Group) -> Measure:
         """Read the settings that the candidates of a group share."""
         setting = group.settings[0]
         metric, p = setting["metric"], float(setting["p"])

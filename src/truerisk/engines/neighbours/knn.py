@@ -177,7 +177,7 @@ class NearestNeighbours(OnePass):
         groups = groups_along(family, self.along)
         for group in groups:
             most = int(group.values("n_neighbors").max())
-            if Measure.of(group).searches_all(p, int(n.max()), most):
+            if Measure.from_group(group).searches_all(p, int(n.max()), most):
                 return None
         n_tested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
         search = 1.6e-6 * 1.4 ** (p - 1) * (n / 1e4) ** max(0.0, 1 - 3 / p)
@@ -214,10 +214,10 @@ class NearestNeighbours(OnePass):
         return largest == 0.0 or NEAR <= largest <= FAR
 
     def read(self, group: Group, table: Any) -> np.ndarray:
-        needs_doubles = Measure.of(group).needs_doubles
+        needs_doubles = Measure.from_group(group).needs_doubles
         return as_doubles(plain_array(table) if needs_doubles else table, self.fits)
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.ones(task.plan.n_fits, dtype=bool)
         if task.plan.has_drawn_fits:
             answer_drawn(task)
@@ -233,7 +233,10 @@ class NearestNeighbours(OnePass):
         answered = answers_in_pass(task, group, shown, np.vstack(tests))
         task.leave_open(shown.fit, group.candidates[answered.open.any(axis=1)])
         cuts = np.cumsum([len(test) for test in tests])[:-1]
-        parts, counts = np.split(answered.answers, cuts, axis=1), GatheredCounts.of(task.collected)
+        parts, counts = (
+            np.split(answered.answers, cuts, axis=1),
+            GatheredCounts.from_holder(task.collected),
+        )
         for question, part in zip(task.questions(shown.fit), parts, strict=True):
             if counts is not None:
                 counts.count(int(question), task.lines_of(group), _counted(part, group))
@@ -241,7 +244,7 @@ class NearestNeighbours(OnePass):
 
 
 def _measures(family: Family) -> list[Measure]:
-    return [Measure.of(group) for group in groups_along(family, NearestNeighbours.along)]
+    return [Measure.from_group(group) for group in groups_along(family, NearestNeighbours.along)]
 
 
 def _all_classes_everywhere(data: Data, plan: Plan) -> bool:
@@ -292,10 +295,10 @@ def _place(task: Task, found: NearestAnswers) -> None:
 def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
     """Store the counts of the neighbours behind the answers to counted questions."""
     plan, places, group = task.plan, task.places, task.group
-    counts = GatheredCounts.of(task.collected)
+    counts = GatheredCounts.from_holder(task.collected)
     if counts is None:
         return
-    at = spread(plan.test_offsets, counts.asked)[1]
+    at = spread(plan.test_offsets, counts.counted_questions)[1]
     if places is None:
         counts.values[group.candidates] = _counted(shares[:, at], group)
         return
@@ -315,7 +318,7 @@ def drawn_refusal(
     reason = law_refusal(plan, request)
     if reason is not None:
         return reason
-    laws = Laws.of(plan)
+    laws = Laws.from_holder(plan)
     assert laws is not None
     largest = max(int(k) for group in groups for k in group.values("n_neighbors"))
     smallest = int(laws.size.min())
@@ -323,7 +326,7 @@ def drawn_refusal(
         return "the closed form of drawn train sets is for two classes."
     if request.loss is None or request.loss.response not in ("label", "probability"):
         return "the loss needs other answers than labels or probabilities."
-    if any(Measure.of(group).by_distance for group in groups):
+    if any(Measure.from_group(group).by_distance for group in groups):
         return "weights='distance' have no closed form over drawn train sets."
     if any(group.preparation is not None for group in groups):
         return "a step before the neighbours learns from each drawn train set."
@@ -387,7 +390,7 @@ def _costs(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
 def _ranked(task: Task, seen: np.ndarray, rows: np.ndarray, length: int) -> tuple[np.ndarray, int]:
     """Return the nearest other rows' labels by rank, and the number of rows that depend on ties."""
     assert task.data.codes is not None
-    X, codes, measure = task.X, task.data.codes, Measure.of(task.group)
+    X, codes, measure = task.X, task.data.codes, Measure.from_group(task.group)
     beyond = min(length + BEYOND, len(seen) - 1)
     ones = np.empty((len(rows), length), dtype=np.int8)
     step, tied = max(16, BLOCK // (beyond + 1)), 0

@@ -86,7 +86,7 @@ def walk_plan(
     verdicts = np.zeros((n_out, n_positions), dtype=np.uint8)
     counts = plan.blocks.counts
     order, starts = plan.questions_of
-    flips = None if plan.extra is None else Flips.of(plan)
+    flips = None if plan.extra is None else Flips.from_holder(plan)
     if flips is None:
         nothing = np.empty(0, np.int32)
         flip_starts, flips = np.zeros(plan.n_fits + 1, np.int32), Flips(nothing, nothing, nothing)
@@ -186,7 +186,7 @@ class Walk:
         The first lists are long enough that a random part of their rows contains the largest k
         almost always. If some lists are too short, all are made four times as long.
         """
-        data, y, measure = self.task.data, self.y, Measure.of(self.group)
+        data, y, measure = self.task.data, self.y, Measure.from_group(self.group)
         ks = self.group.values("n_neighbors").astype(np.int64)
         targets = RowTargets(y, None, data.n_classes)
         if data.codes is None:
@@ -262,7 +262,7 @@ def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int)
     permutation test needs them thousands of times with other targets. The last lists of this kind
     are therefore cached per data set.
     """
-    X, group, measure = task.X, task.group, Measure.of(task.group)
+    X, group, measure = task.X, task.group, Measure.from_group(task.group)
     if not len(queried) == len(seen) == len(X):
         near = nearest(
             measure,
@@ -298,5 +298,5 @@ def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -
     unused = np.zeros((m, *y.shape[1:]), dtype=y.dtype)
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
     walk = Walk(task, group, builder.build(), np.concatenate([y, unused]), list_of, X.shape[1])
-    measure = Measure.of(group)
+    measure = Measure.from_group(group)
     return walk.answers(lambda length: nearest(measure, asked, X, length), share=1.0)

@@ -82,7 +82,7 @@ def fitted_steps(
     ]
     if [len(X), *map(len, tables)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, _apart(tables[0], asked) if joined else tables
+    return X, _split_reads(tables[0], asked) if joined else tables
 
 
 def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
@@ -140,7 +140,7 @@ def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[n
     return [np.concatenate(asked)]
 
 
-def _apart(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
+def _split_reads(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, asked)])
     return [every[slice(*ends_of)] for ends_of in pairwise(ends)]
 

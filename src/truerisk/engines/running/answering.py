@@ -37,7 +37,7 @@ class Enquiry:
     copy_of: np.ndarray | None = None
 
     @classmethod
-    def of(cls, data: Data, plan: Plan, question: int) -> Enquiry:
+    def from_plan(cls, data: Data, plan: Plan, question: int) -> Enquiry:
         rows, _ = plan.test_rows(question)
         extra = plan.extra
         copies = None if extra is None else extra.copies(plan, question)
@@ -55,7 +55,7 @@ def enquiries(
     data: Data, plan: Plan, questions: np.ndarray, columns: np.ndarray | None
 ) -> list[Enquiry]:
     """Build the test sets of these questions; call this only when the model is asked."""
-    tests = [Enquiry.of(data, plan, int(q)) for q in questions]
+    tests = [Enquiry.from_plan(data, plan, int(q)) for q in questions]
     return tests if columns is None else [test.against(columns) for test in tests]
 
 

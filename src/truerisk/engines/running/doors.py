@@ -79,7 +79,9 @@ def steps_shared_by(
     """Return the steps that the candidates of one fit share, or None if they share none."""
     if not family.is_piped or (n_candidates < 2 and trie is None):
         return None
-    shared: SharedSteps | None = shared_steps().SharedSteps.of(family, data, n_candidates, trie)
+    shared: SharedSteps | None = shared_steps().SharedSteps.from_family(
+        family, data, n_candidates, trie
+    )
     return shared
 
 

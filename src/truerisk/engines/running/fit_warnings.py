@@ -87,12 +87,12 @@ def counted(text: str, times: int, n_fits: int) -> str:
     return text if n_fits <= 1 else f"{text} [{times} times in {n_fits} fits]"
 
 
-def apart(said: str) -> tuple[str, int, int]:
+def split_counted(said: str) -> tuple[str, int, int]:
     """Split a text of `counted` into the text, the number of times and the number of fits.
 
     Return (text, 1, 0) for any other text.
 
-    >>> apart("no convergence [3 times in 10 fits]")
+    >>> split_counted("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
     """
     match = _COUNTED.fullmatch(said)

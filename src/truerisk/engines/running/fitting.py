@@ -123,7 +123,9 @@ def fit_pieces(
     order, starts = plan.questions_of
     pieces, asker = [], asker_of(plan)
     for fit, candidates in jobs:
-        trie = tries.of(plan, fit) if tries is not None and "moves" not in plan.needs else None
+        trie = (
+            tries.trie_for(plan, fit) if tries is not None and "moves" not in plan.needs else None
+        )
         shared = steps_shared_by(family, data, len(candidates), trie)
         training = replace(_training(data, plan, fit), steps=shared, asker=asker)
         questions = order[starts[fit] : starts[fit + 1]]
@@ -236,7 +238,7 @@ def _answers(
     request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
 ) -> list[Any]:
     """Return the answers to all requests about a test set; each kind is predicted only once."""
-    each = request.each
+    each = request.all_requests
     if len(each) == 1:
         return [_answer(request, whole, asked, data)]
     several = several_scores()

@@ -66,7 +66,7 @@ def run_jobs(
     tell(0, total)
     store = None
     if run.keeper is not None and "rules" not in plan.needs:
-        store = _kept(engine, jobs, family, data, plan, request, run)
+        store = _split_stored(engine, jobs, family, data, plan, request, run)
         for pieces in store.stored_pieces(collected.values):
             collected.add(pieces, run.only)
         jobs, unit, share = store.jobs(), store.unit, SHARE_KEPT
@@ -85,7 +85,7 @@ def run_jobs(
     return collected.answers(engine, total)
 
 
-def _kept(engine: str, jobs: list[Job], *context: Any) -> KeptFits:
+def _split_stored(engine: str, jobs: list[Job], *context: Any) -> KeptFits:
     """Return the jobs of a run, divided into stored ones and ones still to run."""
     check_present("truerisk.engines.running.kept_fits")
     from truerisk.engines.running.kept_fits import kept_fits
@@ -134,7 +134,9 @@ class _Collected:
         only: np.ndarray | None = None,
     ) -> None:
         self.plan, self.request = plan, request
-        self.values = [empty_values(data, plan, one.response, n_candidates) for one in request.each]
+        self.values = [
+            empty_values(data, plan, one.response, n_candidates) for one in request.all_requests
+        ]
         self.extra = None
         if plan.extra is not None:
             self.extra = plan.extra.gather(plan, n_candidates, data.n_classes)

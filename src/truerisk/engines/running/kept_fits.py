@@ -39,8 +39,8 @@ def kept_fits(
             key = (one,) if isinstance(one, int) else tuple(one.candidates.tolist())
             waiting.setdefault(key, {})[fit] = one
             if key not in shelves:
-                shelves[key] = keeper.shelf(engine, family, key, data, plan, request, run.seed)
-    scored = tuple(one.response == "scored" for one in request.each)
+                shelves[key] = keeper.cache_for(engine, family, key, data, plan, request, run.seed)
+    scored = tuple(one.response == "scored" for one in request.all_requests)
     return KeptFits(keeper, plan, scored, shelves, waiting)
 
 

@@ -36,7 +36,7 @@ INSTEAD = {
 
 def law_refusal(plan: Plan, request: Request) -> str | None:
     """Return why no engine can answer a plan with randomly drawn training sets, or None."""
-    laws = Laws.of(plan)
+    laws = Laws.from_holder(plan)
     if laws is None or len(laws.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
     if request.response != "loss" or not isinstance(request.loss, RowLoss):
@@ -52,7 +52,7 @@ def law_refusal(plan: Plan, request: Request) -> str | None:
 
 def too_many(plan: Plan, request: Request) -> str | None:
     """Return why the training sets cannot be listed, or None."""
-    laws = Laws.of(plan)
+    laws = Laws.from_holder(plan)
     if laws is None:
         return None
     reason = law_refusal(plan, request)
@@ -130,7 +130,7 @@ def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     question: list[int] = []
     weight: list[float] = []
     order, starts = plan.questions_of
-    for fit, law in Laws.of(plan) or ():
+    for fit, law in Laws.from_holder(plan) or ():
         tested = [(int(q), plan.test_rows(int(q))[0]) for q in order[starts[fit] : starts[fit + 1]]]
         blocks = [builder.block(rows) for _, rows in tested]
         for drawn, times in drawn_sets(law, plan.train_rows(fit)[0]):

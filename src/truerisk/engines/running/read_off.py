@@ -61,7 +61,7 @@ def _rated(parameter: str, is_valid: Callable[[Any], bool]) -> Reading:
     return Reading(parameter, fitted_at, read)
 
 
-def _least(step: Any, values: Sequence[Any], X: Any) -> Any:
+def _fewest_columns(step: Any, values: Sequence[Any], X: Any) -> Any:
     """Return the smallest valid number of columns; scikit-learn warns of more than there are."""
     return min((k for k in values if _is_count(k) and k <= np.shape(X)[1]), default=None)
 
@@ -134,7 +134,7 @@ _SELECTION = "sklearn.feature_selection:"
 _ALPHA = _rated("alpha", partial(_is_number, most=1))
 _KNOWN = {
     "sklearn.decomposition:PCA": Reading("n_components", _most_components, _first_components),
-    f"{_SELECTION}SelectKBest": Reading("k", _least, _kept_columns),
+    f"{_SELECTION}SelectKBest": Reading("k", _fewest_columns, _kept_columns),
     f"{_SELECTION}SelectPercentile": _rated("percentile", partial(_is_number, most=100)),
     f"{_SELECTION}SelectFpr": _ALPHA,
     f"{_SELECTION}SelectFdr": _ALPHA,

@@ -174,7 +174,7 @@ class Tries:
         self.by_fit: dict[tuple[str, int], Trie] = {}
         self._last: tuple[tuple[str, int], Trie] | None = None
 
-    def of(self, plan: Plan, fit: int) -> Trie:
+    def trie_for(self, plan: Plan, fit: int) -> Trie:
         """Return the trie of one training set, and store the previous one if there is room."""
         key = plan.fingerprint, fit
         if self._last is not None and self._last[0] != key:
@@ -221,7 +221,7 @@ class Starts:
     def __init__(self, family: Family) -> None:
         self.family = family
 
-    def of(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[Start]:
+    def starts_for(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[Start]:
         """Return a candidate's steps before its learner, in their order."""
         return [
             self._start(name, step, candidate)
@@ -274,7 +274,7 @@ class SharedSteps:
         self.starts, self.trie = starts, trie
 
     @classmethod
-    def of(
+    def from_family(
         cls, family: Family, data: Data, n_candidates: int, trie: Trie | None = None
     ) -> SharedSteps | None:
         """Return the shared steps if sharing them leaves all results unchanged, else None.
@@ -290,7 +290,7 @@ class SharedSteps:
         self, model: Any, candidate: int, cut: Callable[[], Any], y: np.ndarray | None
     ) -> Begun | None:
         """Fit a candidate's steps and set them in its model; return None if one fails."""
-        starts = self.starts.of(model.steps[:-1], candidate)
+        starts = self.starts.starts_for(model.steps[:-1], candidate)
         try:
             begun = self.trie.begun(starts, cut, y)
         except BaseException as error:
@@ -308,12 +308,14 @@ def known_steps(
     """Return a function that finds, for each fit, the steps that another family fitted already."""
     from sklearn.base import clone
 
-    starts = Starts(family).of(steps.steps, candidate)
+    starts = Starts(family).starts_for(steps.steps, candidate)
 
     def begun(plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray) -> Begun:
         own = [replace(start, step=clone(start.step)) for start in starts[n_closed:]]
         before = ("in closed form", *(start.kind for start in starts[:n_closed]))
-        return tries.of(plan, fit).begun(own, partial(copied, X), y, before if n_closed else ())
+        return tries.trie_for(plan, fit).begun(
+            own, partial(copied, X), y, before if n_closed else ()
+        )
 
     return lambda plan, fit: partial(begun, plan, fit)
 

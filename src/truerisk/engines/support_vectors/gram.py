@@ -90,7 +90,7 @@ class Products:
         return self.sums(self.rows, None, of_differences=False)
 
     @cached_property
-    def apart(self) -> np.ndarray:
+    def self_distances(self) -> np.ndarray:
         """Squared distances, computed from differences, of rows that are tested themselves."""
         return self.sums(self.rows, None, of_differences=True)
 
@@ -108,7 +108,7 @@ class Products:
         inner = self.inner if of is None else self.inner[np.ix_(of, of)]
         answered = partial(_answered, setting, gamma)
         if of is None and self.others is None:  # These cells serve many fits.
-            far = self.apart if setting["kernel"] == "rbf" else inner
+            far = self.self_distances if setting["kernel"] == "rbf" else inner
             towards = partial(_cells, answered(far))
         else:
             towards = partial(self._towards, answered, setting["kernel"] == "rbf", of)
@@ -129,10 +129,10 @@ class Products:
     ) -> np.ndarray:
         rows = rows if of is None else of[rows]
         if self.others is None:
-            return answered(_cells(self.apart if apart else self.inner, rows, asked))
+            return answered(_cells(self.self_distances if apart else self.inner, rows, asked))
         if apart not in self.lines:
             self.lines[apart] = _Lines(self.rows, self.others, self.sums, apart)
-        return answered(self.lines[apart].of(rows, asked))
+        return answered(self.lines[apart].compute(rows, asked))
 
 
 class _Lines:
@@ -143,7 +143,7 @@ class _Lines:
         self.cells = np.empty((len(rows), len(others)))
         self.computed = np.zeros(len(rows), dtype=bool)
 
-    def of(self, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    def compute(self, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
         new = rows[~self.computed[rows]]
         self.cells[new] = self.sums(self.rows[new], self.others, of_differences=self.apart)
         self.computed[new] = True

@@ -103,7 +103,7 @@ class SupportVectors(OnePass):
             return super().read(group, table)
         if not takes_the_same_steps_on_sparse():
             raise OwnArithmetic("sparse")
-        return Gapped.of(table)
+        return Gapped.from_table(table)
 
     def table(self, group: Group, data: Data) -> Any:
         sparse = group.rowwise is None and hasattr(data.X, "toarray")
@@ -160,7 +160,7 @@ class SupportVectors(OnePass):
                 ours += 8e-9 * (every if alone and not scaled else each)
         return ours, float(theirs)
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done
@@ -316,7 +316,7 @@ class Gapped:
         self.table = table
 
     @classmethod
-    def of(cls, table: Any) -> Gapped:
+    def from_table(cls, table: Any) -> Gapped:
         """Convert a table; refuse what SVC would reject or process in another order."""
         from sklearn.utils import check_array
 

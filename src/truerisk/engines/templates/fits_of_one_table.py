@@ -31,7 +31,7 @@ def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     plan in O(fits + questions); no row set is written out.
     """
     row = _only_one_taken(plan.train, plan.blocks)
-    flips = Flips.of(plan)
+    flips = Flips.from_holder(plan)
     if flips is not None:
         times = np.bincount(flips.fit, minlength=plan.n_fits)
         flipped = np.full(plan.n_fits, NOTHING)
@@ -119,7 +119,7 @@ class Samples:
         Yield nothing if solving them one by one costs less: if there are few fits, each with
         `settings` systems to solve, or if the products of `width` columns are too many.
         """
-        if (flips := Flips.of(task.plan)) is not None:
+        if (flips := Flips.from_holder(task.plan)) is not None:
             open_ = open_.copy()
             open_[flips.fit] = False
         fits, n = np.flatnonzero(open_), task.plan.n_rows
@@ -147,7 +147,7 @@ class Samples:
         times = self.times.astype(np.float64)
         return times if self.task.weights is None else times * self.task.weights
 
-    def only(self, which: np.ndarray) -> Samples:
+    def select(self, which: np.ndarray) -> Samples:
         """Return the samples of some of the fits, reusing the counts of their rows."""
         some = Samples(self.task, self.fits[which])
         if "times" in self.__dict__:

@@ -2,8 +2,8 @@
 
 The model is fitted by scikit-learn, on the same rows, weights and copies as in the generic engine,
 on the executor of the user. A subclass defines which learners it serves, the parameter along which
-they share a fit (`path_of`), the value of that parameter whose model contains all others (`whole`),
-and how a fitted model predicts for each value (`read`).
+they share a fit (`path_of`), the value of that parameter whose model contains all others
+(`covering_value`), and how a fitted model predicts for each value (`read`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class OneFit(Engine):
         """
 
     @abstractmethod
-    def whole(self, values: Sequence[Any]) -> Any:
+    def covering_value(self, values: Sequence[Any]) -> Any:
         """Return the value of that parameter whose fitted model serves all of these values.
 
         Parameters
@@ -191,7 +191,7 @@ class OneFit(Engine):
         """
         seed, fit, group = place
         path = self.path_of(family)
-        instead = {family.prefix + path: self.whole([s[path] for s in group.settings])}
+        instead = {family.prefix + path: self.covering_value([s[path] for s in group.settings])}
 
         def say(model: Any, begun: Begun | None) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model
@@ -201,7 +201,8 @@ class OneFit(Engine):
             elif family.is_piped:
                 asked = [_prepared(model, test) for test in tests]
             answers, *also = (
-                [self.read(last, group, test, data, one) for test in asked] for one in request.each
+                [self.read(last, group, test, data, one) for test in asked]
+                for one in request.all_requests
             )
             for answered in (answers, *also):
                 for answer, test in zip(answered, tests, strict=True):

@@ -2,7 +2,7 @@
 
 A subclass defines which learners it serves, the parameters along which one pass answers, and the
 pass itself: `fit_pass` gets the training set of a fit and returns the predictions for all
-candidates of the group. The method `together` may answer many fits at once first, such as
+candidates of the group. The method `answer_together` may answer many fits at once first, such as
 leave-one-out from one decomposition. The remaining fits go through `fit_pass`, one training set at
 a time. If a closed form cannot decide an answer (because of a tie, or a singular scatter matrix),
 `fit_pass` returns None or calls `Task.leave_open`; the learner itself is then fitted to obtain it.
@@ -291,7 +291,7 @@ class OnePass(Engine):
         every = data.rows(np.arange(data.n_rows))
         return self.read(group, group.rowwise.fit_transform(every))
 
-    def together(self, task: Task) -> np.ndarray:
+    def answer_together(self, task: Task) -> np.ndarray:
         """Answer the fits that can be answered at once, and return a mask of them.
 
         Parameters
@@ -398,7 +398,7 @@ class OnePass(Engine):
                 X = unless_it_fails(partial(self.table, group, data))
             served = X is not None and self.fits(X)
             task = replace(task, X=X)
-        done = self.together(task) if served else task.all_open()
+        done = self.answer_together(task) if served else task.all_open()
         first = int(done.sum())
         tell(before + size * first // n_fits, total)
         for count, fit in enumerate(np.flatnonzero(~done), start=first + 1):

@@ -136,9 +136,9 @@ class Task:
     >>> import truerisk as tr
     >>> from sklearn.linear_model import Ridge
     >>> class Look(tr.engines.LeastSquares):
-    ...     def together(self, task):
+    ...     def answer_together(self, task):
     ...         print(task.plan.n_fits, task.group.values("alpha").tolist(), task.X.shape)
-    ...         return super().together(task)
+    ...         return super().answer_together(task)
     >>> X, y = tr.datasets.FieldProblem(task="regression")(60, random_state=0)
     >>> curve = tr.risk_curve(Ridge(), {"alpha": [0.1, 1.0]}, X, y, engine=Look())
     5 [0.1, 1.0] (60, 4)

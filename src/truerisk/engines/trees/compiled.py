@@ -25,7 +25,7 @@ class TreeTable:
     columns: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> TreeTable:
+    def from_rows(cls, X: np.ndarray) -> TreeTable:
         """Convert X, whose rows become the rows of the table."""
         columns = np.ascontiguousarray(X.T, dtype=np.float32)
         if columns.ndim != 2 or not columns.size or not np.isfinite(columns).all():
@@ -41,7 +41,7 @@ class TreeTable:
     @cached_property
     def pairs(self) -> ColumnsOfTwo:
         """The columns with two distinct values."""
-        return ColumnsOfTwo.of(self.columns)
+        return ColumnsOfTwo.from_columns(self.columns)
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -68,7 +68,7 @@ class ColumnsOfTwo:
     lists: np.ndarray
 
     @classmethod
-    def of(cls, columns: np.ndarray) -> ColumnsOfTwo:
+    def from_columns(cls, columns: np.ndarray) -> ColumnsOfTwo:
         low, high = columns.min(axis=1), columns.max(axis=1)
         some = np.flatnonzero(high > low)
         is_high = columns[some] == high[some, None]
@@ -96,7 +96,7 @@ class RowLists:
     offsets: np.ndarray
 
     @classmethod
-    def of(cls, lists: list[np.ndarray]) -> RowLists:
+    def from_lists(cls, lists: list[np.ndarray]) -> RowLists:
         ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
         rows = np.concatenate(lists) if lists else np.empty(0, np.int32)
         return cls(np.ascontiguousarray(rows, dtype=np.int32), ends)

@@ -70,7 +70,7 @@ class Ensembles(OneFit):
     def path_of(self, family: Family) -> str:
         return _path_of(family.last, family.settings[0])
 
-    def whole(self, values: Sequence[Any]) -> Any:
+    def covering_value(self, values: Sequence[Any]) -> Any:
         return max(values)
 
     def value_refusal(self, value: Any) -> str | None:

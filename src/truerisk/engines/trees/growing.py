@@ -55,7 +55,7 @@ def growing_of(
         X = in_single_precision(data.X)
         if X is None:
             return None
-        table = TreeTable.of(X)
+        table = TreeTable.from_rows(X)
     elif not may_step(family):
         return None
     return Growing(groups, table, family, data, plan, request, run)
@@ -89,7 +89,9 @@ class Growing:
         self.groups, self.table, self.family, self.data = groups, table, family, data
         self.plan, self.request, self.run = plan, request, run
         n_lines = len(family) if run.only is None else 1
-        self.values = [empty_values(data, plan, one.response, n_lines) for one in request.each]
+        self.values = [
+            empty_values(data, plan, one.response, n_lines) for one in request.all_requests
+        ]
         self.fit_seconds = np.zeros((n_lines, plan.n_fits))
         self.answer_seconds = np.zeros((n_lines, plan.n_fits))
         self.done = 0
@@ -160,7 +162,7 @@ class Growing:
         fitted = time.perf_counter()
         nodes = self._nodes(group, grown, fits, ends)
         lines = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
-        for one, values in zip(self.request.each, self.values, strict=True):
+        for one, values in zip(self.request.all_requests, self.values, strict=True):
             values[lines[:, None], places] = _of_nodes(grown, one)[nodes]
         where, share = np.ix_(lines, fits), len(lines) * len(fits)
         self.fit_seconds[where] = (fitted - started) / share
@@ -190,7 +192,7 @@ class Growing:
             table,
             self.data.y if self.data.codes is None else self.data.codes,
             max(1, self.data.n_classes),
-            RowLists.of([rows for rows, _ in sets]),
+            RowLists.from_lists([rows for rows, _ in sets]),
             np.concatenate(times),
             asked,
             np.array([self._start(recipe, int(fit)) for fit in fits], dtype=np.uint32),
@@ -289,7 +291,7 @@ def tables_after_steps(
         with kept_warnings() as warned:
             X = _after_steps(group, data, plan, fit, known(plan, fit))
         if last is None or not np.array_equal(X, last):
-            last, table = X, TreeTable.of(X)
+            last, table = X, TreeTable.from_rows(X)
         yield fit, table, warned
 
 

@@ -97,13 +97,13 @@ def _all_in_range(given: Mapping[str, Any]) -> bool:
     return (
         words
         and given["splitter"] == "best"
-        and (given["max_depth"] is None or _whole(given["max_depth"], 1))
-        and (_whole(given["min_samples_split"], 2) or _part(given["min_samples_split"]))
-        and (_whole(given["min_samples_leaf"], 1) or _part(given["min_samples_leaf"], below=1.0))
+        and (given["max_depth"] is None or _is_whole(given["max_depth"], 1))
+        and (_is_whole(given["min_samples_split"], 2) or _part(given["min_samples_split"]))
+        and (_is_whole(given["min_samples_leaf"], 1) or _part(given["min_samples_leaf"], below=1.0))
         and _real(given["min_weight_fraction_leaf"], 0.5)
         and _real(given["min_impurity_decrease"], inf)
-        and (_is_word(features) or _whole(features, 1) or _part(features))
-        and (given["random_state"] is None or _whole(given["random_state"], 0, 2**32))
+        and (_is_word(features) or _is_whole(features, 1) or _part(features))
+        and (given["random_state"] is None or _is_whole(given["random_state"], 0, 2**32))
     )
 
 
@@ -111,7 +111,7 @@ def _is_word(features: Any) -> bool:
     return features is None or (isinstance(features, str) and features in ("sqrt", "log2"))
 
 
-def _whole(value: Any, least: int, end: int = NO_LIMIT) -> bool:
+def _is_whole(value: Any, least: int, end: int = NO_LIMIT) -> bool:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return whole and least <= int(value) < end
 
@@ -121,7 +121,7 @@ def _part(value: Any, below: float = np.nextafter(1.0, 2.0)) -> bool:
 
 
 def _real(value: Any, most: float) -> bool:
-    return (isinstance(value, float) or _whole(value, 0)) and 0 <= value <= most and value < inf
+    return (isinstance(value, float) or _is_whole(value, 0)) and 0 <= value <= most and value < inf
 
 
 def _tried(given: Mapping[str, Any], n_columns: int) -> int:
@@ -176,12 +176,12 @@ def _agree(params: dict[str, Any], n: int, close: float) -> bool:
     if recipe is None or recipe.seed is None or theirs is None:
         return False
     ours = grow_trees(
-        TreeTable.of(X),
+        TreeTable.from_rows(X),
         codes,
         1 if numbers else N_CLASSES,
-        RowLists.of([rows]),
+        RowLists.from_lists([rows]),
         times,
-        RowLists.of([np.arange(n)]),
+        RowLists.from_lists([np.arange(n)]),
         np.array([start_of(recipe.seed)]),
         [recipe.limits(int(times.sum()))],
         n_tried=recipe.n_tried,

@@ -86,7 +86,7 @@ class Trees(OneFit):
     def path_of(self, family: Family) -> str:
         return "ccp_alpha"
 
-    def whole(self, values: Sequence[Any]) -> Any:
+    def covering_value(self, values: Sequence[Any]) -> Any:
         return 0.0
 
     def value_refusal(self, value: Any) -> str | None:

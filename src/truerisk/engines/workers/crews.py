@@ -126,7 +126,7 @@ class UserExecutor(Crew):
         if is_a(self._executor, *PROCESSES):
             self._parcel = Parcel(shared)
         else:
-            self._shared = _apart(shared)
+            self._shared = _copy_containers(shared)
 
     def submit(self, batch: Any) -> Future[Any]:
         if self._parcel is None:
@@ -138,17 +138,17 @@ class UserExecutor(Crew):
             self._parcel.remove()
 
 
-def _apart(part: Any) -> Any:
+def _copy_containers(part: Any) -> Any:
     """Copy what a pool may still pickle on its own thread while this thread reads results.
 
     Reading results makes our objects cache values, which would change their dictionaries while they
     are being pickled. Arrays and the user's objects are not copied.
     """
     if isinstance(part, tuple):
-        return tuple(_apart(one) for one in part)
+        return tuple(_copy_containers(one) for one in part)
     if not (is_dataclass(part) and is_from(part, "truerisk")):
         return part
     twin = copy(part)
     if hasattr(twin, "__dict__"):
-        vars(twin).update({name: _apart(value) for name, value in vars(part).items()})
+        vars(twin).update({name: _copy_containers(value) for name, value in vars(part).items()})
     return twin

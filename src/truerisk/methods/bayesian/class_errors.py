@@ -103,7 +103,7 @@ class Scored:
     prior_scatter: np.ndarray
 
     @classmethod
-    def of(
+    def from_scores(
         cls,
         scores: np.ndarray,
         intercepts: np.ndarray,
@@ -136,7 +136,7 @@ def proper(
     The prior mean is 0 with weight 1/2. βᵀS*β requires no matrix: it is the sum of the scatter of
     the scores, the squared length of β, and a term that pulls the mean towards 0.
     """
-    scored = Scored.of(scores, intercepts, squares)
+    scored = Scored.from_scores(scores, intercepts, squares)
     return posterior(scored, np.full(len(scores), float(sign)), intercepts, squares)
 
 

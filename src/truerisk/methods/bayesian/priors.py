@@ -100,15 +100,17 @@ def check_parameters(prior: str, **given: Any) -> None:
             f"{', '.join(stated)} is given: take 'proper', whose parameters they are."
         )
     for name, value in stated.items():
-        for one in _each(value):
+        for one in _values_by_class(value):
             _check(name, one)
-    if prior in ("proper", "empirical") and all(np.any(s) for s in _each(stated.get("scale", 1))):
-        for kappa in _each(stated.get("kappa", 1)):
+    if prior in ("proper", "empirical") and all(
+        np.any(s) for s in _values_by_class(stated.get("scale", 1))
+    ):
+        for kappa in _values_by_class(stated.get("kappa", 1)):
             if not kappa > 0:
                 raise BadArgument(_NO_DISTRIBUTION.format(kappa))
 
 
-def _each(value: Any) -> Sequence[Any]:
+def _values_by_class(value: Any) -> Sequence[Any]:
     """Return the values of all classes, or the single value that all classes share, as a tuple."""
     return tuple(value.values()) if isinstance(value, Mapping) else (value,)
 
@@ -170,7 +172,7 @@ def class_priors(
     """Return the prior of each class by its code; `p` of `n_columns` features have a spread."""
     return {
         code: _class_prior(
-            prior, {name: _of(name, value, label) for name, value in given.items()}, p
+            prior, {name: _describe(name, value, label) for name, value in given.items()}, p
         )
         for code, label in enumerate(_sized(given, labels, n_columns))
     }
@@ -191,7 +193,7 @@ def _sized(given: Mapping[str, Any], labels: Sequence[Any], n_columns: int) -> S
     return labels
 
 
-def _of(name: str, value: Any, label: Any) -> Any:
+def _describe(name: str, value: Any, label: Any) -> Any:
     if isinstance(value, Mapping):
         value = value[label]
     if value is None or np.ndim(value) == 0:

@@ -188,7 +188,7 @@ class RuleErrors:
     inflation: np.ndarray
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         rows: ScaledRows,
         rules: LinearRules,
@@ -197,7 +197,7 @@ class RuleErrors:
         priors: Priors,
     ) -> RuleErrors:
         """Compute the errors of every rule from the training rows of two classes, given by code."""
-        lines = _Lines.of(rows, *rules.between(*pair))
+        lines = _Lines.from_rows(rows, *rules.between(*pair))
         if priors is None:
             none = np.zeros(len(lines.starts))
             return cls(shares, _improper(rows, lines, pair), none, none)
@@ -262,7 +262,7 @@ def pairwise(
 ) -> list[RuleErrors]:
     """Return the errors of every pair of classes. Their sum is the published pairwise error."""
     return [
-        RuleErrors.of(rows, rules, (k, m), (shares[k], shares[m]), priors)
+        RuleErrors.from_rows(rows, rules, (k, m), (shares[k], shares[m]), priors)
         for k, m in rules.class_pairs()
     ]
 
@@ -278,7 +278,7 @@ class _Lines:
     squares: np.ndarray
 
     @classmethod
-    def of(cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray) -> _Lines:
+    def from_rows(cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray) -> _Lines:
         scaled = rows.slopes(slopes)
         squares = np.einsum("ij,ij->i", scaled, scaled)
         return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
@@ -306,7 +306,9 @@ def _normal(
 
 def _scored(scores: Sequence[np.ndarray], place: int, lines: _Lines, prior: ClassPrior) -> Scored:
     """Summarise one class. S and m that the prior leaves open come from both classes together."""
-    seen = Scored.of(scores[place], lines.starts, lines.squares, excess=prior.excess, nu=prior.nu)
+    seen = Scored.from_scores(
+        scores[place], lines.starts, lines.squares, excess=prior.excess, nu=prior.nu
+    )
     if prior.is_usual:
         return seen
     centre, scatter = (

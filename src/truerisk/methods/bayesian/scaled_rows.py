@@ -31,7 +31,7 @@ class ScaledRows:
     scale: np.ndarray
 
     @classmethod
-    def of(cls, X: Any, codes: np.ndarray, *, standardize: bool) -> ScaledRows:
+    def from_array(cls, X: Any, codes: np.ndarray, *, standardize: bool) -> ScaledRows:
         """Build the rows from X, which is an array, a frame of numbers or a sparse matrix."""
         try:
             table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
@@ -120,7 +120,7 @@ def scaled_rows(
             f"{table.shape[1]} columns; name the steps before the model in a Pipeline."
         )
     table = table if columns is None else table[:, columns]
-    return ScaledRows.of(table, data.codes_of(rows), standardize=standardize)
+    return ScaledRows.from_array(table, data.codes_of(rows), standardize=standardize)
 
 
 def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -193,7 +193,7 @@ def tested_by_average(
         best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
     moved = None
     if shaken is not None:
-        moved = Shaken.of(shaken, _losses(shaken, data, loss, average)[0])
+        moved = Shaken.from_answers(shaken, _losses(shaken, data, loss, average)[0])
     is_biased = average == "fold" and loss.is_biased_on_small_sets
     # Splits may go forward even if the rows have no times.
     times = rows if data.time is None else data.time[rows]
@@ -462,7 +462,7 @@ def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = Fal
         if ok.any():
             w = None if weights is None else weights[part]
             try:
-                risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
+                risks[ok, q] = loss.of_set(data, rows[part], answers.for_question(q)[ok], w)
             except Refusal as refusal:
                 if not lenient:
                     raise Refusal(f"{refusal.sentence.marked} {_place(plan, q)}") from None

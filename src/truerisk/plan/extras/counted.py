@@ -26,8 +26,8 @@ class Counted(Flips):
         lacking = "it does not say how many training rows an answer rests on."
         return {**super().needs, "counted": lacking}
 
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
-        flips = Flips(self.fit, self.row, self.code).only(questions, fits)
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
+        flips = Flips(self.fit, self.row, self.code).select(questions, fits)
         counted = places_among(self.counted, questions)
         if counted is None:
             return flips
@@ -62,7 +62,7 @@ class Counts(ExtraAnswers):
 
     values: np.ndarray
 
-    def only(self, plan: Plan, questions: np.ndarray) -> Counts | None:
+    def select(self, plan: Plan, questions: np.ndarray) -> Counts | None:
         counted = questions_counted(plan)
         mine = np.searchsorted(counted, questions[np.isin(questions, counted)])
         if not len(mine):
@@ -86,23 +86,23 @@ class GatheredCounts(Gathered):
         return counted_offsets(self.plan)
 
     @cached_property
-    def asked(self) -> np.ndarray:
+    def counted_questions(self) -> np.ndarray:
         """The counted questions."""
         return questions_counted(self.plan)
 
     @cached_property
     def fits(self) -> frozenset[int]:
         """The fits that answer a counted question."""
-        return frozenset(self.plan.fit[self.asked].tolist())
+        return frozenset(self.plan.fit[self.counted_questions].tolist())
 
     def place(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
-        mine = self.asked[self.plan.fit[self.asked] == fit]
+        mine = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
         for question, counts in zip(mine, said["counts"], strict=True):
             self.count(int(question), line, counts)
 
     def count(self, question: int, lines: Any, counts: np.ndarray) -> None:
         """Store the numbers of training rows of each class for a question, if it is counted."""
-        for at in np.flatnonzero(self.asked == question):
+        for at in np.flatnonzero(self.counted_questions == question):
             self.values[lines, slice(*self.offsets[at : at + 2])] = counts
 
     def finished(self) -> Counts:
@@ -111,7 +111,7 @@ class GatheredCounts(Gathered):
 
 def questions_counted(plan: Plan) -> np.ndarray:
     """Return the questions of a plan, ascending, for which training rows are counted."""
-    extra = Counted.of(plan)
+    extra = Counted.from_holder(plan)
     return np.empty(0, dtype=np.int32) if extra is None else extra.counted
 
 
@@ -135,7 +135,7 @@ def flip_each(codes: np.ndarray) -> Plan:
     rows, fits = np.arange(n, dtype=np.int32), np.arange(n + 1, dtype=np.int32)
     no_minus = np.empty(0, np.int32), np.zeros(n + 2, np.int64)
     shown = np.asarray(codes).astype(np.int32)
-    return Plan.of(
+    return Plan.from_folds(
         n_rows=n,
         blocks=Blocks(np.concatenate([rows, rows]), np.append(np.arange(n + 1), 2 * n)),
         train=RowSets(np.full(n + 1, ALL, np.int32), *no_minus),

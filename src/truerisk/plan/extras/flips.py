@@ -25,7 +25,7 @@ class Flips(Extra):
     def needs(self) -> Mapping[str, str]:
         return {"flips": "it learns the labels as they are, and no others in their place."}
 
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
         mine = np.isin(self.fit, fits)
         place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
         return replace(self, fit=place, row=self.row[mine], code=self.code[mine])
@@ -68,7 +68,7 @@ class Flips(Extra):
 
 def flips_of(plan: Any, fit: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows whose labels are changed in a fit of a plan, and their new codes."""
-    flips = Flips.of(plan)
+    flips = Flips.from_holder(plan)
     if flips is None:
         return np.empty(0, np.int32), np.empty(0, np.int32)
     return flips.row[flips.fit == fit], flips.code[flips.fit == fit]

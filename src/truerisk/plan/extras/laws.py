@@ -46,7 +46,7 @@ class Laws(Extra):
     def needs(self) -> Mapping[str, str]:
         return {"laws": "it knows no closed form for train sets drawn at random."}
 
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> Laws | None:
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> Laws | None:
         mine = np.isin(self.fit, fits)
         place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
         return Laws(place, self.kind[mine], self.size[mine]) if mine.any() else None
@@ -86,7 +86,7 @@ class Laws(Extra):
 
 def law_of(plan: Plan, fit: int) -> Law | None:
     """Return the law by which the training set of a fit is drawn, or None if it is fixed."""
-    laws = Laws.of(plan)
+    laws = Laws.from_holder(plan)
     if laws is None:
         return None
     at = np.flatnonzero(laws.fit == fit)
@@ -103,7 +103,7 @@ def draw_every(n_rows: int, kind: str, size: int) -> Plan:
     """
     zero = np.zeros(1, np.int32)
     no_minus = np.empty(0, np.int32), np.zeros(2, np.int64)
-    return Plan.of(
+    return Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(np.arange(n_rows, dtype=np.int32), np.array([0, n_rows])),
         train=RowSets(np.full(1, ALL, np.int32), *no_minus),

@@ -35,7 +35,7 @@ class ModelFacts(Extra):
     def needs(self) -> Mapping[str, str]:
         return {word: LACKING[word] for word in self.arrays()}
 
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
         freedom, rules = (places_among(one, questions) for one in (self.freedom, self.rules))
         return None if freedom is None and rules is None else ModelFacts(freedom, rules)
 
@@ -74,10 +74,10 @@ class Facts(ExtraAnswers):
     freedom: np.ndarray | None = None
     rules: tuple[LinearRules, ...] | None = None
 
-    def only(self, plan: Plan, questions: np.ndarray) -> Facts | None:
+    def select(self, plan: Plan, questions: np.ndarray) -> Facts | None:
         fits = np.unique(plan.fit[questions])
-        asked = ModelFacts.of(plan)
-        asked = None if asked is None else asked.only(questions, fits)
+        asked = ModelFacts.from_holder(plan)
+        asked = None if asked is None else asked.select(questions, fits)
         if asked is None:
             return None
         free = self.freedom is not None and asked.freedom is not None
@@ -132,13 +132,13 @@ class GatheredFacts(Gathered):
 
 def free_fits(plan: Plan) -> np.ndarray:
     """Return the fits whose degrees of freedom are requested, ascending."""
-    facts = ModelFacts.of(plan)
+    facts = ModelFacts.from_holder(plan)
     return _fits(plan, None if facts is None else facts.freedom)
 
 
 def ruled_fits(plan: Plan) -> np.ndarray:
     """Return the fits whose linear rules are requested, ascending."""
-    facts = ModelFacts.of(plan)
+    facts = ModelFacts.from_holder(plan)
     return _fits(plan, None if facts is None else facts.rules)
 
 
@@ -148,11 +148,11 @@ def _fits(plan: Plan, questions: np.ndarray | None) -> np.ndarray:
 
 def freedom_of(answers: Any) -> np.ndarray | None:
     """Return the degrees of freedom in these answers, or None if the plan requested none."""
-    facts = Facts.of(answers)
+    facts = Facts.from_holder(answers)
     return None if facts is None else facts.freedom
 
 
 def rules_of(answers: Any) -> tuple[LinearRules, ...] | None:
     """Return the linear rules in these answers, or None if the plan requested none."""
-    facts = Facts.of(answers)
+    facts = Facts.from_holder(answers)
     return None if facts is None else facts.rules

@@ -43,7 +43,7 @@ class Moves(Extra):
         by = self.of_rows(question, rows)
         return X if by is None else X + by
 
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> Moves | None:
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> Moves | None:
         places = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
         if not len(places):
             return None

@@ -22,7 +22,7 @@ class OwnRows(Extra):
 
     word: ClassVar[str]
 
-    def only(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
+    def select(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
         places = places_among(self.question, questions)
         return None if places is None else type(self)(places)
 

@@ -49,7 +49,7 @@ class Checklist(Record):
     methods_text: str
 
     @classmethod
-    def of(cls, facts: StudyFacts) -> Checklist:
+    def from_facts(cls, facts: StudyFacts) -> Checklist:
         """Fill in the items from the known facts of a study."""
         said = Sentences(facts, *FILES)
         return cls(tuple(_items(said)), said.paragraph())

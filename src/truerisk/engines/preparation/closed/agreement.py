@@ -69,8 +69,8 @@ def _agree_on_frame(kind: Any, make: Callable[[Any], Form], cells: str) -> bool:
     theirs = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train]))
     if theirs is None:
         return False
-    table, _ = form(Cells.of(Source(frame), train), y[train])
-    return _same(_cells(table), theirs)
+    table, _ = form(Cells.from_source(Source(frame), train), y[train])
+    return _have_same_cells(_cells(table), theirs)
 
 
 def _examples(place: str) -> Iterator[tuple[Any, str]]:
@@ -109,9 +109,9 @@ def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
     )
     if theirs is None:
         return False
-    table, apply = form(Cells.of(source, every), y[every])
-    ours = _cells(table), _cells(apply(Cells.of(source, asked)))
-    return all(map(_same, ours, theirs))
+    table, apply = form(Cells.from_source(source, every), y[every])
+    ours = _cells(table), _cells(apply(Cells.from_source(source, asked)))
+    return all(map(_have_same_cells, ours, theirs))
 
 
 def _table(kind: str) -> np.ndarray:
@@ -136,7 +136,7 @@ def _cells(table: Table) -> Any:
     return np.array([[one.cells[code] for code in codes] for codes, one in columns], object).T
 
 
-def _same(ours: Any, theirs: Any) -> bool:
+def _have_same_cells(ours: Any, theirs: Any) -> bool:
     """Return True if two tables hold the same cells in the same form."""
     if hasattr(ours, "toarray") != hasattr(theirs, "toarray"):
         return False

@@ -128,7 +128,7 @@ class Cells(Table):
     fresh: bool = True
 
     @classmethod
-    def of(cls, source: Source, rows: np.ndarray) -> Cells:
+    def from_source(cls, source: Source, rows: np.ndarray) -> Cells:
         """Return all columns of some rows."""
         return cls(source, rows, tuple(range(source.width)), source.is_array)
 

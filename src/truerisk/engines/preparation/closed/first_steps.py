@@ -69,8 +69,8 @@ def closed_steps(
     out: Callable[[Table], Any] = rendered if known.is_all else _given_on
     try:
         with np.errstate(all="ignore"):  # Non-finite numbers are refused, or found at the end.
-            table, apply = known.form(Cells.of(source, train), y)
-            tests = [out(apply(Cells.of(source, rows))) for rows in asked]
+            table, apply = known.form(Cells.from_source(source, train), y)
+            tests = [out(apply(Cells.from_source(source, rows))) for rows in asked]
             return Closed(known.n_steps, out(table), tests)
     except Refused:
         return None

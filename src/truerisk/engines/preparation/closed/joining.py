@@ -113,7 +113,7 @@ def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
         # A frame loses its column names here.
         alone = len(dense) == 1 and not isinstance(dense[0], Cells)
         return dense[0] if alone else Beside(dense)
-    return Sparse(_beside([_contents(block) for block in blocks]))
+    return Sparse(_join_columns([_contents(block) for block in blocks]))
 
 
 def _contents(block: Table) -> Any:
@@ -127,12 +127,12 @@ def _contents(block: Table) -> Any:
     return values.shape[1], columns, values
 
 
-def _beside(held: Sequence[Any]) -> Any:
+def _join_columns(held: Sequence[Any]) -> Any:
     """Join blocks to one matrix, with the cells of each row in the order of their columns."""
     from scipy.sparse import csr_matrix, hstack
 
     if any(hasattr(one, "tocsr") for one in held):
-        parts = [one if hasattr(one, "tocsr") else _beside([one]) for one in held]
+        parts = [one if hasattr(one, "tocsr") else _join_columns([one]) for one in held]
         return hstack(parts).tocsr()
     ends = np.cumsum([0, *(width for width, _, _ in held)])
     there = np.hstack([columns >= 0 for _, columns, _ in held])
