@@ -56,7 +56,7 @@ def tested(
     found = {}
     for name, one in {"zero-one": told, **told.by_score}.items():
         terms, tested_risk = Terms(LEVEL, problem.rule), one.procedure or one.tested[0]
-        shaken = tested_risk.influences.shaken if tested_risk.influences else None
+        shaken = tested_risk.influences.left_two_out if tested_risk.influences else None
         asked = one.answers, shaken, one.problem.data, one.problem.loss, terms, columns
         found[name] = subgroup_risks(*asked)  # type: ignore[arg-type]
     plan = told.answers.plan  # type: ignore[union-attr]

@@ -169,10 +169,10 @@ def keep(report: Report) -> None:
         bare = re.sub(
             r"(<(style|script)\b[^>]*>).*?(</\2>)", r"\1\3", report.to_html(), flags=re.DOTALL
         )
-        (PAGES / f"{report.word}.html").write_text(bare, encoding="utf-8")
+        (PAGES / f"{report.name}.html").write_text(bare, encoding="utf-8")
         return
     shown = re.sub("<style>.*?</style>", "", drawn(report), flags=re.DOTALL)
-    (EXPERIMENTS / f"{report.word}.html").write_text(shown, encoding="utf-8")
+    (EXPERIMENTS / f"{report.name}.html").write_text(shown, encoding="utf-8")
 
 
 if __name__ == "__main__":

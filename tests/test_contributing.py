@@ -47,7 +47,7 @@ def body_of(code):
 class Example:
     """A variant that the page adds, by its word; `page` is where its section goes."""
 
-    word: str
+    name: str
     page: str
     source: str
     line: str
@@ -163,7 +163,7 @@ def test_page_says_where_its_blocks_go():
         source = Path(place_of(example.source)).relative_to("src/truerisk")
         assert Path(place_of(example.test)) == "tests" / source.with_name(f"test_{source.name}")
         assert (ROOT / place_of(example.line)).is_file()
-        assert f"`{example.word}`" in example.section
+        assert f"`{example.name}`" in example.section
         assert f"`docs/{example.page}`" in PAGE
 
 
@@ -243,7 +243,7 @@ def test_files_of_the_page_pass(clone):
     assert min(passed[0], passed[2]) > 15
     assert (passed[1], *passed[3:]) == (2, 3, 3)
     assert "skipped" not in printed
-    words = " or ".join(one.word for one in EXAMPLES)
+    words = " or ".join(one.name for one in EXAMPLES)
     printed = python(clone, *PYTEST, "-k", f"({words}) and registry_word", "tests")
     assert printed.count("4 passed") == 1
 
@@ -260,7 +260,7 @@ def test_blocks_are_in_the_house_format_and_typed(clone):
     python(clone, "-m", "mypy", *files)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.word)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_extend_has_all_that_the_variants_import(example):
     """`truerisk.extend` has whatever a variant of the page imports of the package."""
     froms = [n for n in ast.parse(example.source).body if isinstance(n, ast.ImportFrom)]
@@ -295,7 +295,7 @@ def test_suite_holds_over_what_was_added(clone, tmp_path):
         if path.relative_to(clone / "tests").parts[0] in PACKAGES
         if "names()" in path.read_text("utf-8") or "registry" in path.read_text("utf-8")
     ]
-    words = [*(example.word for example in EXAMPLES), "every_engine", "table_of_learners"]
+    words = [*(example.name for example in EXAMPLES), "every_engine", "table_of_learners"]
     said = python(clone, *PYTEST, *places, "-k", " or ".join(words))
     assert int(re.search(r"(\d+) passed", said)[1]) >= 40
     result = ("-m", "not slow", "-k", Path(place_of(ITS_TEST)).stem)

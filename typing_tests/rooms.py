@@ -44,7 +44,7 @@ def an_engine_of_your_own_has_no_line() -> None:
 def intervals_and_rules() -> None:
     assert_type(tr.intervals.names(), list[str])
     form: IntervalForm[Any] = tr.intervals.as_form("wald")
-    assert_type(form.word, str)
+    assert_type(form.name, str)
     assert_type(tr.selection.as_rule("1-se"), Rule)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.auditing.outcome import Stated
+from truerisk.auditing.outcome import DeclaredOutcome
 from truerisk.contracts import Fits
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.results.finding import Finding
@@ -48,9 +48,9 @@ def a_kind_of_search_keeps_its_kind() -> None:
 def an_audit() -> None:
     audit = tr.audit(tr.HonestSearchCV(DecisionTreeClassifier(), {}).fit(X, y), X, y, level="bbc")
     assert_type(audit, tr.Audit)
-    assert_type(audit.claimed, Stated)
+    assert_type(audit.claimed, DeclaredOutcome)
     assert_type(audit.claimed.value, float)
-    assert_type(audit.honest, tr.RiskEstimate | Stated | None)
+    assert_type(audit.honest, tr.RiskEstimate | DeclaredOutcome | None)
     assert_type(audit.optimism, float | None)
     assert_type(audit.refuted, bool | None)
     assert_type(audit.findings, tuple[Finding, ...])

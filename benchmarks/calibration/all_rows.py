@@ -62,7 +62,7 @@ def _of_set(cell: Cell, seed: int, k: int) -> tuple[float, ...]:
     less = tr.HonestSearchCV(*searched, cv=k, random_state=seed, outer=None)
     less.fit(drawn.X[fewer], drawn.y[fewer])
     truths = [drawn.risk(one.best_estimator_, cell.loss) for one in (search, less)]
-    losses, shaken = search.risk_.influences.losses, search.risk_.influences.shaken
+    losses, shaken = search.risk_.influences.losses, search.risk_.influences.left_two_out
     moved = shaken.by_row(0, np.arange(cell.n)) - losses
     signs = np.bincount(shaken.other, shaken.losses[0] - losses[shaken.rows]) > 0
     (_, both), (_, v) = np.cov(losses, moved) / cell.n

@@ -41,7 +41,7 @@ def asked(word: str, y: Rows) -> Loss | str | None:
     for end, average in ((BY_FOLDS, "fold"), (POOLED, "pooled")):
         if word.endswith(end):
             loss: Loss = registry.load(word.removesuffix(end))()
-            loss.word, loss.usual_average = word, average
+            loss.name, loss.usual_average = word, average
             return loss
     if word in POOLED_WORDS:
         loss = registry.load(word)()

@@ -116,7 +116,7 @@ def _of_folds(computed: Computed, which: str) -> dict[str, Said]:
     if not posed.loss.per_row:
         found[f"influences{which}"] = usual.influences(procedure, posed.loss)
         found[f"corrected-t{which}"] = usual.corrected_t(procedure, posed.loss)
-    if posed.loss.word == "auc" and posed.data.sample_weight is None:
+    if posed.loss.name == "auc" and posed.data.sample_weight is None:
         found[f"cvAUC{which}"] = usual.cvauc(procedure, answers, posed.data)
     return found
 

@@ -58,11 +58,11 @@ class OutOfBag(Published):
     """
 
     replicates: int = 500
-    name: ClassVar[str] = "out of bag"
+    label: ClassVar[str] = "out of bag"
 
     @property
-    def word(self) -> str:
-        return f"{self.name} (B={self.replicates})"
+    def name(self) -> str:
+        return f"{self.label} (B={self.replicates})"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         times = draw_samples(data, self.replicates, streams.get("bootstrap"))

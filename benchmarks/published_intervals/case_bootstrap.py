@@ -29,7 +29,7 @@ class CaseBootstrap(Published):
     replicates: int = 100
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return f"bccv (B={self.replicates})"
 
     def plan(self, data: Data, streams: Streams) -> Plan:

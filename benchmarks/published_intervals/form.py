@@ -67,7 +67,7 @@ class Published(Method):
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         if not isinstance(loss, RowLoss):
-            raise Refusal(f"method '{self.word}' needs losses of single rows.")
+            raise Refusal(f"method '{self.name}' needs losses of single rows.")
         losses = row_losses(answers, data, loss)
         return [self._tested(answers, data, loss, terms, losses, c) for c in range(len(losses))]
 
@@ -80,7 +80,7 @@ class Published(Method):
         asked = Asked(answers.plan, data, loss, answers.values[c], losses[c])
         value, low, high = self.found(asked, level)
         fine = np.isfinite([low, high]).all()
-        return Tested(value, None, Interval(low, high, self.word, level) if fine else None)
+        return Tested(value, None, Interval(low, high, self.name, level) if fine else None)
 
 
 def ask_copies(

@@ -30,7 +30,7 @@ class ReplaceOne(Published):
     repeats: int = 1
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return f"replace-one ({self.repeats}x{self.k}-fold)"
 
     def plan(self, data: Data, streams: Streams) -> Plan:

@@ -25,7 +25,7 @@ class FiveByTwo(Published):
     learning algorithms. Neural Computation 10:1895–1923.
     """
 
-    word = "5x2"
+    name = "5x2"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("5x2")

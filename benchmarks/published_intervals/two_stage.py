@@ -31,7 +31,7 @@ class TwoStage(Published):
     inner: int = 10
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return f"two-stage ({self.outer}, {self.inner})"
 
     def plan(self, data: Data, streams: Streams) -> Plan:

@@ -89,7 +89,7 @@ class Streams:
 class Rule(ABC):
     """Base class of rules that choose a candidate from a risk curve.
 
-    `word` is the name, and `ties` describes how ties are broken.
+    `name` is its name, and `ties` describes how ties are broken.
 
     See Also
     --------
@@ -101,7 +101,7 @@ class Rule(ABC):
     >>> import numpy as np
     >>> import truerisk as tr
     >>> class Last(tr.extend.Rule):
-    ...     word, ties = "last", "last in grid order"
+    ...     name, ties = "last", "last in grid order"
     ...
     ...     def choose(self, values, std_errors):
     ...         return int(np.flatnonzero(values <= values.min() + 0.05)[-1])
@@ -112,7 +112,7 @@ class Rule(ABC):
     {'n_neighbors': 25}
     """
 
-    word: ClassVar[str]
+    name: ClassVar[str]
     ties: ClassVar[str]
     needs_std_errors: ClassVar[bool] = False
 
@@ -194,8 +194,8 @@ def in_every_loss(
     """Reduce the answers of several passes in the loss and in each further loss of the terms."""
     scores: list[Evaluation] = []
     for place, (other, its) in enumerate(terms.scores):
-        told = [one.also[place] for one in answers]
-        scores.append(rate(other, its, *told))
+        reported = [one.also[place] for one in answers]
+        scores.append(rate(other, its, *reported))
     return replace(rate(loss, terms, *answers), scores=tuple(scores))
 
 
@@ -217,7 +217,7 @@ class Method(ABC):
     --------
     >>> import truerisk as tr
     >>> method = tr.methods.KFold(5)
-    >>> method.word, method.target, method.bias
+    >>> method.name, method.target, method.bias
     ('5-fold', 'Err', 'slightly pessimistic: each model sees 4/5 of the rows')
     """
 
@@ -236,7 +236,7 @@ class Method(ABC):
 
     @property
     @abstractmethod
-    def word(self) -> str:
+    def name(self) -> str:
         """The name of the method in results."""
 
     @property
@@ -323,7 +323,7 @@ class Method(ABC):
         """The method that estimates further scores: this method or a part of it."""
         return self
 
-    def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
+    def loss_of(self, data: Data, loss: Loss, *, requested: bool) -> Loss:
         """Return the loss of the estimates: the given one, unless the method has its own loss.
 
         Parameters
@@ -332,7 +332,7 @@ class Method(ABC):
             The checked rows of the call.
         loss : Loss
             The loss to estimate.
-        asked : bool
+        requested : bool
             True if the user named the loss. A loss that contradicts the method is then refused.
 
         Returns
@@ -499,13 +499,13 @@ class Request:
         Request
             The request.
         """
-        asked = []
+        requested = []
         for one in (loss, *scores):
             if plan.has_drawn_fits:
-                asked.append(cls("loss", loss=one))
+                requested.append(cls("loss", loss=one))
             else:
-                asked.append(cls(one.response, getattr(one, "scorer", None)))
-        return replace(asked[0], also=tuple(asked[1:]))
+                requested.append(cls(one.response, getattr(one, "scorer", None)))
+        return replace(requested[0], also=tuple(requested[1:]))
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
@@ -523,7 +523,7 @@ class Request:
         return self.response, id(self.loss), id(self.scorer)
 
 
-class Shelf(Protocol):
+class FitCache(Protocol):
     """Stored answers of the fits of one plan and one set of candidates, by number of the fit."""
 
     def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -543,7 +543,7 @@ class Fits:
     added: int
 
 
-class Keeper(Protocol):
+class FitStore(Protocol):
     """Store of the answers of single fits, from which an interrupted run can be resumed."""
 
     @property
@@ -565,7 +565,7 @@ class Keeper(Protocol):
         plan: Plan,
         request: Request,
         seed: int,
-    ) -> Shelf:
+    ) -> FitCache:
         """Return the place where answers of fits of these candidates are stored.
 
         The engine answers these candidates together.
@@ -577,16 +577,16 @@ class Keeper(Protocol):
 class RunOptions:
     """Options of an engine: the executor, and the seed for models without one.
 
-    An engine that makes fits may store their answers with the `keeper`, and load them from it. If
-    `needed` is given, candidate c is fitted in fit f only if `needed[c, f]`, and no other answers
-    are returned. `only` names, if given, the single candidate that is fitted in each fit. `steps`
-    caches fitted steps of pipelines with equal first steps, if there are several.
+    An engine that makes fits may store their answers with the `fit_store`, and load them from it.
+    If `needed` is given, candidate c is fitted in fit f only if `needed[c, f]`, and no other
+    answers are returned. `only` names, if given, the single candidate that is fitted in each fit.
+    `steps` caches fitted steps of pipelines with equal first steps, if there are several.
     """
 
     executor: Any = None
     seed: int = 0
     only: np.ndarray | None = field(default=None, repr=False)
-    keeper: Keeper | None = field(default=None, repr=False)
+    fit_store: FitStore | None = field(default=None, repr=False)
     needed: np.ndarray | None = field(default=None, repr=False)
     steps: Any = field(default=None, repr=False)
 
@@ -600,15 +600,15 @@ class Engine(ABC):
     coefficients of linear rules ("rules"), members of an ensemble fitted without a row
     ("out_of_bag"), a row removed to first order ("taken_out"), and points near rows ("moves"). It
     gets no plan with other types. `cuts_columns` is True if it handles families that take X as a
-    matrix of rows against rows (`Family.pairwise`), `answers_besides` if one run answers all
+    matrix of rows against rows (`Family.pairwise`), `answers_extras` if one run answers all
     further requests of a request, `leaves_out` if it skips the fits of candidates that are not
     needed in them (`RunOptions.needed`), and `compiled` if it needs the compiled module.
     """
 
-    word: ClassVar[str]
+    name: ClassVar[str]
     serves: ClassVar[frozenset[str]] = frozenset()
     cuts_columns: ClassVar[bool] = False
-    answers_besides: ClassVar[bool] = False
+    answers_extras: ClassVar[bool] = False
     leaves_out: ClassVar[bool] = False
     compiled: ClassVar[bool] = False
 
@@ -646,8 +646,8 @@ class Engine(ABC):
         str or None
             The reason for the refusal as a sentence, or None if there is none.
         """
-        for word, sentence in plan.needs.items():
-            if word not in self.serves:
+        for name, sentence in plan.needs.items():
+            if name not in self.serves:
                 return sentence
         return None
 

@@ -17,7 +17,7 @@ __all__ = ["Losing", "OffByAMillionth", "Raising", "Sleeping", "Truthful", "Warn
 class Truthful(Engine):
     """The generic engine under another word; those below spoil its answers."""
 
-    word: ClassVar[str] = "double"
+    name: ClassVar[str] = "double"
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

@@ -36,7 +36,7 @@ FACES: dict[str, dict[str, str]] = {
     "plan_validation": {"prevalence": "0.2", "auc": "0.8"},
     "experiments.reproduce": {"name": "'kearns-figure-1'", "replicates": "2"},
     "experiments.experiment.Experiment": {
-        "word": "'coin'",
+        "name": "'coin'",
         "title": "'A coin'",
         "document": "'tossed'",
         "replicate": "lambda seed, number: {'heads': float(number)}",

@@ -56,7 +56,7 @@ def test_assess_keeps_further_methods_as_criteria():
     assert one.curve.common.method == "3-fold"
     loo = tr.risk_curve(*TREE, X, Y, cv="loo")
     np.testing.assert_array_equal(one.criteria["loo"].values, loo.values)
-    assert list(one.criteria)[2:] == [unstratified.word, f"{unstratified.word} (2)"]
+    assert list(one.criteria)[2:] == [unstratified.name, f"{unstratified.name} (2)"]
     assert found.criteria["tree"] == one.criteria
     content = json.loads(found.to_json())["learners"]["tree"]["criteria"]
     assert list(content) == list(one.criteria)

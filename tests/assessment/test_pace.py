@@ -49,7 +49,7 @@ class OnePass(Engine):
     once: float
     each: float
     by_setting: float = 0.0
-    word = "fake"
+    name = "fake"
 
     def refuse(self, family, data, plan, request):
         return None

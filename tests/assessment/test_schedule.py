@@ -17,7 +17,7 @@ from tests.support.families import families_on
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.forecast import forecast, planned_fits
-from truerisk.assessment.schedule import Schedule, word_by_size
+from truerisk.assessment.schedule import Schedule, method_name_by_size
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
@@ -284,7 +284,7 @@ def test_forecast_and_schedule_refuse_what_the_run_would():
         expected({"svm": SVC()}, ["3-fold"], "4-fold", scoring="log")
     with pytest.raises(Refusal, match="cannot be the inner method"):
         drawn(["three-way"])
-    assert drawn(["3-fold", "apparent"]).methods[1].word == "apparent"
+    assert drawn(["3-fold", "apparent"]).methods[1].name == "apparent"
 
 
 def test_schedule_depends_on_the_seed_alone():
@@ -295,7 +295,7 @@ def test_schedule_depends_on_the_seed_alone():
 
 
 def test_default_methods_and_learners_follow_the_number_of_rows():
-    assert [word_by_size(n) for n in (30, 10_000, 10_001)] == ["5-fold", "5-fold", "holdout"]
+    assert [method_name_by_size(n) for n in (30, 10_000, 10_001)] == ["5-fold", "5-fold", "holdout"]
     found = tr.assess({"bayes": GaussianNB(), "tree": MODELS["tree"]}, FEW, LABELS)
     assert (found.tuned_by, found.tested_by) == ("5-fold", "pairs")
     rng = np.random.default_rng(0)

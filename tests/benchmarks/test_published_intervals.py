@@ -120,7 +120,7 @@ def test_intervals_are_those_of_mlr3inferr():
 # -- methods ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", SMALL, ids=lambda method: method.word)
+@pytest.mark.parametrize("method", SMALL, ids=lambda method: method.name)
 def test_methods_give_an_interval_for_any_learner(method):
     """Also for numbers; the same seed gives the same; losses of whole sets are refused.
 

@@ -130,7 +130,8 @@ ERRORS = {
 ELSEWHERE = """
     Bootstrap632 BetaPosterior INSTEAD NO_BOXES NO_PAIRS NO_PREDICTIONS OF_DATA OF_PAIRS Spatial
     _classes _counted _expected_r2 _notes _of_splits _on_numbers _reading _regression _too_many
-    _why_no_influences as_span begin check_foreseen check_store draw_splits of plan
+    _why_no_influences as_span begin check_foreseen check_store draw_splits from_answers
+    plan
 """
 """Functions and constants whose text only errors and sentences take."""
 

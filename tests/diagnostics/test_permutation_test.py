@@ -302,7 +302,7 @@ def test_permutation_test_foretells_hours_and_few_orders(monkeypatch):
 )
 def test_problem_to_permute_has_the_method_of_the_search(search, word):
     """A single setting needs no pairs."""
-    assert problem_to_permute(search, X, Y, None, {}).testing.word == word
+    assert problem_to_permute(search, X, Y, None, {}).testing.name == word
 
 
 # ---------------- rows in the order of time

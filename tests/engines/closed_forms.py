@@ -35,7 +35,7 @@ def kit(engine, learners, further=3):
             for kind, many in (("ties", ties), ("generic", any_plan)):
                 if kind in check.name:
                     check = next(one for one in many if one.name == check.name)
-            checks.append(pytest.param(check, id=f"{engine.word}-{word}-{check}"))
+            checks.append(pytest.param(check, id=f"{engine.name}-{word}-{check}"))
     return checks
 
 

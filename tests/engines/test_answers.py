@@ -58,8 +58,8 @@ def test_answers_besides_are_what_is_said_alone(engine, model, grid, asked, meth
 
 
 def test_answers_besides_are_tested_of_every_engine_that_gives_them():
-    besides = {word for word in registry if registry.load(word).answers_besides}
-    assert besides == {type(engine).word for engine, *_ in CASES}
+    besides = {word for word in registry if registry.load(word).answers_extras}
+    assert besides == {type(engine).name for engine, *_ in CASES}
 
 
 def answered(engine, family, data, request):

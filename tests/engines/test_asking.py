@@ -62,7 +62,7 @@ def test_asking_in_parts_draws_as_in_a_whole():
     whole = asking_of(seed=5, engine="generic")(PLAN)
     asking = asking_of(seed=5, engine="generic")
     parts = [np.arange(4)[None] % 2 == rest for rest in (0, 1)]
-    found = [asking(PLAN, asked=part, number=0) for part in parts]
+    found = [asking(PLAN, requested=part, number=0) for part in parts]
     assert [one.n_fits for one in found] == [2, 2]
     np.testing.assert_array_equal(filled(found).values, whole.values)
     again = asking_of(seed=5, engine="generic", known=[found[0]])
@@ -78,7 +78,7 @@ def models_of_swapping():
 
 def in_parts():
     asking = asking_of(Family.from_grid(KNeighborsClassifier()))
-    return asking(PLAN, asked=np.ones((1, 4), dtype=bool), number=0)
+    return asking(PLAN, requested=np.ones((1, 4), dtype=bool), number=0)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ Y = np.arange(12) % 2
 class Shy(Engine):
     """Refuses everything."""
 
-    word = "shy"
+    name = "shy"
 
     def refuse(self, family, data, plan, request):
         return "it is shy."

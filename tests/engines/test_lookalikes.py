@@ -94,7 +94,7 @@ LISTED = {name.partition(",")[0] for name in CLASSIFIERS | REGRESSORS}
 # Of an engine that is not listed, the first learner with its default parameters.
 for engine in (registry.load(word)() for word in registry if word not in {*LISTED, "generic"}):
     learner = engine.learners()[0]()
-    (CLASSIFIERS if is_classifier(learner) else REGRESSORS)[engine.word] = learner
+    (CLASSIFIERS if is_classifier(learner) else REGRESSORS)[engine.name] = learner
 LEARNERS = CLASSIFIERS | REGRESSORS
 PREPARED = [  # one of each way that an engine goes about the steps before the learner
     *("knn", "discriminant", "quadratic", "fisher", "logistic-path, ours", "svm", "ensemble"),
@@ -211,7 +211,7 @@ def answers_at_once(family, table, y, loss):
     data = checked(table, y)
     plan = plan_of("loo", data)
     request = Request.from_plan(as_loss(loss, data), plan)
-    return choose_engine("auto", family, data, plan, request)[0].word != "generic"
+    return choose_engine("auto", family, data, plan, request)[0].name != "generic"
 
 
 @pytest.fixture(autouse=True)

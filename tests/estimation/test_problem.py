@@ -91,7 +91,7 @@ def test_engine_that_is_named_is_the_only_one_that_answers(verb, monkeypatch):
     monkeypatch.setattr(choice, "_engine", lambda given: asked.append(given) or real(given))
     monkeypatch.setattr(choice, "_reason_to_fit", lambda *_: pytest.fail("any engine was asked"))
     BY_GENERIC[verb]()
-    assert {getattr(one, "word", one) for one in asked} == {"generic"}
+    assert {getattr(one, "name", one) for one in asked} == {"generic"}
 
 
 class Labels(tr.engines.Generic):

@@ -115,7 +115,7 @@ def test_choices_by_size_never_beat_the_oracle():
     names = ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", "EBIC", "LOO"]
     methods = methods_named(names, standardize=True)
     words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
-    assert [method.word for method in methods.values()] == words
+    assert [method.name for method in methods.values()] == words
     found = one_size(logistic(), *TRAIN, of_rows(*TEST), methods)
     kept = [f"{name}{what}" for name in names for what in (" estimate", "", " features")]
     assert list(found) == [*kept, ORACLE, SHORT]

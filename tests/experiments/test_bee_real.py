@@ -111,7 +111,7 @@ def test_real_sets_figure_reports_every_set_and_learner():
     ],
 )
 def test_real_sets_figure_claims_are_about_sizes_and_methods_that_are_drawn(figure, words):
-    sets = {one.word: one for one in figure.sets}
+    sets = {one.name: one for one in figure.sets}
     assert " ".join(sets) == words
     for of, low, high, *places in figure.claims:
         _, methods = sets[of.split()[0]].learners[of]
@@ -133,11 +133,11 @@ def test_real_sets_figure_in_full_has_the_sizes_of_the_document(figure, most, te
     assert (len(first.sizes), len(second.sizes)) == (18, 19)
     assert (first.sizes[MOST], second.sizes[MOST]) == most
     assert second.sizes[0] == pytest.approx(second.pool / 10, abs=0.5)
-    assert first.sizes[MOST] + tested == {"ovarian": 216, "yeast": 1484}[first.word]
-    assert whole.word == f"{figure.word}-full"
+    assert first.sizes[MOST] + tested == {"ovarian": 216, "yeast": 1484}[first.name]
+    assert whole.name == f"{figure.name}-full"
     assert whole.full is None
     declared = {BEE_FIGURE_2: module.bee_figure_2, BEE_FIGURE_3: module.bee_figure_3}[figure]
-    assert declared.full.word == whole.word
+    assert declared.full.name == whole.name
 
 
 @pytest.mark.parametrize("figure", [BEE_FIGURE_2, BEE_FIGURE_3])

@@ -50,7 +50,7 @@ def _lacking():
 
 
 TOY = Experiment(
-    word="toy",
+    name="toy",
     title="A toy",
     document="none",
     replicates=20,
@@ -79,7 +79,7 @@ def small_toy(draws):
 
 def test_experiment_text_is_its_docstring():
     report = reproduce(small_toy, replicates=3)
-    assert (report.word, report.title) == ("small-toy", "A toy, §1: told in words")
+    assert (report.name, report.title) == ("small-toy", "A toy, §1: told in words")
     assert report.document == "3 numbers each, whoever throws"
     assert report.notes == ("a note of 3.0.", "another.")
     assert [row.name for row in report.tables[0].rows] == ["mean"]
@@ -104,7 +104,7 @@ def test_reproduce_names_what_is_missing_before_it_draws():
 @pytest.mark.parametrize("word", papers.names())
 def test_experiment_has_title_document_and_replicates(word):
     one = papers.registry.load(word)
-    assert one.word == word
+    assert one.name == word
     assert 2 <= one.quick < one.replicates
     assert one.title
     assert one.document
@@ -183,7 +183,7 @@ ODD_FIELDS = {
     "check": {"an error": lambda: 1 / 0, "sys.exit": lambda: sys.exit("no"), "no function": 0},
     "replicates": {"none": None, "text": "x", "one": 1, "half": 2.5},
     "quick": {"none": None, "negative": -1},
-    "word": {"number": 5, "empty": " "},
+    "name": {"number": 5, "empty": " "},
     "full": {"number": 5, "text": "x"},
 }
 
@@ -215,10 +215,10 @@ def test_reproduce_refuses_odd_arguments_with_a_sentence(options):
 
 
 def test_reproduce_runs_the_full_experiment_if_there_is_one():
-    whole = replace(TOY, word="toy-full", replicates=4)
+    whole = replace(TOY, name="toy-full", replicates=4)
     full = reproduce(replace(TOY, full=whole), full=True)
-    assert (full.word, full.replicates) == ("toy-full", 4)
-    assert reproduce(replace(TOY, full=whole), replicates=3).word == "toy"
+    assert (full.name, full.replicates) == ("toy-full", 4)
+    assert reproduce(replace(TOY, full=whole), replicates=3).name == "toy"
     for call, message in (
         (lambda: reproduce(TOY, full=True), "toy has no full="),
         (lambda: reproduce(TOY, replicates=1), "which one replicate does not have"),

@@ -22,7 +22,7 @@ from truerisk.experiments.statements import FEWEST, LEVEL, Claim, Quantity, Stat
 
 LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
 REPORT = Report(
-    word="toy",
+    name="toy",
     title="A toy",
     document="somewhere, §1",
     replicates=7,
@@ -99,7 +99,7 @@ def test_str_of_report_has_tables_claims_and_notes():
 def test_to_json_of_report_is_one_document():
     content = json.loads(REPORT.to_json())
     assert content["schema"] == "truerisk.reproduction/2"
-    assert (content["word"], content["replicates"], content["seed"]) == ("toy", 7, 3)
+    assert (content["name"], content["replicates"], content["seed"]) == ("toy", 7, 3)
     first, second = content["tables"][0]["rows"]
     assert (first["reference"], first["verdict"]) == (0.25, "agrees within 3")
     assert second["difference"] is None

@@ -20,7 +20,7 @@ KNOWN = [
 ]
 PAGES = Path(__file__).parents[2] / "docs" / "documents"
 WORDS = {word: registry.load(word) for word in registry.names()}
-WORDS |= {one.full.word: one.full for one in WORDS.values() if one.full is not None}
+WORDS |= {one.full.name: one.full for one in WORDS.values() if one.full is not None}
 
 
 def known(word):

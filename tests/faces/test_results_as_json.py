@@ -115,7 +115,14 @@ def test_record_and_its_parts_are_shown_in_brief_and_on_a_page(result, tmp_path)
             assert html.escape(str(part)) in view
 
 
-NO_PICTURE = {"Beside", "Checklist", "Measured", "OperatingPoint", "Stated", "Status"}
+NO_PICTURE = {
+    "Checklist",
+    "DeclaredOutcome",
+    "Measured",
+    "Neighbour",
+    "OperatingPoint",
+    "Status",
+}
 NO_PICTURE |= {"TunedLearner", "Updating"}
 
 

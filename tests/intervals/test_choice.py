@@ -46,7 +46,7 @@ def test_interval_is_ignored_by_no_method(method, word):
         message = str(refusal)
         assert message.startswith(f"interval '{word}' needs ")
         lacking = as_method("5-fold" if method in INSIDE else method)
-        assert f", which method '{lacking.word}' (it offers " in message
+        assert f", which method '{lacking.name}' (it offers " in message
     else:
         assert word in offered(found, DATA, plan)
 
@@ -118,7 +118,7 @@ def test_interval_of_oob_makes_the_bootstrap_draw_samples():
     """The word `oob` becomes the samples that its interval is made of, for forests too."""
     found = risk("bootstrap-.632", cv="oob")
     assert (found.method, found.interval.method) == ("oob (bootstrap)", "bootstrap-.632")
-    assert with_interval(as_method("oob"), "bootstrap-.632").word == found.method
+    assert with_interval(as_method("oob"), "bootstrap-.632").name == found.method
 
 
 # ---------------- intervals of one's own
@@ -127,21 +127,21 @@ def test_interval_of_oob_makes_the_bootstrap_draw_samples():
 class Tenth(IntervalForm):
     """A tenth to either side, for the sake of the example."""
 
-    word = "tenth"
+    name = "tenth"
     needs = OF_A_MEAN
     reference = "Tenth A (1910). On tenths."
 
     def compute(self, evidence, c):
         value = float(evidence.values[c])
-        return None, evidence.around(value, 0.1, self.word), ()
+        return None, evidence.around(value, 0.1, self.name), ()
 
 
 class Taken(Tenth):
-    word = "wald"
+    name = "wald"
 
 
 class Nameless(Tenth):
-    word = None
+    name = None
 
 
 @pytest.fixture(autouse=True)
@@ -195,7 +195,7 @@ def test_interval_refuses_what_is_none(given, error, sentence):
 def test_own_interval_that_makes_none_is_refused(made):
 
     class Odd(Tenth):
-        word = "odd"
+        name = "odd"
 
         def compute(self, evidence, c):
             return made

@@ -49,7 +49,7 @@ def form_that_needs(*needs):
     """An interval that needs these, and says how to have the n-th."""
 
     class Toy(IntervalForm[Evidence]):
-        word = "toy"
+        name = "toy"
         reference = ""
 
         def compute(self, evidence, c):
@@ -75,7 +75,7 @@ def test_form_is_refused_to_a_loss_or_a_table_that_lacks_a_need(need, case):
     data, loss = CASES[case]
     said = refusal_of(lambda: form_that_needs(need).check(data, loss))
     of_data = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data without block="}
-    who = of_data.get(need, f"loss '{loss.word}'")
+    who = of_data.get(need, f"loss '{loss.name}'")
     sentence = f"interval 'toy' needs {need.value}, which {who} cannot give: remedy 0."
     assert said == (sentence if case in LACKING.get(need, ()) else "")
 
@@ -87,7 +87,7 @@ def test_basis_is_given_by_someone_and_lacked_by_someone(need):
     assert (any(giving) and not all(giving)) == (need not in LACKING)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.word)
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_method_offers_the_intervals_that_it_gives_all_needs_of(method):
     """The words of the registry whose needs of answers are a part of what it gives."""
     words = ["hac"] if method.respects_time else tr.intervals.names()  # losses depend on others
@@ -113,7 +113,7 @@ def test_form_gives_candidates_without_a_value_no_interval():
 @pytest.mark.parametrize("word", tr.intervals.names())
 def test_form_declares_its_word_needs_with_remedies_and_reference(word):
     form = tr.intervals.as_form(word)
-    assert form.word == word
+    assert form.name == word
     assert set(form.needs) - set(LACKING)
     assert all(form.needs.values())
     assert form.reference.endswith(".")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.engines.neighbours.distances import euclidean
-from truerisk.engines.neighbours.walk import SHORT, SURE, TIED, RowTargets, walk_plan
+from truerisk.engines.neighbours.walk import CERTAIN, SHORT, TIED, RowTargets, walk_plan
 from truerisk.plan import ALL, PlanBuilder
 
 X = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
@@ -27,7 +27,7 @@ def test_walk_skips_rows_outside_the_train_set():
     builder.ask((ALL, (held,)), (held, ()))
     found = walked(builder.build(), [1, 2, 3, 4])
     assert found.labels[:, 0].tolist() == [0, 0, 0, 0]
-    assert found.verdicts.max() == SURE
+    assert found.verdicts.max() == CERTAIN
 
 
 def test_walk_of_fits_that_share_blocks_sees_what_each_lacks():
@@ -97,7 +97,7 @@ def test_walk_reports_a_boundary_only_where_it_changes_the_label(n_classes):
                 int(np.bincount(codes[[*sure, *some]]).argmax())
                 for some in combinations(tied, k - len(sure))
             }
-            assert (verdict == SURE) == (len(labels) == 1)
+            assert (verdict == CERTAIN) == (len(labels) == 1)
             assert label in labels
             open_ += verdict == TIED
     assert open_ > 20
@@ -109,7 +109,7 @@ def test_walk_reports_a_list_that_ends_too_early():
     held = builder.block(np.array([0]))
     builder.ask((ALL, (held,)), (held, ()))
     verdicts = walked(builder.build(), [1, 3], length=3).verdicts[:, 0]
-    assert verdicts.tolist() == [SURE, SHORT]
+    assert verdicts.tolist() == [CERTAIN, SHORT]
 
 
 def test_walk_answers_only_the_setting_asked():

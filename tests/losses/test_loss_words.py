@@ -29,7 +29,7 @@ WHOSE = {("classification",): TWO, ("regression",): NUMBERS, ("survival",): TIME
 
 @pytest.mark.parametrize("word", [w for w in registry if w not in ("cost", "brier-at", "auc-at")])
 def test_as_loss_gives_the_loss_of_a_word(word):
-    assert as_loss(word, WHOSE[registry.load(word).tasks]).word == word
+    assert as_loss(word, WHOSE[registry.load(word).tasks]).name == word
 
 
 def test_as_loss_gives_the_usual_losses():
@@ -43,14 +43,14 @@ def test_as_loss_gives_the_usual_losses():
 class OneForAll(RowLoss):
     """Gives a number for each model, where one for each row is asked."""
 
-    word, response, tasks = "one-for-all", "value", ("regression",)
+    name, response, tasks = "one-for-all", "value", ("regression",)
 
     def of_rows(self, data, rows, answers):
         return np.zeros(len(answers))
 
 
 class Failing(OneForAll):
-    word = "failing"
+    name = "failing"
 
     def of_rows(self, data, rows, answers):
         raise ZeroDivisionError("division by zero")
@@ -92,7 +92,7 @@ def test_as_loss_makes_losses_of_rows_and_of_sets_from_callables():
         return 3.0 * ((y_true == "a") & (y_pred == "b"))
 
     loss, rows = as_loss(harsh, TWO), np.array([0, 1, 3])
-    assert (loss.word, loss.per_row, loss.response) == ("harsh", True, "label")
+    assert (loss.name, loss.per_row, loss.response) == ("harsh", True, "label")
     found = loss.of_rows(TWO, rows, np.array([[1, 1, 0], [0, 0, 1]]))
     assert found.tolist() == [[3, 0, 0], [0, 0, 3]]
     with pytest.raises(Refusal, match="label that y does not hold"):

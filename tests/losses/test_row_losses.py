@@ -59,7 +59,7 @@ def brier(y, p, **weights):
         (Absolute(), ONE_TARGET, RNG.normal(size=(2, 25)), metrics.mean_absolute_error),
         (Absolute(), TARGETS, RNG.normal(size=(2, 25, 3)), metrics.mean_absolute_error),
     ],
-    ids=lambda value: getattr(value, "word", None),
+    ids=lambda value: getattr(value, "name", None),
 )
 def test_losses_of_rows_are_those_of_scikit_learn(loss, data, answers, metric, weights):
     """A label that y does not hold is wrong; the mean over several targets is taken."""
@@ -111,7 +111,7 @@ def test_cost_names_a_bad_matrix(matrix, message):
     ("loss", "data", "message"),
     [
         *[
-            (loss, ONE_TARGET, f"'{loss.word}' is not defined for regression; use squared")
+            (loss, ONE_TARGET, f"'{loss.name}' is not defined for regression; use squared")
             for loss in (ZeroOne(), Log(), Brier(), AUC())
         ],
         *[
@@ -119,7 +119,7 @@ def test_cost_names_a_bad_matrix(matrix, message):
             for loss in (Squared(), Absolute())
         ],
     ],
-    ids=lambda value: getattr(value, "word", None),
+    ids=lambda value: getattr(value, "name", None),
 )
 def test_losses_refuse_another_task_and_say_what_to_use(loss, data, message):
     with pytest.raises(Refusal, match=message):
@@ -131,7 +131,7 @@ def test_score_is_the_perfect_one_minus_the_risk():
     assert scores == [0.75, 0.75, -0.25, -0.25]
 
 
-@pytest.mark.parametrize("loss", [Squared(), Absolute(), R2()], ids=lambda loss: loss.word)
+@pytest.mark.parametrize("loss", [Squared(), Absolute(), R2()], ids=lambda loss: loss.name)
 def test_losses_of_numbers_take_rounding_for_an_exact_fit(loss):
     """Answers that rounding alone parts from y cost nothing; the next larger error costs."""
     y = np.concatenate([np.full(12, -0.1), [3.0, 1e8, 0.0]])

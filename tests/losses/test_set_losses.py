@@ -120,7 +120,7 @@ def assert_score(loss, drawn, metric, rows=slice(None)):
 def test_scores_of_labels_are_those_of_scikit_learn(name, k, n, seed, constant):
     """Of random tables with empty cells, also of constant answers."""
     loss, metric = ALL[name]
-    assert loss.word == name
+    assert loss.name == name
     assert_score(loss, labelled(2 if name in OF_TWO else k, n, seed, constant), metric)
 
 
@@ -378,7 +378,7 @@ def test_losses_name_bad_arguments(make, error, message):
 
 
 def test_f_beta_is_called_by_its_beta():
-    assert [FBeta(b).word for b in (1, 2, 0.5)] == ["f1", "f2", "f0.5"]
+    assert [FBeta(b).name for b in (1, 2, 0.5)] == ["f1", "f2", "f0.5"]
     assert FBeta(2).score(0.25) == 0.75
     assert (MCC().upper, Kappa().upper, FBeta().upper) == (2, 2, 1)
 

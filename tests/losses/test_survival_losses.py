@@ -114,7 +114,7 @@ def drawn_rows(n=60, seed=0):
     return time <= lost, np.minimum(time, lost), risk, told, 0.5 + rng.random(n)
 
 
-@pytest.mark.parametrize("loss", [Concordance(), Uno(), AUCAt(10)], ids=lambda one: one.word)
+@pytest.mark.parametrize("loss", [Concordance(), Uno(), AUCAt(10)], ids=lambda one: one.name)
 def test_influences_of_survival_losses_are_derivatives(loss):
     """By the weight of a row, times the weight of all; what rows count for is held."""
     event, time, risk, told, weight = drawn_rows()

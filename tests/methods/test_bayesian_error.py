@@ -287,8 +287,8 @@ def test_bee_refuses_plans_with_copies_and_without_rules():
 
 
 def test_bee_words_tell_prior_and_options():
-    assert BayesianError("improper").word == ImproperBayesianError().word == "bee-improper"
-    assert BayesianError(standardize=False).word == "bee (not standardised)"
+    assert BayesianError("improper").name == ImproperBayesianError().name == "bee-improper"
+    assert BayesianError(standardize=False).name == "bee (not standardised)"
 
 
 def test_bee_makes_standard_errors_when_they_are_read(monkeypatch):

@@ -142,9 +142,9 @@ def test_bootstrap_of_a_constant_target_has_no_overfitting(seed):
 
 
 def test_bootstrap_strata_keep_the_sizes_of_classes_and_words_say_so():
-    assert Bootstrap().word == ".632+"
-    assert Bootstrap("oob", 50, stratify=True).word == "oob (bootstrap, B=50, stratified)"
-    assert Bootstrap(samples=SAMPLES, convention="ipred").word == ".632+ (given samples, ipred)"
+    assert Bootstrap().name == ".632+"
+    assert Bootstrap("oob", 50, stratify=True).name == "oob (bootstrap, B=50, stratified)"
+    assert Bootstrap(samples=SAMPLES, convention="ipred").name == ".632+ (given samples, ipred)"
     plan = drawn(Bootstrap("optimism", 9, stratify=True), DATA)
     for fit in range(9):
         sizes = np.bincount(CODES[drawn_with_copies(plan, fit)])
@@ -232,7 +232,7 @@ def test_bootstrap_serves_both_loops_of_a_search(kind):
         tr.HonestSearchCV(KNeighborsClassifier(), grid, cv=cv, outer=outer).fit(X, CODES)
         for cv, outer in ((KFold(3), method), (method, KFold(3)))
     )
-    assert outside.risk_.method == f"nested ({method.word}, inner 3-fold)"
+    assert outside.risk_.method == f"nested ({method.name}, inner 3-fold)"
     assert (len(outside.outer_), len(inside.outer_)) == (5, 3)
     nested = Nested(KFold(3), method)
     again = tr.risk_curve(KNeighborsClassifier(), grid, X, CODES, cv=nested)

@@ -93,7 +93,7 @@ def test_pairs_are_a_loop_over_clones(name, engine):
     assert [u.candidate for u in curve.evaluation.units] == chosen
     assert np.array_equal(curve.procedure.losses, tested)
     assert curve.procedure.value == pytest.approx(tested.mean())
-    shaken = curve.evaluation.shaken
+    shaken = curve.evaluation.left_two_out
     assert shaken.plan.n_questions == 20
     assert shaken.values.shape == (1, 4 * N)
     rows = shaken.plan.positions[0]

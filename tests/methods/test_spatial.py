@@ -122,8 +122,8 @@ def test_blocks_are_about_25_by_default():
 def test_spatial_words_name_the_method():
     assert as_method("blocks-7") == Blocks(7)
     assert as_method("buffered") == Buffered()
-    assert Blocks(3, size=0.5).word == "blocks-3 (size 0.5)"
-    assert Buffered(0.5, k=4).word == "buffered (folds 4, radius 0.5)"
+    assert Blocks(3, size=0.5).name == "blocks-3 (size 0.5)"
+    assert Buffered(0.5, k=4).name == "buffered (folds 4, radius 0.5)"
 
 
 @settings(max_examples=25, deadline=None)

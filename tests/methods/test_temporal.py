@@ -35,7 +35,7 @@ def in_time() -> Case:
 
 
 CHECKS = [
-    pytest.param(check, id=f"{method.word}-{check.name}")
+    pytest.param(check, id=f"{method.name}-{check.name}")
     for method in (Forward(3), Purged(3))
     for check in method_checks(method, in_time())
     if check.name not in ("same_result_in_another_process", "same_result_on_any_executor")
@@ -215,8 +215,8 @@ def test_temporal_refuses_bad_options_before_any_data(method, options, message):
 def test_temporal_words_say_the_lengths_that_are_not_usual():
     assert as_method("forward-7") == Forward(7)
     assert as_method("purged-6") == Purged(6)
-    assert Forward(3, gap=2, window=9).word == "forward-3 (gap 2, window 9)"
-    assert Purged(3, purge=2, embargo=1).word == "purged-3 (purge 2, embargo 1)"
+    assert Forward(3, gap=2, window=9).name == "forward-3 (gap 2, window 9)"
+    assert Purged(3, purge=2, embargo=1).name == "purged-3 (purge 2, embargo 1)"
 
 
 def test_forward_notes_say_how_far_ahead_of_which_windows():
@@ -255,7 +255,7 @@ def test_temporal_search_is_tested_in_time(select_by):
     """Also where the order of the rows is all the time there is: no shuffled folds around it."""
     rows, y = tr.datasets.make_daily_load(200, random_state=1)
     search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=select_by)
-    risk, word = search.fit(rows, y).risk_, as_method(select_by).word
+    risk, word = search.fit(rows, y).risk_, as_method(select_by).name
     assert risk.method == f"nested ({word}, inner {word})"
     assert risk.interval is None or risk.interval.method == "hac"
     assert risk.ordered

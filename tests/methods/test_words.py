@@ -27,7 +27,7 @@ from truerisk.methods.words import listed_splits
 def test_as_method_reads_folds_in_words_and_back(given, kind, k, repeats):
     method = as_method(given)
     assert (type(method), method.k, method.repeats) == (kind, k, repeats)
-    assert as_method(method.word) == method
+    assert as_method(method.name) == method
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_as_method_reads_a_number_as_the_folds_of_scikit_learn(task, theirs):
     data = Data.check(np.zeros((20, 1)), np.repeat([0, 1, 2], [10, 5, 5]), task=task)
     found = [test for _, test in sets_of(drawn(as_method(4), data, seed=3))]
     assert found == [test.tolist() for _, test in theirs.split(data.X, data.y)]
-    assert as_method(as_method(4).word).splitter == 4
+    assert as_method(as_method(4).name).splitter == 4
 
 
 def test_listed_splits_tells_several_from_a_list_of_pairs():
@@ -50,13 +50,13 @@ def test_listed_splits_tells_several_from_a_list_of_pairs():
 
 @pytest.mark.parametrize("word", [w.replace("K", "4") for w in tr.methods.names()])
 def test_as_method_gives_the_method_that_calls_itself_so(word):
-    assert as_method(word).word.startswith(word)
+    assert as_method(word).name.startswith(word)
 
 
 def test_as_method_keeps_methods_and_wraps_splitters_and_lists():
     method = KFold(np.int64(3), repeats=np.int32(2), stratify=np.bool_(True))
     assert as_method(method) is method
-    assert method.word == "2x3-fold"
+    assert method.name == "2x3-fold"
     assert tr.methods.Holdout(np.float32(0.25)).test_share == 0.25
     assert isinstance(as_method(SklearnKFold(3)), Splitter)
     assert isinstance(as_method([([0], [1])]), GivenSplits)

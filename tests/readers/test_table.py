@@ -73,7 +73,7 @@ def test_read_table_finds_arff_behind_any_comment(read):
 
 def test_read_table_decodes_the_header_alone(read, monkeypatch):
     """Names in quotes, of several lines, behind blank ones; no other cell is decoded for them."""
-    monkeypatch.setattr(content.Text, "whole", property(lambda text: pytest.fail("decoded")))
+    monkeypatch.setattr(content.Text, "full_text", property(lambda text: pytest.fail("decoded")))
     table = read('\r\n\n"the ""é""\nname",y\r\n' + FORTY[4:])
     assert table.feature_names == ('the "é"\nname',)
 

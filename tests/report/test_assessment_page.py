@@ -61,7 +61,7 @@ def test_assessment_page_of_a_learner_that_tunes_inside():
     found = tr.assess(
         {"inside": inside}, X, X[:, 0] + 0.1 * y, scoring=["squared", "absolute"], outer="4-fold"
     )
-    (row,) = [row for row in found.told_scores() if row[0] == "absolute"]
+    (row,) = [row for row in found.reported_scores() if row[0] == "absolute"]
     assert row[2] is None
     drawn = found.to_html().partition("<bdi>absolute (lower is better)<")[2].partition("</tr>")[0]
     cells = re.findall("<bdi>([^<]*)<", drawn)

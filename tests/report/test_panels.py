@@ -19,7 +19,7 @@ POINTS = np.random.default_rng(0).random((2, 60))
 
 def report_of(*panels: Panel) -> Report:
     """A report with these panels and nothing else."""
-    told = {"word": "toy", "title": "A toy", "document": "", "unit": "sets"}
+    told = {"name": "toy", "title": "A toy", "document": "", "unit": "sets"}
     figures = (Panels("toy", panels),)
     return Report(tables=(), figures=figures, replicates=2, seed=0, seconds=0.1, **told)
 

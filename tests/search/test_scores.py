@@ -197,7 +197,7 @@ def test_refit_chooses_by_first_score_if_it_names_none(refit):
     assert honest_one.fit(TABLE, LABELS).risk_.scoring == "accuracy"
     named = {"ranks": "roc_auc", "errors": "accuracy"}
     assert (
-        honest(KNeighborsClassifier(), GRID, scoring=named).fit(TABLE, LABELS).loss_.word == "ranks"
+        honest(KNeighborsClassifier(), GRID, scoring=named).fit(TABLE, LABELS).loss_.name == "ranks"
     )
 
 

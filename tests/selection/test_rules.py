@@ -52,7 +52,7 @@ def test_as_rule_takes_words_and_rules():
     rule = Minimum()
     assert as_rule(rule) is rule
     assert as_rule("min") == rule
-    assert as_rule("1-se").word == "1-se"
+    assert as_rule("1-se").name == "1-se"
 
 
 NEEDS_ERRORS = "use rule='min', or a method with per-row losses .* In the order of time these are"

@@ -60,7 +60,7 @@ def test_store_counts_states_and_forgets_failures(tmp_path):
         for _ in range(2):  # a result is kept once
             store.save([*fates, fate(cell, 7)])
         tally = store.tally(cell)
-        assert (tally.done, tally.failed, tally.quarantined, tally.suspect) == (1, 1, 1, 1)
+        assert (tally.done, tally.failed, tally.quarantined, tally.doubtful) == (1, 1, 1, 1)
         assert store.ended(cell).tolist() == [0, 1, 7]
         assert store.suspects(cell) == {2: 1}
         assert [(n, state) for n, state, _, _ in store.errors(cell)][:2] == [

@@ -22,7 +22,7 @@ def public():
         "truerisk.search.search.HonestSearchCV.fit",
         "truerisk.search.tuned_model.TunedModel.predict",
         "truerisk.contracts.Method.plan",
-        "truerisk.contracts.Method.word",
+        "truerisk.contracts.Method.name",
     ],
 )
 def test_public_objects_include_functions_classes_methods_and_properties(public, place):

@@ -70,10 +70,10 @@ def case_of(word):
 
 def checks_of(method):
     """All checks of a method, by its word."""
-    for check in method_checks(method, case_of(method.word)):
-        waits = check.name in ELSEWHERE and method.word not in KINDS
+    for check in method_checks(method, case_of(method.name)):
+        waits = check.name in ELSEWHERE and method.name not in KINDS
         marks = pytest.mark.slow if waits else ()
-        yield pytest.param(check, id=f"{method.word}-{check}", marks=marks)
+        yield pytest.param(check, id=f"{method.name}-{check}", marks=marks)
 
 
 METHODS = [as_method(given) for given in [*WORDS, *GIVEN]]
@@ -100,7 +100,7 @@ def runs_the_kit(word):
 
 def test_kinds_of_plans_are_of_methods_here():
     """A word that has changed would leave its kind out of what every change runs."""
-    assert {method.word for method in METHODS} >= KINDS
+    assert {method.name for method in METHODS} >= KINDS
 
 
 @pytest.mark.parametrize("word", engines.names())

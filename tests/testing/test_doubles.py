@@ -72,7 +72,7 @@ def _fitted_one_by_one_once():
 class EngineDouble(Fault, Engine):
     """An engine with a fault."""
 
-    word = "double"
+    name = "double"
     serves = frozenset({"flips"})
 
     def refuse(self, family, data, plan, request):
@@ -82,7 +82,7 @@ class EngineDouble(Fault, Engine):
         """The generic engine's answers to something else, given as answers to the plan."""
         family, data, other, run = self.instead(family, data, plan, run)
         answers = Generic().run(family, data, other, request, run)
-        return replace(answers, plan=plan, engine=self.word)
+        return replace(answers, plan=plan, engine=self.name)
 
     def instead(self, family, data, plan, run):
         """What is answered instead of what was asked."""
@@ -207,7 +207,7 @@ class AnswersAll(EngineDouble):
     """It says that it leaves fits out, and makes them all."""
 
     leaves_out = True
-    breaks = "what_is_not_asked_is_left_out"
+    breaks = "unrequested_answers_are_left_out"
 
     def instead(self, family, data, plan, run):
         return family, data, plan, replace(run, needed=None)
@@ -323,7 +323,7 @@ class MethodDouble(Fault, KFold):
 
 class Wordless(MethodDouble):
     breaks = "says_what_it_estimates"
-    word = " "
+    name = " "
 
 
 class OneForAll(MethodDouble):
@@ -474,7 +474,7 @@ class SharesFingerprints(MethodDouble):
 
 
 class Leaks(MethodDouble):
-    breaks = "no_fit_is_asked_about_its_own_rows"
+    breaks = "no_fit_predicts_its_own_rows"
 
     def plan(self, data, streams):
         plan = super().plan(data, streams)
@@ -565,7 +565,7 @@ def test_check_engine_and_check_method_name_every_failing_check():
     assert set(caught.value.failures) == {Shifts.breaks, *Shifts.also}
     n_checks, text = len(checks_of(SOUND)), str(caught.value)
     assert text.startswith(f"method '4-fold' does not conform: 2 of {n_checks} checks failed.")
-    assert "X_and_y_stay_as_they_were (Neither X nor y nor the class codes are written" in text
+    assert "X_and_y_stay_as_they_were (Check that neither X nor y" in text
     assert "X was written to." in text
 
 

@@ -110,7 +110,7 @@ def test_net_benefit_sentence_lists_runs_of_thresholds():
     assert "at 49 of 99 thresholds (0.02 to 0.98, with gaps)" in gaps
     assert "at every threshold (0.01 to 0.99)" in replace(found, gain_low=T99).sentence
     # Rows in time or space have values alone: they show nothing.
-    rows = {"event": "1", "apparent": None, "corrected": None, "sure": False}
+    rows = {"event": "1", "apparent": None, "corrected": None, "is_certain": False}
     found = NetBenefit.from_outcomes(ROWS, T99, **rows)
     assert found.gain_low is None
     assert found.sentence.endswith("There is no interval, so this may be chance.")

@@ -58,7 +58,7 @@ def told(method):
     y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
     problem = pose(tr.extend.Family.from_grid(LogisticRegression()), X, y, scoring="brier")
     found = compute(problem, method)
-    return X, y, found.answers, found.shaken
+    return X, y, found.answers, found.left_two_out
 
 
 def test_others_of_pairs_lack_one_fold_more():

@@ -38,9 +38,9 @@ def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, *
     computed = compute(problem, method)
     levels = levels_of({"site": SITE} if columns is None else columns, None, len(y))
     found = {}
-    for name, one in {problem.loss.word: computed, **computed.by_score}.items():
+    for name, one in {problem.loss.name: computed, **computed.by_score}.items():
         terms, tested = Terms(0.95, problem.rule), one.procedure or one.tested[0]
-        shaken = None if tested.influences is None else tested.influences.shaken
+        shaken = None if tested.influences is None else tested.influences.left_two_out
         data = one.problem.data
         event = data.codes == 1 if data.n_classes == 2 else None
         found[name] = subgroup_risks(

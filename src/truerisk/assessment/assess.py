@@ -21,7 +21,7 @@ from truerisk.core.errors import UnknownName
 from truerisk.core.formats import named
 from truerisk.core.progress import counting, shows_progress, stage
 from truerisk.data.data import Data, take_named_columns
-from truerisk.engines.running.executors import connections_kept
+from truerisk.engines.running.executors import reuse_connections
 from truerisk.estimation.problem import Problem, as_seed, with_checks
 from truerisk.losses.loss_words import are_several
 from truerisk.methods.words import as_method, listed_splits
@@ -178,9 +178,9 @@ def assess(
     models = list(map(attrgetter("estimator"), families))
     table, found, _ = take_named_columns(X, rows, models=models)
     data = Data.check(table, y, task=task_of(named_learners, y), **found)
-    wishes = None
+    options = None
     if validate is not None and validate is not False:
-        wishes = load_part("wishes")(validate, X, data, seed, positive)
+        options = load_part("wishes")(validate, X, data, seed, positive)
     problems = problems_of(
         named_learners,
         data,
@@ -195,8 +195,8 @@ def assess(
         engine=engine,
         random_state=seed,
     )
-    if wishes is not None and wishes.horizon is not None:
-        problems = {name: each.asking_at(wishes.horizon) for name, each in problems.items()}
+    if options is not None and options.horizon is not None:
+        problems = {name: each.asking_at(options.horizon) for name, each in problems.items()}
     schedule = Schedule.draw(problems, methods, outer)
     forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested)))
     first = with_checks(next(iter(problems.values())), checks, forward=forward)  # for all of them
@@ -208,16 +208,16 @@ def assess(
     several = scoring if are_several(scoring) else None
     typed = as_typed(**rows, scoring=several, positive=positive, validate=validate or None)
     opened = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
-    with connections_kept(), opened as stored:
+    with reuse_connections(), opened as stored:
         assessment = _assess_each(problems, schedule, stored, curves, typed, checks=checks)
         if checks:
             warn_of_findings(assessment.warned_findings)
-        if wishes is None:
+        if options is None:
             return assessment
         try:
             with named(assessment.best):
                 best = assessment.learners[assessment.best]
-                validated = load_part("validation")(best, wishes)
+                validated = load_part("validation")(best, options)
         except KeyboardInterrupt:  # Ctrl-C now loses the validation alone
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validated, str):
@@ -237,7 +237,7 @@ def _assess_each(
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
     missing: tuple[str, ...] | None = None  # the learners that an interruption left out
-    keeper = None if stored is None else stored.keeper
+    fit_store = None if stored is None else stored.fit_store
     total = sum(map(schedule.fits, problems.values()))
     for curve in curves.values():
         total += 0 if isinstance(curve, str) else curve.n_fits
@@ -246,13 +246,13 @@ def _assess_each(
             tuned = {}
             for name, problem in problems.items():
                 with named(name), stage(name), stage("tuning"):
-                    tuned[name] = schedule.tuned(problem, count, keeper)
+                    tuned[name] = schedule.tuned(problem, count, fit_store)
             for name, problem in problems.items():
                 with named(name), stage(name), stage("testing"):
-                    done[name] = honest_learner(problem, tuned[name], schedule, count, keeper)
+                    done[name] = honest_learner(problem, tuned[name], schedule, count, fit_store)
             for name, curve in curves.items():
                 with named(name), stage(name):
-                    done[name] = with_curve(done[name], curve, count, keeper)
+                    done[name] = with_curve(done[name], curve, count, fit_store)
     except KeyboardInterrupt:
         missing = (
             *(name for name in problems if name not in done),
@@ -290,12 +290,12 @@ def assessment_of(
         learners=learners,
         best=best,
         conclusion="",
-        scoring=problem.loss.word,
+        scoring=problem.loss.name,
         positive=problem.loss.label(data),
         task=data.task,
-        tuned_by=schedule.methods[0].word,
+        tuned_by=schedule.methods[0].name,
         tested_by=schedule.nested.tested_by,
-        rule=problem.rule.word,
+        rule=problem.rule.name,
         interval=problem.interval,
         confidence_level=problem.confidence_level,
         n_rows=data.n_rows,

@@ -40,13 +40,13 @@ from truerisk.results.results import (
     RiskCurve,
     RiskEstimate,
     all_findings,
-    check_asked,
+    check_requested,
     of_score,
 )
 from truerisk.search.as_given import Paired, paired_difference
 
 if TYPE_CHECKING:
-    from truerisk.assessment.differences import Beside
+    from truerisk.assessment.differences import Neighbour
     from truerisk.results.bounds import HonestNumber
     from truerisk.results.calibration import Calibration
     from truerisk.results.comparison import Comparison
@@ -182,7 +182,7 @@ class Assessment(Bounded, Record):
     }
 
     _types_elsewhere: ClassVar[Mapping[str, str]] = {
-        "Beside": "truerisk.assessment.differences:Beside",
+        "Neighbour": "truerisk.assessment.differences:Neighbour",
         "Calibration": "truerisk.results.calibration:Calibration",
         "RocCurve": "truerisk.results.roc:RocCurve",
         "Validation": "truerisk.validation.validation:Validation",
@@ -329,11 +329,11 @@ class Assessment(Bounded, Record):
         return {name: risks for name, risks in splits.items() if risks is not None}
 
     @cached_property
-    def differences(self) -> Sequence[Beside]:
+    def differences(self) -> Sequence[Neighbour]:
         """Paired differences of the risks, each learner minus the best one."""
         if len(self.learners) < 2:
             return []
-        differences: Sequence[Beside] = load_part("differences")(self)
+        differences: Sequence[Neighbour] = load_part("differences")(self)
         return differences
 
     @property
@@ -361,7 +361,7 @@ class Assessment(Bounded, Record):
         """Learners in the order of `ranking`."""
         return {name: self.learners[name] for name in self.ranking}
 
-    def told_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
+    def reported_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
         """Yield the name of each score, a learner, and its selected and honest estimates.
 
         The main loss comes first if it is a score. Within each score the best learners come first,
@@ -397,9 +397,9 @@ class Assessment(Bounded, Record):
         losses = {name: score.loss for name, score in self.problem.scores.items()}
         kinds = {"auc": AUC, "average-precision": AVERAGE_PRECISION}
         return {
-            word: name
+            label: name
             for name, loss in {**losses, self.scoring: self.problem.loss}.items()
-            for word, kind in kinds.items()
+            for label, kind in kinds.items()
             if is_a(loss, kind)
         }
 
@@ -407,14 +407,14 @@ class Assessment(Bounded, Record):
     def named_ranks(self) -> Mapping[str, str]:
         """AUC and average precision by name, each with the class to which it refers."""
         risk = self.best_learner.risk
-        return {word: of_score(risk, name).named_scoring for word, name in self.ranks.items()}
+        return {label: of_score(risk, name).named_scoring for label, name in self.ranks.items()}
 
-    def of_ranks(self, word: str, learner: str = "") -> RiskEstimate | None:
+    def of_ranks(self, label: str, learner: str = "") -> RiskEstimate | None:
         """Return the honest AUC or average precision of a learner.
 
         Parameters
         ----------
-        word : {"auc", "average-precision"}
+        label : {"auc", "average-precision"}
             Name of the score.
         learner : str, optional
             Name of the learner. The default is the best learner.
@@ -424,7 +424,7 @@ class Assessment(Bounded, Record):
         RiskEstimate or None
             The score, or None if it was not requested.
         """
-        name, honest = self.named_ranks.get(word), self.risks[learner or self.best]
+        name, honest = self.named_ranks.get(label), self.risks[learner or self.best]
         risks = [honest, *honest.scores.values()]
         return next((risk for risk in risks if risk.named_scoring == name), None)
 
@@ -457,10 +457,10 @@ class Assessment(Bounded, Record):
         paired, behind = self._paired(names, score)
         if len(names) < 2:
             return names
-        kept = load_part_of_results("best-set")(paired, level).tolist()
+        retained = load_part_of_results("best-set")(paired, level).tolist()
         return [
             name
-            for name, may_be in zip(names, kept, strict=True)
+            for name, may_be in zip(names, retained, strict=True)
             if may_be or name not in behind or not behind[name].shows_worse(level)
         ]
 
@@ -503,7 +503,7 @@ class Assessment(Bounded, Record):
         whole, loss = joined(parts), self.problem.loss
         if score is not None and score != self.scoring:
             score_names = list(self.problem.scores)
-            check_asked(score, [self.scoring, *score_names])
+            check_requested(score, [self.scoring, *score_names])
             whole, loss = whole.also[score_names.index(score)], self.problem.scores[score].loss
         testing = self.testing.outer_method
         return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)
@@ -651,7 +651,7 @@ class Assessment(Bounded, Record):
                     "honest": honest.value,
                     **_ends(honest.interval),
                 }
-                for name, learner, selected, honest in self.told_scores()
+                for name, learner, selected, honest in self.reported_scores()
             ]
         )
 
@@ -662,7 +662,7 @@ class Assessment(Bounded, Record):
         The name of a score, and its better direction, appear once.
         """
         rows, last = [], None
-        further = (score for score in self.told_scores() if score[0] != self.named_scoring)
+        further = (score for score in self.reported_scores() if score[0] != self.named_scoring)
         for name, learner, selected, honest in further:
             head = ["", ""] if name == last else [formats.clean(name, 40), honest.scale.better]
             chosen = None if selected is None else selected.value

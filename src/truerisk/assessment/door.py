@@ -15,7 +15,7 @@ load_part = loader_of(
     calibration  assessment.held_out_curves:calibration_of  the calibration of held-out rows
     over-time  diagnostics.risk_over_time:risk_over_time  the risk in stretches of time
     posterior  results.error_posterior:ErrorPosterior  the posterior of the error
-    wishes  assessment.validated:planned_wishes  what a validation shall tell
+    wishes  assessment.validated:planned_options  what a validation shall tell
     validation  assessment.validated:validated  the validation of the best learner
     """,
 )

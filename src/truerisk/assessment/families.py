@@ -100,7 +100,7 @@ def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> M
     if columns is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
     size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": n_parts(data, methods)}
-    return word_families(named, data.task, columns=_layout(data.X, columns), **size)
+    return named_families(named, data.task, columns=_layout(data.X, columns), **size)
 
 
 def problems_of(
@@ -128,7 +128,7 @@ def problems_of(
     return problems
 
 
-def word_families(
+def named_families(
     words: Sequence[str] | None,
     task: Any,
     *,
@@ -149,8 +149,8 @@ def word_families(
         _refuse_no_or_equal(words)
     size: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
     return {
-        word: Family.from_grid(*learner(word, task, **size, **columns))
-        for word in (default_words(task, n_rows) if words is None else words)
+        name: Family.from_grid(*learner(name, task, **size, **columns))
+        for name in (default_words(task, n_rows) if words is None else words)
     }
 
 
@@ -165,7 +165,7 @@ def _are_words(learners: Any) -> bool:
 def _refuse_no_or_equal(words: Sequence[str]) -> None:
     if not words:
         raise BadData("the list of learners is empty: there is nothing to assess.")
-    twice = [word for word in dict.fromkeys(words) if words.count(word) > 1]
+    twice = [name for name in dict.fromkeys(words) if words.count(name) > 1]
     if twice:
         raise UnknownName(f"learner {twice[0]!r} is named twice: name each once.")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.assessment.schedule import Schedule
-from truerisk.contracts import Keeper, Request
+from truerisk.contracts import FitStore, Request
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
 from truerisk.core.formats import named
@@ -53,17 +53,17 @@ class PlannedCurve:
                 engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
                 if isinstance(engine, Generic | OneFit):
                     return (
-                        f"it takes {self.n_fits:,} fits, and engine '{engine.word}' makes each by "
+                        f"it takes {self.n_fits:,} fits, and engine '{engine.name}' makes each by "
                         "itself; ask for it by the learner's name."
                     )
         return None
 
-    def measured(self, keeper: Keeper | None) -> LearningCurve | str:
+    def measured(self, fit_store: FitStore | None) -> LearningCurve | str:
         """Return the curve, or why there is none; warnings of its fits were given by tuning."""
         with stage("learning curve"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return measure(self.learner, self.sizes, keeper)
+                return measure(self.learner, self.sizes, fit_store)
             except (BadData, FitFailed, Refusal) as error:
                 return str(error)
 
@@ -80,7 +80,7 @@ def _folds_of(schedule: Schedule, problem: Problem) -> Averaged:
     return KFold(folds=folds, average=method.average_of(problem.loss))
 
 
-def _curves_asked(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
+def _requested_curves(wanted: Any, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the learners for which a curve is requested.
 
     "cheap" and "all" name each.
@@ -106,7 +106,7 @@ def planned_curves(
     if wanted is None:
         return {}
     planned: dict[str, PlannedCurve | str] = {}
-    for name in _curves_asked(wanted, list(problems)):
+    for name in _requested_curves(wanted, list(problems)):
         with named(name):
             try:
                 curve = PlannedCurve.from_problem(problems[name], schedule)

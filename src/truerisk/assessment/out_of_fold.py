@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from truerisk.contracts import Keeper
+from truerisk.contracts import FitStore
 from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import Problem
@@ -37,7 +37,7 @@ class OutOfFold:
 
 
 def out_of_fold(
-    problem: Problem, computed: Computed, keeper: Keeper | None = None
+    problem: Problem, computed: Computed, fit_store: FitStore | None = None
 ) -> OutOfFold | str:
     """Fit each outer split's winner again and keep probabilities, or decision values.
 
@@ -53,12 +53,12 @@ def out_of_fold(
     plan = tested.plan
     if problem.richest is None:
         return NEITHER
-    for told in (tested, *tested.also):
-        if told.response == problem.richest.response:
-            return _first(computed, told)
+    for reported in (tested, *tested.also):
+        if reported.response == problem.richest.response:
+            return _first(computed, reported)
     try:
         only = by_fit(plan, winners.candidate)
-        answers = problem.asking_winners(keeper).answers(plan, problem.richest, only)
+        answers = problem.asking_winners(fit_store).answers(plan, problem.richest, only)
     except NoEngine as refusal:  # no other engine answers in the place of the one that was named
         return str(refusal)
     except (FitFailed, Refusal):  # The fitted model cannot give such answers.

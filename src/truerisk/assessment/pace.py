@@ -82,7 +82,7 @@ def pace_of(
     short.
     """
     engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
-    like = like if like is not None and like.engine == engine.word else None
+    like = like if like is not None and like.engine == engine.name else None
     settings, rows = len(problem.family), float(plan.train_sizes.mean())
     shared = steps_shared_by(problem.family, problem.data, len(problem.family))
     alone = isinstance(engine, Generic) and shared is None
@@ -98,7 +98,7 @@ def pace_of(
 
         least = ENOUGH if like is None else FAIR
         each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings), least)
-        return Pace(engine.word, 0.0, each / _workers(problem, engine), rows)
+        return Pace(engine.name, 0.0, each / _workers(problem, engine), rows)
 
     def whole(n: int) -> float:
         only = _spread(n, settings) if winners else None
@@ -107,7 +107,7 @@ def pace_of(
     share = 0.0 if _shares_nothing(engine, problem) else None
     share = share if like is None else like.share
     once, each = line_of(whole, plan.n_fits, share, first=like is None)
-    return Pace(engine.word, once, each / _workers(problem, engine), rows)
+    return Pace(engine.name, once, each / _workers(problem, engine), rows)
 
 
 def mean_of(timing: Timing, most: int, fewest: int, enough: float = ENOUGH) -> float:

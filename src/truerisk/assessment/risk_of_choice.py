@@ -38,8 +38,8 @@ def risk_of_choice(
         answers.append(one.answers)
         if one.winners is not None:
             inner_risks.append(one.winners.inner_risk)
-        if one.shaken is not None:
-            further.append(one.shaken)
+        if one.left_two_out is not None:
+            further.append(one.left_two_out)
     inner = np.array(inner_risks)
     inner[np.isnan(inner)] = np.inf  # a fit failed: nothing is known of this learner here
     if np.isinf(inner).all(axis=0).any():
@@ -48,7 +48,7 @@ def risk_of_choice(
     chosen = np.array([least.choose(column, unknown) for column in inner.T])
     mixed = _mixed(answers, chosen)
     complete = len(further) == len(results)
-    shaken = _mixed(further, chosen[further[0].plan.fold]) if complete else None
+    left_two_out = _mixed(further, chosen[further[0].plan.fold]) if complete else None
     note = _note(order, chosen[~mixed.plan.own_rows])
     refusals: dict[str, str] = {}
     for one in reversed(results):  # of several reasons that of the first learner stays
@@ -64,17 +64,19 @@ def risk_of_choice(
         "findings": problem.findings,
     }
 
-    def risk(one: Score, of: Answers, shaken: Answers | None, like: RiskEstimate) -> RiskEstimate:
+    def risk(
+        one: Score, of: Answers, left_two_out: Answers | None, like: RiskEstimate
+    ) -> RiskEstimate:
         terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
-        tested = testing.risk(of, shaken, problem.data, one.loss, terms)
+        tested = testing.risk(of, left_two_out, problem.data, one.loss, terms)
         notes = (*one.loss.notes, *map(attrgetter("note"), problem.findings), note)
         return to_estimate(tested, replace(like, **common, notes=notes), {})
 
     first, scores = results[0].risk, {}
     for place, (name, score) in enumerate(problem.scores.items()):
-        more = None if shaken is None else shaken.also[place]
+        more = None if left_two_out is None else left_two_out.also[place]
         scores[name] = risk(score, mixed.also[place], more, first.scores[name])
-    whole = risk(Score(problem.loss, problem.interval), mixed, shaken, first)
+    whole = risk(Score(problem.loss, problem.interval), mixed, left_two_out, first)
     return replace(whole, scores=scores)
 
 

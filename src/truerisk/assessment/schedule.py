@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from truerisk.assessment.out_of_fold import refits
-from truerisk.contracts import Keeper, Method
+from truerisk.contracts import FitStore, Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import tunes_inside
 from truerisk.core.frozen import frozen
@@ -18,16 +18,16 @@ from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
 from truerisk.estimation.run import Computed, compute, tuning_problem
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import USUAL_FOLDS, as_method, usual_word
+from truerisk.methods.words import USUAL_FOLDS, as_method, default_name
 from truerisk.plan.plan import Plan
 
 MOST_IN_FOLDS = 10_000
 
 
-def word_by_size(n_rows: int) -> str:
+def method_name_by_size(n_rows: int) -> str:
     """Name the default splits of so many rows: a single test set if there are very many.
 
-    >>> [word_by_size(n) for n in (100, 5_000, 50_000)]
+    >>> [method_name_by_size(n) for n in (100, 5_000, 50_000)]
     ['5-fold', '5-fold', 'holdout']
     """
     return USUAL_FOLDS if n_rows <= MOST_IN_FOLDS else "holdout"
@@ -51,12 +51,12 @@ class Schedule:
         A method that is None is the usual one for so many rows.
         """
         problem, several = next(iter(problems.values())), len(problems) > 1
-        usual = usual_word(problem.data, word_by_size(problem.data.n_rows))
+        usual = default_name(problem.data, method_name_by_size(problem.data.n_rows))
         chosen = tuple(map(as_method, methods or (usual,)))
         for method in chosen:
             if method.spares_fits:
                 raise Refusal(
-                    f"how many fits '{method.word}' takes is known only at its end, and an "
+                    f"how many fits '{method.name}' takes is known only at its end, and an "
                     "assessment states it beforehand: compare settings by their folds, such as "
                     "'10-fold', or race them in HonestSearchCV."
                 )
@@ -66,12 +66,12 @@ class Schedule:
         *plans, nested_plan = (draw_plan(plain, method)[2] for method in (*chosen, nested))
         return cls(chosen, tuple(plans), nested, nested_plan)
 
-    def tuned(self, problem: Problem, count: Count, keeper: Keeper | None) -> list[Computed]:
+    def tuned(self, problem: Problem, count: Count, fit_store: FitStore | None) -> list[Computed]:
         """Compute the risk of every setting on all rows, by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
             tuning = tuning_problem(replace(problem, interval=None, select_by=method))
-            computations.append(compute(tuning, method, plan=plan, keeper=keeper))
+            computations.append(compute(tuning, method, plan=plan, fit_store=fit_store))
             count.finish(computations[-1].n_fits)
         return computations
 

@@ -15,7 +15,7 @@ import numpy as np
 from truerisk.assessment.door import load_part
 from truerisk.assessment.out_of_fold import OutOfFold, out_of_fold
 from truerisk.assessment.schedule import Schedule
-from truerisk.contracts import Keeper, Terms
+from truerisk.contracts import FitStore, Terms
 from truerisk.core import formats
 from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family, tunes_inside
@@ -75,7 +75,7 @@ class TunedLearner(Record):
     learning_curve: LearningCurve | None = field(default=None, repr=False)
     no_learning_curve: str | None = None
     answers: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    shaken: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    left_two_out: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
     winners: Winners | None = field(default=None, repr=False, metadata=UNWRITTEN)
     problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
     held_out: OutOfFold | str | None = field(default=None, repr=False, metadata=UNWRITTEN)
@@ -196,13 +196,13 @@ def honest_learner(
     tuned: Sequence[Computed],
     schedule: Schedule,
     count: Progress,
-    keeper: Keeper | None,
+    fit_store: FitStore | None,
 ) -> TunedLearner:
     """Test the tuning of a learner, and put its honest risk beside what the tuning found."""
     started = perf_counter()
     known, plan = [tuned[0].answers], schedule.nested_plan
-    asked = replace(problem, calibrated=True)
-    tested = compute(asked, schedule.nested, plan=plan, keeper=keeper, known=known)
+    requested = replace(problem, calibrated=True)
+    tested = compute(requested, schedule.nested, plan=plan, fit_store=fit_store, known=known)
     count.finish(tested.n_made)
     curve, risk, folds = curve_of(tuned[0]), procedure_of(tested), outer_folds(problem, tested)
     assert risk is not None  # The method tests a procedure, so there is a risk.
@@ -212,20 +212,20 @@ def honest_learner(
         claim = load_part_of_search("claim-of-model")(problem, curve[0])
     with warnings.catch_warnings():  # these models were fitted before and have warned
         warnings.simplefilter("ignore")
-        held_out = out_of_fold(problem, tested, keeper)
-        apparent = apparent_risk(problem, curve.best, keeper)
+        held_out = out_of_fold(problem, tested, fit_store)
+        apparent = apparent_risk(problem, curve.best, fit_store)
     again = 1 + inside + (0 if isinstance(held_out, str) else held_out.n_fits)
     count.finish(again)
     return TunedLearner(
         curve=curve,
-        criteria=_by_word(list(map(curve_of, tuned[1:]))),
+        criteria=_by_name(list(map(curve_of, tuned[1:]))),
         risk=risk,
         outer=folds,
         stability=stability_of(folds, curve.best, problem.family),
         n_fits=sum(map(attrgetter("n_made"), (*tuned, tested))) + again,
         seconds=sum(map(attrgetter("seconds"), tuned)) + perf_counter() - started,
         answers=tested.answers,
-        shaken=tested.shaken,
+        left_two_out=tested.left_two_out,
         winners=tested.winners,
         problem=problem,
         apparent=apparent,
@@ -237,13 +237,13 @@ def honest_learner(
 
 
 def with_curve(
-    learner: TunedLearner, curve: PlannedCurve | str, count: Progress, keeper: Keeper | None
+    learner: TunedLearner, curve: PlannedCurve | str, count: Progress, fit_store: FitStore | None
 ) -> TunedLearner:
     """Return the learner with its learning curve, or with the reason why it has none."""
     if isinstance(curve, str):
         return replace(learner, no_learning_curve=curve)
     started = perf_counter()
-    learning, n_fits = curve.measured(keeper), learner.n_fits + curve.n_fits
+    learning, n_fits = curve.measured(fit_store), learner.n_fits + curve.n_fits
     count.finish(curve.n_fits)
     learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - started)
     if isinstance(learning, str):
@@ -251,24 +251,24 @@ def with_curve(
     return replace(learner, learning_curve=learning)
 
 
-def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
+def _by_name(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
     """Map the word of each method to its curve; a word that comes again gets a number."""
-    curves_by_word: dict[str, RiskCurve] = {}
+    curves_by_name: dict[str, RiskCurve] = {}
     for curve in curves:
-        word = curve.common.method
-        again = sum(other.common.method == word for other in curves_by_word.values())
-        curves_by_word[f"{word} ({again + 1})" if again else word] = curve
-    return curves_by_word
+        name = curve.common.method
+        again = sum(other.common.method == name for other in curves_by_name.values())
+        curves_by_name[f"{name} ({again + 1})" if again else name] = curve
+    return curves_by_name
 
 
 def apparent_risk(
-    problem: Problem, candidate: int, keeper: Keeper | None = None
+    problem: Problem, candidate: int, fit_store: FitStore | None = None
 ) -> RiskEstimate | None:
     """Return the risk of a setting on the rows of its fit; None if that fails or is refused."""
     started, method = perf_counter(), Apparent()
     problem, _, plan = draw_plan(replace(problem, scores={}, interval=None), method)
     data = problem.data
-    asking = problem.asking(keeper=keeper)
+    asking = problem.asking(fit_store=fit_store)
     try:
         answers = asking(plan, np.full(plan.n_fits, candidate))
     except (FitFailed, NoEngine):

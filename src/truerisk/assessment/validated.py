@@ -10,15 +10,17 @@ from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
-from truerisk.validation.wishes import Wishes
+from truerisk.validation.wishes import ValidationOptions
 
 
-def planned_wishes(validate: Any, X: Any, data: Data, seed: int, positive: Any) -> Wishes | None:
+def planned_options(
+    validate: Any, X: Any, data: Data, seed: int, positive: Any
+) -> ValidationOptions | None:
     """Return what `validate=` asks for, checked before anything is fitted."""
-    return Wishes.planned(validate, X, data, seed, positive)
+    return ValidationOptions.planned(validate, X, data, seed, positive)
 
 
-def validated(learner: TunedLearner, wishes: Wishes) -> Validation | str:
+def validated(learner: TunedLearner, options: ValidationOptions) -> Validation | str:
     """Validate a learner by its answers, or say why there are none: no fit is lost for it."""
     risk = learner.risk
     if risk.value is None or learner.winners is None or learner.problem is None:
@@ -31,12 +33,12 @@ def validated(learner: TunedLearner, wishes: Wishes) -> Validation | str:
         answered=risk.answered,
         winners=learner.winners.candidate,
         best=learner.curve.best,
-        pair_answers=learner.shaken,
+        pair_answers=learner.left_two_out,
     )
     rows = learner.out_of_fold
     try:
         with stage("validation"):
             run = run.with_richest() if rows is None else run.with_answers(rows.answers)
-            return validation_of(run, wishes)
+            return validation_of(run, options)
     except Refusal as refusal:
         return str(refusal)

@@ -17,7 +17,7 @@ from truerisk.auditing.on_scores import (
     score_findings,
     within_one_error,
 )
-from truerisk.auditing.outcome import Audit, Stated, conclusion_of
+from truerisk.auditing.outcome import Audit, DeclaredOutcome, conclusion_of
 from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.selected_columns import selection_findings
 from truerisk.checks.splits import row_findings, split_findings
@@ -291,7 +291,7 @@ def _outcome(
 ) -> Audit:
     params = dict(claim.best_params)
     shown, name = scale.shown, scale.called
-    claimed = Stated(
+    claimed = DeclaredOutcome(
         scale.reported(claim.score),
         f"{claim.search}: {claim.name}",
         params=params,

@@ -28,7 +28,7 @@ from truerisk.estimation.run import compute, procedure_of
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods.parts.procedure import by_fit, winners_of, with_winners
-from truerisk.methods.words import as_method, usual_word
+from truerisk.methods.words import as_method, default_name
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
@@ -158,7 +158,7 @@ def _nested(
     if outer is None and mixed is not None:
         outer, data = mixed.method, mixed.data
     elif outer is None and data.dependent:
-        outer = usual_word(data)
+        outer = default_name(data)
     (y,) = data.targets(data.y)
     return repeated(search, claim, scale, data.X, y, outer, {**terms, "time": data.time})
 
@@ -200,8 +200,8 @@ class ChosenWithout(Method):
         return self.outer.gives
 
     @property
-    def word(self) -> str:
-        return f"{self.outer.word}, chosen {'without each' if self.losses else 'once'}"
+    def name(self) -> str:
+        return f"{self.outer.name}, chosen {'without each' if self.losses else 'once'}"
 
     @property
     def bias(self) -> str:
@@ -254,10 +254,10 @@ def risk_apart(
         replayed = None
     data, family = mixed.data, Family(claim.estimator, claim.candidates)
     method = ChosenWithout(mixed.method, claim.best, replayed, data)
-    asked = {**terms, "time": data.time, "scoring": scale.whole}
+    requested = {**terms, "time": data.time, "scoring": scale.whole}
 
     def tested() -> RiskEstimate:
-        problem = replace(pose(family, data.X, data.y, **asked), calibrated=True)
+        problem = replace(pose(family, data.X, data.y, **requested), calibrated=True)
         estimate = procedure_of(compute(problem, method))
         assert estimate is not None
         return estimate

@@ -32,7 +32,7 @@ Number = Annotated[float, FINITE]
 
 
 @frozen
-class Stated(OnScale, Record):
+class DeclaredOutcome(OnScale, Record):
     """A number derived from the search's own scores, which has no interval without rows.
 
     `value` and `perfect` are those of the score of the search, as in `RiskEstimate`.
@@ -76,12 +76,12 @@ class Audit(Bounded, Record):
         Class name of the audited search.
     level : {"scores", "bbc", "pairs", "nested"}
         How the honest risk was estimated.
-    claimed : Stated
+    claimed : DeclaredOutcome
         The claim of the search, such as its `best_score_`.
-    honest : RiskEstimate, Stated or None
+    honest : RiskEstimate, DeclaredOutcome or None
         The risk by the requested level. At level "scores" it is the rough correction of Tibshirani
         and Tibshirani without an interval, or None if the scores of the splits were not stored.
-    rough : Stated or None
+    rough : DeclaredOutcome or None
         That rough correction, at every level.
     findings : tuple of Finding
         What else is wrong, the most serious finding first.
@@ -100,7 +100,7 @@ class Audit(Bounded, Record):
         is empty if the search stored no scores.
     conclusion : str
         The conclusion in sentences.
-    choosing : RiskEstimate, Stated or None, default=None
+    choosing : RiskEstimate, DeclaredOutcome or None, default=None
         The claim corrected for the choice alone, if `mixes` is given.
     mixes : {"time", "space", "groups"}, optional
         The kind of rows that belong together and that the splits of the search mix.
@@ -139,9 +139,9 @@ class Audit(Bounded, Record):
 
     search: str
     level: str
-    claimed: Stated
-    honest: RiskEstimate | Stated | None
-    rough: Stated | None
+    claimed: DeclaredOutcome
+    honest: RiskEstimate | DeclaredOutcome | None
+    rough: DeclaredOutcome | None
     findings: tuple[Finding, ...]
     within_one_error: tuple[Count, ...]
     n_candidates: Count
@@ -150,7 +150,7 @@ class Audit(Bounded, Record):
     chosen: Count
     risks: tuple[Number | None, ...]
     conclusion: str
-    choosing: RiskEstimate | Stated | None = None
+    choosing: RiskEstimate | DeclaredOutcome | None = None
     mixes: Kind | None = None
     why: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -205,12 +205,14 @@ class Audit(Bounded, Record):
         list of list of str
             One list of cells per number.
         """
-        stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
+        declared: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
+            ("claimed", self.claimed)
+        ]
         if self.mixes is not None:
-            stated.append(("choosing", self.choosing))
-        stated.append(("honest", self.honest))
+            declared.append(("choosing", self.choosing))
+        declared.append(("honest", self.honest))
         if self.level != "scores":
-            stated.append(("rough", self.rough))
+            declared.append(("rough", self.rough))
         return [
             [
                 name,
@@ -218,7 +220,7 @@ class Audit(Bounded, Record):
                 str(risk.interval or "none"),
                 risk.method,
             ]
-            for name, risk in stated
+            for name, risk in declared
             if risk is not None
         ]
 
@@ -269,8 +271,8 @@ class Audit(Bounded, Record):
 
     def _metrics(self) -> Mapping[str, Any]:
         honest = {} if self.honest is None else self.honest.to_metrics()
-        stated = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
-        values = {name: risk and risk.value for name, risk in stated.items()}
+        declared = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
+        values = {name: risk and risk.value for name, risk in declared.items()}
         return {**honest, **values, "optimism": self.optimism}
 
 

@@ -93,7 +93,7 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.curve is not None:
         claim.refuse_other_rows(problem.data)
-        return _of_kept(claim.curve)
+        return _from_stored(claim.curve)
     method = by_splitter(claim.splitter(problem.data.y), average="fold")
     with stage("replaying the search"):
         computed = compute(problem, method, plan=plan)
@@ -112,7 +112,7 @@ def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Rep
     return weighed if _agrees(claim, scale, weighed) else plain
 
 
-def _of_kept(curve: RiskCurve) -> Replayed:
+def _from_stored(curve: RiskCurve) -> Replayed:
     """Return the out-of-fold losses that our own search has stored, without any fit."""
     assert curve.evaluation is not None
     tested = curve.evaluation.tested
@@ -161,8 +161,10 @@ def _by_row(
     summed = np.array([np.bincount(member, weights * row) for row in losses])
     common = replace(curve_of(computed).common, scoring=scale.word)
     counted = np.asarray(shares * len(rows), dtype=np.float64)
-    told = infinite_findings(answers, data, loss)
-    return Replayed(summed / shares, rows, counted, risks, common, infinite=told, answers=answers)
+    reported = infinite_findings(answers, data, loss)
+    return Replayed(
+        summed / shares, rows, counted, risks, common, infinite=reported, answers=answers
+    )
 
 
 def bias_corrected(

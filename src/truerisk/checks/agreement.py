@@ -227,7 +227,7 @@ def is_counter(column: np.ndarray) -> bool:
 
 def columns_in_order(X: np.ndarray) -> np.ndarray:
     """Return the columns whose rank correlation at lag one is significant, except counters."""
-    kept = []
+    retained = []
     for j in range(X.shape[1]):
         ranks = mean_ranks(X[:, j])
         ranks -= ranks.mean()
@@ -235,8 +235,8 @@ def columns_in_order(X: np.ndarray) -> np.ndarray:
         if size == 0 or is_counter(X[:, j]):
             continue
         if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * size:
-            kept.append(j)
-    return np.array(kept, dtype=np.int64)
+            retained.append(j)
+    return np.array(retained, dtype=np.int64)
 
 
 def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:

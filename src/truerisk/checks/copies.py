@@ -148,26 +148,26 @@ def find_copies(
     k = min(NEIGHBOURS, n // 8)
     if k < 3:
         return None
-    asked = np.sort(rng.permutation(n)[: min(n, max(100, PAIRS // n))])
+    requested = np.sort(rng.permutation(n)[: min(n, max(100, PAIRS // n))])
     known = None if combination is None else np.bincount(combination)[combination] - 1
     # A row in a set of m rows with equal categories has m - 1 neighbours.
     if known is not None:
-        asked = asked[known[asked] + 1 >= SMALLEST_COMBINATION]
-        if len(asked) < FEWEST_ROWS:
+        requested = requested[known[requested] + 1 >= SMALLEST_COMBINATION]
+        if len(requested) < FEWEST_ROWS:
             return None
-    distances, neighbours = _neighbours(Z, asked, k, combination)
+    distances, neighbours = _neighbours(Z, requested, k, combination)
     positions = np.arange(1, k)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(distances[:, 1:] / distances[:, :-1])
     logs = np.nan_to_num(logs, nan=0.0, posinf=0.0)
     if known is not None:
-        logs = np.where(positions <= known[asked][:, None] // NEAREST_SHARE, logs, 0.0)
+        logs = np.where(positions <= known[requested][:, None] // NEAREST_SHARE, logs, 0.0)
     spacings = positions * logs
     usual = np.median(spacings[spacings > 0]) if (spacings > 0).any() else 0.0
     if usual <= 0:
         return None
     exponentials = spacings[:, :-1] * (np.log(2) / usual)  # No row lies behind the last one.
-    rows = np.arange(len(asked))
+    rows = np.arange(len(requested))
     place = exponentials.argmax(axis=1)
     largest = exponentials[rows, place]
     # The largest of k - 2 exponential variables exceeds this bound with the tail probability.
@@ -175,13 +175,13 @@ def find_copies(
     has_wide_gap = largest > -np.log1p(-((1 - FAR_TAIL) ** (1 / (k - 2))))
     share, wide = float(has_gap.mean()), float(has_wide_gap.mean())
     if has_gap.sum() < FEWEST_GAPS:
-        return Copies(share, wide, len(asked), 0.0, 1.0, 0.0, 0.0, 0.0)
-    agreement = outcome.agreement(asked[has_gap][:, None], neighbours[has_gap])
+        return Copies(share, wide, len(requested), 0.0, 1.0, 0.0, 0.0, 0.0)
+    agreement = outcome.agreement(requested[has_gap][:, None], neighbours[has_gap])
     place, order = place[has_gap, None], np.arange(k)
     before = order <= place
     behind = (order > place) & (order <= 2 * place + 2)
     if known is not None:
-        behind &= order < known[asked][has_gap][:, None]
+        behind &= order < known[requested][has_gap][:, None]
     inside = (agreement * before).sum(axis=1) / before.sum(axis=1)
     outside = (agreement * behind).sum(axis=1) / np.maximum(behind.sum(axis=1), 1)
     drop = inside - outside
@@ -189,7 +189,7 @@ def find_copies(
     return Copies(
         share=share,
         wide_share=wide,
-        n_rows=len(asked),
+        n_rows=len(requested),
         size=float(np.median(place + 2)),
         ratio=float(np.exp(np.median(logs[rows[has_gap], place[:, 0]]))),
         inside=float(inside.mean()),
@@ -212,23 +212,23 @@ def _between_steps(Z: np.ndarray, scale: Scale, rng: np.random.Generator) -> np.
 
 
 def _neighbours(
-    Z: np.ndarray, asked: np.ndarray, k: int, combination: np.ndarray | None
+    Z: np.ndarray, requested: np.ndarray, k: int, combination: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the distances to the k nearest rows and their row numbers, nearest first."""
     squares = np.einsum("ij,ij->i", Z, Z)
-    nearest = np.empty((len(asked), k), dtype=np.intp)
-    for start in range(0, len(asked), ROWS_AT_ONCE):
-        some = asked[start : start + ROWS_AT_ONCE]
+    nearest = np.empty((len(requested), k), dtype=np.intp)
+    for start in range(0, len(requested), ROWS_AT_ONCE):
+        some = requested[start : start + ROWS_AT_ONCE]
         distances = (-2 * Z[some]) @ Z.T
         distances += squares
         if combination is not None:
             distances += 1e6 * (combination[some][:, None] != combination)
         distances[np.arange(len(some)), some] = np.inf
         nearest[start : start + len(some)] = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    apart = Z[nearest] - Z[asked][:, None]
+    apart = Z[nearest] - Z[requested][:, None]
     exact = np.einsum("ikj,ikj->ik", apart, apart)
     if combination is not None:
-        exact += 1e6 * (combination[asked][:, None] != combination[nearest])
+        exact += 1e6 * (combination[requested][:, None] != combination[nearest])
     order = np.argsort(exact, axis=1)
     exact = np.sqrt(np.take_along_axis(exact, order, axis=1))
     return exact, np.take_along_axis(nearest, order, axis=1)

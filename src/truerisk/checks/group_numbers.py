@@ -24,7 +24,7 @@ from truerisk.core.frozen import frozen
 FEWEST_VALUES = 5  # fewest values of a column with a name like that of a group number
 # fewest values of other columns; small scales and short lists are features
 FEWEST_NUMBERS, FEWEST_WORDS = 12, 15
-MOST_ROWS_OF_NUMBER, MOST_ROWS_OF_WORD = 50, 20  # mean size of a group
+MOST_ROWS_OF_NUMBER, MOST_ROWS_OF_LABEL = 50, 20  # mean size of a group
 MOST_ROWS_OF_NAMED = 100
 ERRORS = 4.5
 # share of rows in values with an excess; with a step in y few rows have one
@@ -60,7 +60,7 @@ class GroupNumber:
         if self.errors <= ERRORS or self.often < LEAST_WITH_EXCESS:
             return False
         fewest = FEWEST_NUMBERS if self.has_order else FEWEST_WORDS
-        largest = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_WORD
+        largest = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_LABEL
         if self.n_values < fewest or self.size > largest:
             return False
         if self.has_order:

@@ -27,14 +27,14 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     leaks = leaks_of(data, plan, *kinds)
     if len(leaking := leaks["groups"]):
         warn(
-            f"groups are given but method '{method.word}' ignores them: {len(leaking)} rows "
+            f"groups are given but method '{method.name}' ignores them: {len(leaking)} rows "
             f"(first: row {leaking[0]}) are tested by models that saw their group. "
             "The estimate is too good; use a word such as '10-fold' or a Group splitter.",
             GroupLeakWarning,
         )
     if len(late := leaks["late"]):
         warn(
-            f"time is given but method '{method.word}' ignores it: {len(late)} rows (first: row "
+            f"time is given but method '{method.name}' ignores it: {len(late)} rows (first: row "
             f"{late[0]}) are tested by models that saw rows of the same or of a later time. The "
             "estimate is too good where rows depend on those before them; use a word such as "
             "'forward-5', or 'purged-5' where later rows are meant to be seen.",
@@ -42,7 +42,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
         )
     if 2 * len(near := leaks["near"]) > (n_tested := len(leaks["apart"])):
         warn(
-            f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} "
+            f"block is given but method '{method.name}' ignores it: {len(near)} of {n_tested} "
             f"rows (first: row {near[0]}) are tested by models that saw the row next to them. "
             "The estimate is too good for places away from the training rows; use a word such "
             "as 'blocks-5' or 'buffered'.",
@@ -51,7 +51,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     if method.has_given_splits and len(seen := known_rows(plan)):
         warn(
             f"{len(seen)} rows (first: row {seen[0]}) are tested by models that were trained on "
-            f"them, as '{method.word}' has it: the estimate is too good. Give test rows that are "
+            f"them, as '{method.name}' has it: the estimate is too good. Give test rows that are "
             "no training rows.",
             DuplicateRowsWarning,
         )

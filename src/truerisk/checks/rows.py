@@ -44,7 +44,7 @@ ROWS_OF_BLOCK = 8192  # rows that fit in the processor's cache if the table has 
 # A value that more than this share of rows have is a category, even in a measured column.
 LUMP = 0.1
 FEWEST_VALUES_OF_LUMPS = 20
-LONGEST_WORD = 200  # A longer cell, in characters, does not name a group.
+LONGEST_LABEL = 200  # A longer cell, in characters, does not name a group.
 FEWEST_DISTINCT = 8  # A numeric column with fewer values is a category.
 WORDS_OF_GROUPS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
@@ -180,7 +180,7 @@ def _cells(X: Any, position: int, rows: np.ndarray) -> np.ndarray:
 
 def _codes_of_texts(cells: np.ndarray) -> np.ndarray:
     """Return a code for each cell of a column that is constant or not numeric."""
-    if any(len(str(cell)) > LONGEST_WORD for cell in cells[:FEWEST_ROWS].tolist()):
+    if any(len(str(cell)) > LONGEST_LABEL for cell in cells[:FEWEST_ROWS].tolist()):
         return np.arange(len(cells))  # Long texts name no group, and comparing them takes long.
     return codes_of_cells(cells)
 
@@ -291,8 +291,8 @@ def _copies(data: Data, rng: np.random.Generator, whole: Whole) -> Finding | Non
         if sliced is not None:
             rows, columns = sliced, _Columns.read(columns.X, columns.positions, sliced)
     outcome = outcome_of(data.codes, data.y, rows)
-    kept = columns.is_number[measured]  # A slice of the rows may be constant in this column.
-    measured, spread = measured[kept], spread[kept]
+    retained = columns.is_number[measured]  # A slice of the rows may be constant in this column.
+    measured, spread = measured[retained], spread[retained]
     if outcome is None or len(measured) < 2:
         return None
     X = np.ascontiguousarray(columns.numbers[measured].T)
@@ -453,10 +453,10 @@ def _groups_finding(
     look = "looks like the number" if len(names) == 1 else "look like numbers"
     if by_agreement:
         name, found = by_agreement[0]
-        beside = "those of the next numbers" if found.has_order else "rows of other values"
+        neighbours = "those of the next numbers" if found.has_order else "rows of other values"
         seen = (
             f"{name} has {found.n_values} values of {found.size:.1f} rows each, whose y agree by "
-            f"{found.inside:.2f}, and with {beside} by {found.outside:.2f} (0 is chance, 1 is "
+            f"{found.inside:.2f}, and with {neighbours} by {found.outside:.2f} (0 is chance, 1 is "
             "equal)."
         )
     else:
@@ -481,7 +481,7 @@ def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
     for loss in losses:
         events = loss.events(data)
         if events is not None and events.n < events.enough:
-            few.setdefault(events, []).append(clean(loss.word, 60))
+            few.setdefault(events, []).append(clean(loss.name, 60))
     for events, words in few.items():
         names = list(dict.fromkeys(words))
         who = f"{listed(names)} rest" + ("s" if len(names) == 1 else "")

@@ -47,7 +47,7 @@ class Spread:
     chance: float
 
     @property
-    def is_suspect(self) -> bool:
+    def is_doubtful(self) -> bool:
         return self.chance < LEVEL
 
 
@@ -56,7 +56,7 @@ def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Findi
     if columns is None or data.y.ndim != 1:
         return
     spread = spread_of(columns.numbers, data)
-    if spread is None or not spread.is_suspect:
+    if spread is None or not spread.is_doubtful:
         return
     yield Finding(
         "selection-outside",

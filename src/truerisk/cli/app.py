@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from truerisk.cli.output import in_options, say, show
-from truerisk.cli.signals import interrupted_code, interrupted_word, sigterm_as_interrupt
+from truerisk.cli.signals import interrupted_code, interruption_message, sigterm_as_interrupt
 from truerisk.cli.streams import NotPrinted, Streams, whole_streams
 from truerisk.core.arguments import NEW_NAMES
 from truerisk.core.errors import (
@@ -72,14 +72,14 @@ class _Lazy(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        word, both = args[0] if args else "", " ".join(args[:2])
+        label, both = args[0] if args else "", " ".join(args[:2])
         if both in _COMMANDS:
             return both, self.get_command(ctx, both), args[2:]
-        if word and not word.startswith("-") and word not in _COMMANDS:
+        if label and not label.startswith("-") and label not in _COMMANDS:
             from truerisk.core.registry import closest
 
-            ctx.fail(f"No such command {word!r}{closest(word, _COMMANDS) or '.'}")
-        seconds = [name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{word} ")]
+            ctx.fail(f"No such command {label!r}{closest(label, _COMMANDS) or '.'}")
+        seconds = [name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{label} ")]
         if seconds and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
             from truerisk.core.registry import closest
 
@@ -136,13 +136,13 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
     try:
         code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return _say_end(f"{interrupted_word()}; nothing was kept.", interrupted_code())
+        return _say_end(f"{interruption_message()}; nothing was kept.", interrupted_code())
     except click.ClickException as error:
-        told = io.StringIO()
+        reported = io.StringIO()
         if isinstance(error, click.NoSuchOption):
             error = _with_new_name(error)
-        error.show(told)
-        say(told.getvalue().removesuffix("\n"))
+        error.show(reported)
+        say(reported.getvalue().removesuffix("\n"))
         return USAGE if isinstance(error, click.UsageError) else error.exit_code
     except SystemExit as error:  # A user's code may exit in this way, ours never does.
         if sys.stdout is not stdout:  # click has replaced stdout, because its reader is gone.
@@ -195,9 +195,9 @@ def _say_lost(error: OSError, streams: Streams) -> int:
 def _options_of(arguments: list[str]) -> dict[str, str]:
     """Return the options of the typed command by the names of their arguments."""
     command: click.Command = cli
-    for word in (" ".join(arguments[:2]), *arguments):
+    for label in (" ".join(arguments[:2]), *arguments):
         if isinstance(command, click.Group):
-            command = command.get_command(click.Context(command), word) or command
+            command = command.get_command(click.Context(command), label) or command
     options = {str(o.name): o.opts[0] for o in command.params if o.opts[0].startswith("--")}
     in_python = {_IN_PYTHON[name]: option for name, option in options.items() if name in _IN_PYTHON}
     return options | in_python

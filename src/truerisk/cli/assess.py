@@ -70,7 +70,7 @@ from truerisk.core.registry import check_present
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
 @reading_options
 @gathered
-def assess(asked: Any) -> int:
+def assess(requested: Any) -> int:
     """Compare tuned learners on FILE and say how wrong the best one is.
 
     \b
@@ -82,4 +82,4 @@ def assess(asked: Any) -> int:
     check_present("truerisk.assessment")
     from truerisk.cli.bodies.assess import run
 
-    return run(asked)
+    return run(requested)

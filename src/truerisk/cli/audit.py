@@ -59,7 +59,7 @@ from truerisk.core.registry import check_present
 @n_jobs_option
 @reading_options
 @gathered
-def audit(asked: Any) -> int:
+def audit(requested: Any) -> int:
     """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
 
     A search that is not fitted is fitted first. Exit code 4: its score lies outside the honest
@@ -71,4 +71,4 @@ def audit(asked: Any) -> int:
     check_present("truerisk.auditing")
     from truerisk.cli.bodies.audit import run
 
-    return run(asked)
+    return run(requested)

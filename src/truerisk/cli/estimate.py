@@ -49,31 +49,31 @@ from truerisk.core.registry import check_present, closest
 @n_jobs_option
 @reading_options
 @gathered
-def estimate(asked: Any) -> None:
+def estimate(requested: Any) -> None:
     """Estimate the risk of one model on FILE.
 
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --cv loo
     """  # noqa: D301 - \b is for click
-    source = source_of(asked)
+    source = source_of(requested)
     from truerisk.estimation.estimate import risk_curve
 
-    pipeline, params, _ = read_model(asked.model, asked.settings, source)
+    pipeline, params, _ = read_model(requested.model, requested.settings, source)
     names = ("cv", "scoring")
-    options: dict[str, Any] = {name: getattr(asked, name) for name in names}
-    options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
-    options |= {"checks": asked.checks}
+    options: dict[str, Any] = {name: getattr(requested, name) for name in names}
+    options |= {"confidence_level": requested.confidence, "random_state": requested.seed}
+    options |= {"checks": requested.checks}
     options |= source.of_rows
-    options |= {"positive": label_written(source, asked.positive), "n_jobs": asked.n_jobs}
-    with worded_warnings(findings=asked.as_json), shown_progress():
+    options |= {"positive": label_written(source, requested.positive), "n_jobs": requested.n_jobs}
+    with worded_warnings(findings=requested.as_json), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, **options)
     found = curve[0] if curve.procedure is None else curve.procedure
-    show(found.to_json() if asked.as_json else _described(found))
+    show(found.to_json() if requested.as_json else _described(found))
     say_columns(source.columns, found.findings)
 
 
 def read_model(
-    word: str, settings: tuple[str, ...], source: Source
+    label: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """Return the learner of a name with its setting and grid.
 
@@ -85,7 +85,7 @@ def read_model(
 
     size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
     size["parts"] = n_parts(source, [None])
-    pipeline, grid = learner(word, source.task, **size, **source.layout)
+    pipeline, grid = learner(label, source.task, **size, **source.layout)
     # `max_depth` stands for `model__max_depth`. If two names end alike, the outer one is meant.
     inside = [name for name in pipeline.get_params() if name.startswith("model__")]
     deepest_first = sorted(inside, key=lambda name: -name.count("__"))
@@ -98,7 +98,7 @@ def read_model(
         full = name if name in pipeline.get_params() else names.get(name)
         if full is None:
             raise click.UsageError(
-                f"--set {setting}: {word} has no parameter {name!r}{closest(name, names) or '.'} "
+                f"--set {setting}: {label} has no parameter {name!r}{closest(name, names) or '.'} "
                 f"It has: {', '.join(sorted(names))}."
             )
         if full in params:

@@ -87,9 +87,9 @@ def with_bounded(scoring: Any, bounded: Iterable[str], task: str) -> Any:
     """Return the requested scores, followed by those with a bound."""
     from truerisk.losses.loss_words import USUAL
 
-    asked = scoring if isinstance(scoring, list) else [scoring or USUAL[task]]
-    more = [name for name in dict.fromkeys(bounded) if name not in asked]
-    return [*asked, *more] if more else scoring
+    requested = scoring if isinstance(scoring, list) else [scoring or USUAL[task]]
+    more = [name for name in dict.fromkeys(bounded) if name not in requested]
+    return [*requested, *more] if more else scoring
 
 
 def refuse_bounds(

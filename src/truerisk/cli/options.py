@@ -79,14 +79,14 @@ def one_of(option: str, value: Any, other: str, other_value: Any) -> None:
         raise click.UsageError(f"{other} stands instead of {option}: give one of them.")
 
 
-def splits_word(word: str) -> int | str:
+def splits_name(name: str) -> int | str:
     """Read the word of one `--cv`: a number of unshuffled folds, or a method."""
-    return int(word) if word.isdecimal() else word
+    return int(name) if name.isdecimal() else name
 
 
-def read_splits(ctx: click.Context, option: click.Parameter, word: str | None) -> int | str | None:
+def read_splits(ctx: click.Context, option: click.Parameter, name: str | None) -> int | str | None:
     """Read `--cv` or `--outer` if it is given."""
-    return None if word is None else splits_word(word)
+    return None if name is None else splits_name(name)
 
 
 cv_option = click.option(
@@ -106,7 +106,7 @@ def read_scoring(
     if each is None or len(each) == 1:
         return each and each[0]
     if len(set(each)) < len(each):
-        twice = next(word for word in each if each.count(word) > 1)
+        twice = next(name for name in each if each.count(name) > 1)
         raise click.UsageError(f"--scoring names {twice} twice: name each once.")
     return each
 

@@ -61,7 +61,7 @@ def listed(option: str, words: str | None, what: str, example: str) -> list[str]
     """
     if words is None:
         return None
-    parts = [word.strip() for word in words.split(",") if word.strip()]
+    parts = [name.strip() for name in words.split(",") if name.strip()]
     if not parts:
         raise click.UsageError(f"{option} names no {what}; write {option} {example}.")
     return parts

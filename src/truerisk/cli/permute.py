@@ -51,7 +51,7 @@ from truerisk.core.registry import check_present
 @n_jobs_option
 @reading_options
 @gathered
-def permute(asked: Any) -> None:
+def permute(requested: Any) -> None:
     """Tune and test one learner on FILE again and again with permuted labels.
 
     A small p-value says that it does better than chance.
@@ -60,21 +60,21 @@ def permute(asked: Any) -> None:
     truerisk permute data.csv --target y --model knn
     truerisk permute data.csv --target y --model lda --permutations 199 --n-jobs 2
     """  # noqa: D301 - \b is for click
-    if isinstance(asked.scoring, list):
+    if isinstance(requested.scoring, list):
         raise click.UsageError("--scoring: a permutation test is of one score; name one.")
-    source = source_of(asked)
+    source = source_of(requested)
     check_present("truerisk.diagnostics.permutation_test")
     from truerisk.diagnostics.permutation_test import permutation_test
 
-    words = {name: getattr(asked, name) for name in ("cv", "scoring")}
-    words |= {"random_state": asked.seed}
-    search = search_of(asked.model, source, **words)
+    words = {name: getattr(requested, name) for name in ("cv", "scoring")}
+    words |= {"random_state": requested.seed}
+    search = search_of(requested.model, source, **words)
     rows = {"groups": source.groups, "time": source.time}
     options = {
-        "n_permutations": asked.permutations,
-        "n_jobs": asked.n_jobs,
-        "random_state": asked.seed,
+        "n_permutations": requested.permutations,
+        "n_jobs": requested.n_jobs,
+        "random_state": requested.seed,
     }
     with worded_warnings(), shown_progress():
         found = permutation_test(search, source.X, source.y, **rows, **options)
-    show(found.to_json() if asked.as_json else str(found))
+    show(found.to_json() if requested.as_json else str(found))

@@ -76,7 +76,7 @@ def _read(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -
 @n_jobs_option
 @reading_options
 @gathered
-def plan(asked: Any) -> int:
+def plan(requested: Any) -> int:
     """Plan a test: how many rows for an interval of a width, how tuning and testing share N rows.
 
     \b
@@ -87,34 +87,36 @@ def plan(asked: Any) -> int:
     check_present("truerisk.planning.plan_sample")
     from truerisk.planning.plan_sample import plan_sample
 
-    pilot = asked.model is not None or any(given is not None for given in words_of(asked).values())
-    if pilot and asked.errors:
+    pilot = requested.model is not None or any(
+        given is not None for given in words_of(requested).values()
+    )
+    if pilot and requested.errors:
         raise click.UsageError("--error and FILE both give the error to expect: leave one out.")
-    if not pilot and not asked.errors:
+    if not pilot and not requested.errors:
         raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
-    if not pilot and asked.width is None and asked.rows is None:
+    if not pilot and requested.width is None and requested.rows is None:
         raise click.UsageError("say what to plan: --width, --rows, or both.")
-    wanted = {"width": asked.width, "n": asked.rows, "assurance": asked.assurance}
-    wanted["confidence_level"] = asked.confidence
+    wanted = {"width": requested.width, "n": requested.rows, "assurance": requested.assurance}
+    wanted["confidence_level"] = requested.confidence
     if not pilot:
-        sample = plan_sample(_error_curve(asked.errors), **wanted)
-        show(sample.to_json() if asked.as_json else str(sample))
+        sample = plan_sample(_error_curve(requested.errors), **wanted)
+        show(sample.to_json() if requested.as_json else str(sample))
         return 0
     source, planned = (
-        read_source(**words_of(asked)),
-        asked.width is not None or asked.rows is not None,
+        read_source(**words_of(requested)),
+        requested.width is not None or requested.rows is not None,
     )
     if planned and source.task != "classification":
         raise BadData(
             "--width and --rows plan a test of the share of errors, and the target has no classes: "
             "leave them out to see the learning curve alone."
         )
-    curve = _measured(source, asked.n_jobs, asked)
+    curve = _measured(source, requested.n_jobs, requested)
     content, parts = {"curve": curve.to_dict()}, [str(curve)]
     if planned:
         sample = plan_sample(curve, **wanted)
         content, parts = {**content, **sample.to_dict()}, [*parts, str(sample)]
-    show(json.dumps(content, allow_nan=False) if asked.as_json else "\n\n".join(parts))
+    show(json.dumps(content, allow_nan=False) if requested.as_json else "\n\n".join(parts))
     return 0
 
 
@@ -129,9 +131,9 @@ def _error_curve(errors: list[Known]) -> Any:
     return curve or errors[0][1]
 
 
-def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
+def _measured(source: Source, runs_on: Any, requested: Any) -> Any:
     """Measure the learning curve of a learner on a table, with a grid for its smallest size."""
-    if asked.model is None:
+    if requested.model is None:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for note in source.notes:
         say(f"note: {note}")
@@ -141,12 +143,12 @@ def _measured(source: Source, runs_on: Any, asked: Any) -> Any:
 
     n_rows = len(source.y)
     search = search_of(
-        asked.model,
+        requested.model,
         source,
         n_rows=max(FEWEST_ROWS, n_rows // (2 * WIDEST)),
-        confidence_level=asked.confidence,
+        confidence_level=requested.confidence,
         n_jobs=runs_on,
-        random_state=asked.seed,
+        random_state=requested.seed,
     )
     with worded_warnings(), shown_progress():
         return learning_curve(search, source.X, source.y, groups=source.groups)
@@ -162,8 +164,10 @@ def _numbers(options: Mapping[str, str]) -> Callable[[Any], Any]:
     )
 
 
-def _as_planned(plan_rows: Callable[..., Any], confidence: float, as_json: bool, told: Any) -> int:
-    given = {name: value for name, value in told.items() if value is not None}
+def _as_planned(
+    plan_rows: Callable[..., Any], confidence: float, as_json: bool, reported: Any
+) -> int:
+    given = {name: value for name, value in reported.items() if value is not None}
     needed = plan_rows(confidence_level=confidence, **given)
     show(needed.to_json() if as_json else str(needed))
     return 0
@@ -196,7 +200,7 @@ def _as_planned(plan_rows: Callable[..., Any], confidence: float, as_json: bool,
 )
 @confidence_option()
 @json_option
-def development(confidence: float, as_json: bool, **told: Any) -> int:
+def development(confidence: float, as_json: bool, **reported: Any) -> int:
     """Plan how many rows it takes to develop a prediction model (Riley et al.).
 
     \b
@@ -206,7 +210,7 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
     check_present("truerisk.planning.plan_model")
     from truerisk.planning.plan_model import plan_development
 
-    return _as_planned(plan_development, confidence, as_json, told)
+    return _as_planned(plan_development, confidence, as_json, reported)
 
 
 @click.command()
@@ -239,7 +243,7 @@ def development(confidence: float, as_json: bool, **told: Any) -> int:
 )
 @confidence_option()
 @json_option
-def validation(confidence: float, as_json: bool, **told: Any) -> int:
+def validation(confidence: float, as_json: bool, **reported: Any) -> int:
     """Plan how many rows it takes to validate a prediction model in other people (Riley et al.).
 
     \b
@@ -250,4 +254,4 @@ def validation(confidence: float, as_json: bool, **told: Any) -> int:
     check_present("truerisk.planning.plan_validation")
     from truerisk.planning.plan_validation import plan_validation
 
-    return _as_planned(plan_validation, confidence, as_json, told)
+    return _as_planned(plan_validation, confidence, as_json, reported)

@@ -34,7 +34,7 @@ SCHEMA = "truerisk.posterior/2"
 )
 @json_option
 @gathered
-def posterior(asked: Any) -> int:
+def posterior(requested: Any) -> int:
     """Say what E errors in N test rows tell about the true error of the tested rule.
 
     \b
@@ -44,17 +44,20 @@ def posterior(asked: Any) -> int:
     from truerisk.results.error_posterior import ErrorPosterior
 
     try:
-        found = ErrorPosterior(asked.errors, asked.rows, asked.prior)
+        found = ErrorPosterior(requested.errors, requested.rows, requested.prior)
     except BadData as error:  # there is no data here, only options
         raise click.UsageError(str(error)) from None
-    if asked.as_json:
-        show(json.dumps(_content(found, asked.confidence), allow_nan=False))
+    if requested.as_json:
+        show(json.dumps(_content(found, requested.confidence), allow_nan=False))
     else:
-        measures, share = found.measures(asked.confidence), f"{100 * asked.confidence:.15g} %"
+        measures, share = (
+            found.measures(requested.confidence),
+            f"{100 * requested.confidence:.15g} %",
+        )
         a, b = found.prior
         lines = {
             "mean": f"{found.mean:.4f}",
-            f"{share} interval": str(found.interval(asked.confidence)),
+            f"{share} interval": str(found.interval(requested.confidence)),
             f"{share} bound (ub)": f"{measures.ub:.4f}",
             "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
             "E[error²] (q2)": f"{measures.q2:.4f}",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def show_words(registry: Registry, *, as_json: bool) -> None:
     """Print the words of a registry, each with its sentence."""
     if as_json:
-        show(json.dumps({word: line.about for word, line in registry.items()}))
+        show(json.dumps({name: line.about for name, line in registry.items()}))
     else:
         show(str(registry))
 

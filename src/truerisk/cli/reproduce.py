@@ -10,7 +10,7 @@ import click
 from truerisk.cli.options import gathered, json_option, n_jobs_option
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.registries import show_words
-from truerisk.cli.signals import interrupted_code, interrupted_word
+from truerisk.cli.signals import interrupted_code, interruption_message
 from truerisk.core.registry import check_present
 from truerisk.results.writing import write_text
 
@@ -39,7 +39,7 @@ from truerisk.results.writing import write_text
 )
 @json_option
 @gathered
-def reproduce(asked: Any) -> int:
+def reproduce(requested: Any) -> int:
     """Run the experiment NAME again; without NAME, or with --list, list the experiments.
 
     The longest take nine minutes of one core, most a minute at most.
@@ -53,37 +53,40 @@ def reproduce(asked: Any) -> int:
     from truerisk.experiments import registry
     from truerisk.experiments import reproduce as reproduced
 
-    if asked.listed and asked.name is not None:
-        raise click.UsageError(f"--list names all experiments: leave out {asked.name}, or --list.")
-    if asked.name is None:
-        show_words(registry, as_json=asked.as_json)
+    if requested.listed and requested.name is not None:
+        raise click.UsageError(
+            f"--list names all experiments: leave out {requested.name}, or --list."
+        )
+    if requested.name is None:
+        show_words(registry, as_json=requested.as_json)
         return 0
-    if asked.out is not None:
+    if requested.out is not None:
         try:
-            asked.out.mkdir(parents=True, exist_ok=True)
+            requested.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise click.UsageError(f"--out {asked.out}: {error.strerror or error}.") from None
+            raise click.UsageError(f"--out {requested.out}: {error.strerror or error}.") from None
     names = ("quick", "replicates", "seed", "full", "store", "resume", "mixed_versions")
-    options: dict[str, Any] = {name: getattr(asked, name) for name in names}
+    options: dict[str, Any] = {name: getattr(requested, name) for name in names}
     try:
         with worded_warnings(), shown_progress():
-            report = reproduced(asked.name, n_jobs=asked.n_jobs, **options)
+            report = reproduced(requested.name, n_jobs=requested.n_jobs, **options)
     except KeyboardInterrupt:
-        if asked.store is None:
+        if requested.store is None:
             raise
         say(
-            f"truerisk: {interrupted_word()}; results so far are in {asked.store}: continue with "
+            f"truerisk: {interruption_message()}; results so far are in {requested.store}: "
+            "continue with "
             "--resume."
         )
         return interrupted_code()
-    show(report.to_json() if asked.as_json else str(report))
-    if asked.out is not None:
+    show(report.to_json() if requested.as_json else str(report))
+    if requested.out is not None:
         texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
         for suffix, text in texts.items():
-            path = asked.out / f"{report.word}{suffix}"
+            path = requested.out / f"{report.name}{suffix}"
             write_text(f"{text}\n", path)
             say(f"wrote {path}")
-        for path in report.save_figures(asked.out, ("png", "svg")) if report.figures else ():
+        for path in report.save_figures(requested.out, ("png", "svg")) if report.figures else ():
             say(f"wrote {path}")
     elif report.figures:
         say("note: the figure is drawn where a folder is named with --out")

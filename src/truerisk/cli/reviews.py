@@ -47,23 +47,23 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
     )
 
 
-def reviewed(source: Source, asked: Any) -> dict[str, Any]:
+def reviewed(source: Source, requested: Any) -> dict[str, Any]:
     """Return the arguments of `validate` for the options of a command."""
     return {
-        "positive": label_written(source, asked.positive),
-        "subgroups": None if asked.subgroups is None else _columns(source, asked.subgroups),
-        "replicates": asked.replicates or 0,
-        "clip": asked.clip,
-        "horizon": asked.horizon,
+        "positive": label_written(source, requested.positive),
+        "subgroups": None if requested.subgroups is None else _columns(source, requested.subgroups),
+        "replicates": requested.replicates or 0,
+        "clip": requested.clip,
+        "horizon": requested.horizon,
     }
 
 
-def _columns(source: Source, asked: str) -> dict[str, Any]:
+def _columns(source: Source, requested: str) -> dict[str, Any]:
     """Return the named columns of a file, including features and the groups."""
     if not source.columns:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
     found = {}
-    for name in (part.strip() for part in asked.split(",")):
+    for name in (part.strip() for part in requested.split(",")):
         if source.named.get(name) == "--groups":
             found[name] = source.groups
         elif name in source.columns:

@@ -57,39 +57,39 @@ RATES = ("sensitivity", "specificity", "precision")
 @json_option
 @reading_options
 @gathered
-def roc(asked: Any) -> int:
+def roc(requested: Any) -> int:
     """Say how well a column of FILE ranks the classes of another, and what thresholds do.
 
     \b
     truerisk roc patients.csv --target relapse --score marker
     truerisk roc patients.csv --target relapse --score marker --cost 1 5
     """  # noqa: D301 - \b is for click
-    if len(asked.columns) > 2:
+    if len(requested.columns) > 2:
         raise click.UsageError("two --score are compared at most.")
-    if asked.prevalence is not None and asked.cost is None:
+    if requested.prevalence is not None and requested.cost is None:
         raise click.UsageError("--prevalence needs --cost FP FN.")
-    if asked.target_type == "regression":
+    if requested.target_type == "regression":
         raise click.UsageError("--target-type regression: a ROC curve tells classes apart.")
-    source = _read(asked)
+    source = _read(requested)
     for note in source.notes:
         # The other notes are about features, and nothing is fitted here.
         if note.startswith("target"):
             say(f"note: {note}")
-    curves = [_curve(source, column, asked) for column in asked.columns]
-    points = [_points(curve, asked) for curve in curves]
-    show((_json if asked.as_json else _text)(curves, points, asked))
+    curves = [_curve(source, column, requested) for column in requested.columns]
+    points = [_points(curve, requested) for curve in curves]
+    show((_json if requested.as_json else _text)(curves, points, requested))
     return 0
 
 
-def _read(asked: Any) -> Source:
+def _read(requested: Any) -> Source:
     """Return the file, which may have no column that varies: then no score ranks rows."""
     check_present("truerisk.readers.table")
     from truerisk.readers.table import NoFeatures
 
     try:
-        return read_source(**words_of(asked))
+        return read_source(**words_of(requested))
     except NoFeatures as error:
-        for column in asked.columns:
+        for column in requested.columns:
             if column in error.left_out:
                 raise BadData(_idle(column, error.left_out)) from None
         raise
@@ -99,7 +99,7 @@ def _idle(column: str, left_out: Mapping[str, str]) -> str:
     return f"--score {column} {left_out[column]}: it ranks no row before another."
 
 
-def _curve(source: Source, column: str, asked: Any) -> RocCurve:
+def _curve(source: Source, column: str, requested: Any) -> RocCurve:
     check_present("truerisk.results.roc")
     from truerisk.results.roc import RocCurve
 
@@ -111,33 +111,33 @@ def _curve(source: Source, column: str, asked: Any) -> RocCurve:
     place = source.columns.index(column)
     if place not in source.layout["numeric"]:
         raise BadData(f"--score {column} is a column of text: scores are numbers.")
-    options = {"confidence_level": asked.confidence, "groups": source.groups, "method": column}
-    positive = label_written(source, asked.positive)
+    options = {"confidence_level": requested.confidence, "groups": source.groups, "method": column}
+    positive = label_written(source, requested.positive)
     return RocCurve.from_scores(source.y, source.X[:, place], positive=positive, **options)
 
 
-def _points(curve: RocCurve, asked: Any) -> list[OperatingPoint]:
-    found = [curve.at(threshold) for threshold in asked.thresholds]
-    if asked.cost is not None:
-        found.append(curve.at_cost(*asked.cost, prevalence=asked.prevalence))
-    demanded = {name: rate for name in RATES if (rate := getattr(asked, name)) is not None}
+def _points(curve: RocCurve, requested: Any) -> list[OperatingPoint]:
+    found = [curve.at(threshold) for threshold in requested.thresholds]
+    if requested.cost is not None:
+        found.append(curve.at_cost(*requested.cost, prevalence=requested.prevalence))
+    demanded = {name: rate for name in RATES if (rate := getattr(requested, name)) is not None}
     return [*found, *(curve.at_rate(**{name: rate}) for name, rate in demanded.items())]
 
 
-def _text(curves: list[RocCurve], points: list[list[OperatingPoint]], asked: Any) -> str:
-    first, columns = curves[0], asked.columns
+def _text(curves: list[RocCurve], points: list[list[OperatingPoint]], requested: Any) -> str:
+    first, columns = curves[0], requested.columns
     lines = [f"positive: {first.positive}"]
     lines += [str(curve) for curve in curves]
-    for column, told in zip(columns, points, strict=True):
+    for column, reported in zip(columns, points, strict=True):
         whose = f"{column}: " if len(columns) == 2 else ""
-        lines += [f"{whose}{point}" for point in told]
+        lines += [f"{whose}{point}" for point in reported]
     if len(curves) == 2:
-        lines.append(f"{columns[0]} − {columns[1]}: {first.minus(curves[1], asked.confidence)}")
+        lines.append(f"{columns[0]} − {columns[1]}: {first.minus(curves[1], requested.confidence)}")
     lines += [f"note: {note}" for curve in curves for note in curve.notes]
     return "\n".join(lines)
 
 
-def _json(curves: list[RocCurve], points: list[list[OperatingPoint]], asked: Any) -> str:
+def _json(curves: list[RocCurve], points: list[list[OperatingPoint]], requested: Any) -> str:
     from truerisk.core.plain_values import plain
 
     content = curves[0].to_dict()
@@ -145,5 +145,5 @@ def _json(curves: list[RocCurve], points: list[list[OperatingPoint]], asked: Any
     if len(curves) == 2:
         others = [point.to_dict() for point in points[1]]
         content["other"] = {**curves[1].to_dict(), "points": others}
-        content["difference"] = plain(curves[0].minus(curves[1], asked.confidence))
+        content["difference"] = plain(curves[0].minus(curves[1], requested.confidence))
     return json.dumps(content, allow_nan=False)

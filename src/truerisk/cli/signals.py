@@ -40,6 +40,6 @@ def interrupted_code() -> int:
     return TERMINATED if _came else INTERRUPTED
 
 
-def interrupted_word() -> str:
+def interruption_message() -> str:
     """Return the word that says how the command was interrupted."""
     return "terminated (SIGTERM)" if _came else "interrupted"

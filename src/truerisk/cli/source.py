@@ -242,15 +242,15 @@ def _named(
     return {**named, **{name.strip(): "--block" for name in block}}
 
 
-def words_of(asked: Any) -> dict[str, Any]:
+def words_of(requested: Any) -> dict[str, Any]:
     """Return those options of a command that say what it reads."""
     known = signature(read_source).parameters
-    return {name: value for name, value in vars(asked).items() if name in known}
+    return {name: value for name, value in vars(requested).items() if name in known}
 
 
-def source_of(asked: Any) -> Source:
+def source_of(requested: Any) -> Source:
     """Read the data that the options of a command refer to, and print the notes."""
-    source = read_source(**words_of(asked))
+    source = read_source(**words_of(requested))
     for note in source.notes:
         say(f"note: {note}")
     return source
@@ -274,7 +274,7 @@ def label_written(source: Source, positive: str | None) -> Any:
     raise BadData(f"--positive {clean(positive, 40)} is no class of the target, which has {known}.")
 
 
-def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
+def search_of(name: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
     """Return the learner of a name with its usual grid, which suits `n_rows` rows."""
     check_present("truerisk.models.learners")
     from truerisk.estimation.outer_splits import n_parts
@@ -284,4 +284,4 @@ def search_of(word: str, source: Source, *, n_rows: int | None = None, **options
     rows = len(source.y) if n_rows is None else n_rows
     layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}
     layout["parts"] = n_parts(source, [options.get("cv")])
-    return HonestSearchCV(*learner(word, source.task, **layout), **options)
+    return HonestSearchCV(*learner(name, source.task, **layout), **options)

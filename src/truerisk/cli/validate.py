@@ -58,7 +58,7 @@ from truerisk.core.registry import check_present
 @n_jobs_option
 @reading_options
 @gathered
-def validate(asked: Any) -> int:
+def validate(requested: Any) -> int:
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
     \b
@@ -69,4 +69,4 @@ def validate(asked: Any) -> int:
     check_present("truerisk.validation")
     from truerisk.cli.bodies.validate import run
 
-    return run(asked)
+    return run(requested)

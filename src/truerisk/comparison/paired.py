@@ -94,12 +94,12 @@ def compare(
     """
     a, b = (_risk_of(risk, score) for risk in (a_losses, b_losses))
     usual = "paired-cv" if _in_pairs(a, b) or _by_influence(a, b) else "nadeau-bengio"
-    word = usual if test is None else test
-    method: PairedTest = registry.load(word)()
+    name = usual if test is None else test
+    method: PairedTest = registry.load(name)()
     tolerance = Tolerance(rope, confidence_level)
-    if rope != ROPE and word not in WITH_ROPE:
+    if rope != ROPE and name not in WITH_ROPE:
         raise UnknownName(
-            f"rope={rope} belongs to {mention('test', 'bayes')} or 'paired-cv'; '{word}' has no "
+            f"rope={rope} belongs to {mention('test', 'bayes')} or 'paired-cv'; '{name}' has no "
             "such region."
         )
     unbounded = _unbounded(a, b)
@@ -132,9 +132,9 @@ def difference(
     assert b.value is not None
     value, reasons, others = a.value - b.value, [], []
     scale = max(abs(a.value), abs(b.value))
-    for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
+    for name in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
         try:
-            result = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
+            result = compare(a, b, test=name, rope=rope, confidence_level=confidence_level)
         except Refusal as refusal:
             reasons.append(str(refusal))
             continue
@@ -245,9 +245,9 @@ class Spread:
         differences, values = (a.losses - b.losses)[None], np.array([mean])
         plain, units = variances_of_means(differences, a.weights, values, a.groups)
         u = None
-        if a.shaken is not None and b.shaken is not None:
-            shaken = a.shaken.minus(b.shaken)
-            u = instability_of_pairs(shaken, differences - mean, a.weights, a.rows, a.groups)
+        if a.left_two_out is not None and b.left_two_out is not None:
+            left_two_out = a.left_two_out.minus(b.left_two_out)
+            u = instability_of_pairs(left_two_out, differences - mean, a.weights, a.rows, a.groups)
         unseen = 2 * max(a.one_row, b.one_row) ** 2
         return cls(float(plain[0]), unseen, units, a.k, None if u is None else float(u[0]))
 
@@ -285,7 +285,7 @@ class PairedCV(PairedTest):
     2025, arXiv 2508.04409).
     """
 
-    word = "paired-cv"
+    name = "paired-cv"
     works_on: ClassVar[PairedOn] = "influences"
 
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -295,7 +295,7 @@ class PairedCV(PairedTest):
         spread = Spread.from_influences(a, b, mean)
         details = {} if spread.instability is None else {"instability": spread.instability}
         result = Comparison(
-            test=self.word,
+            test=self.name,
             difference=mean,
             n_pairs=spread.units,
             scoring=pairs.loss,
@@ -308,7 +308,7 @@ class PairedCV(PairedTest):
         )
         if spread.error <= TINY * pairs.scale or spread.df <= 0:
             return result.noting(ALIKE)
-        name = self.word if a.groups is None else f"{self.word}-grouped"
+        name = self.name if a.groups is None else f"{self.name}-grouped"
         return result.by_t(spread.error, spread.df, tolerance, name)
 
 

@@ -38,7 +38,7 @@ class PairedTest(ABC):
     influence of each row on a cross-validated value, or differences in disjoint halves.
     """
 
-    word: ClassVar[str]
+    name: ClassVar[str]
     works_on: ClassVar[PairedOn]
 
     @abstractmethod
@@ -73,7 +73,7 @@ class NadeauBengio(PairedTest):
     whose training sets overlap, and ρ/(1 − ρ) = n_test/n_train.
     """
 
-    word = "nadeau-bengio"
+    name = "nadeau-bengio"
     works_on: ClassVar[PairedOn] = "splits"
 
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -91,7 +91,7 @@ class NadeauBengio(PairedTest):
             f"= {ratio / (1 + ratio):.3g}, since training sets overlap"
         )
         result = Comparison(
-            self.word, float(splits.mean()), j, pairs.loss, assumed=(overlap, *assumed)
+            self.name, float(splits.mean()), j, pairs.loss, assumed=(overlap, *assumed)
         )
         error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
         if error <= 1e-12 * pairs.scale:
@@ -107,7 +107,7 @@ class CorrelatedBayes(NadeauBengio):
     Bengio. `better` is P(a − b < −rope), `worse` P(a − b > rope).
     """
 
-    word = "bayes"
+    name = "bayes"
 
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         rope = tolerance.rope
@@ -125,7 +125,7 @@ class McNemar(PairedTest):
     prints it and R's `mcnemar.test` computes it, with its p-value.
     """
 
-    word = "mcnemar"
+    name = "mcnemar"
     works_on: ClassVar[PairedOn] = "rows"
 
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -155,7 +155,7 @@ class McNemar(PairedTest):
                 "which flatters the p-value after cross-validation"
             )
         return Comparison(
-            test=self.word,
+            test=self.name,
             difference=float((a - b).mean()),
             n_pairs=len(a),
             scoring=pairs.loss,
@@ -174,7 +174,7 @@ class FiveByTwo(PairedTest):
     Σ Σ p² / 2 Σ s² with (10, 5) degrees of freedom, which uses all ten and not their order.
     """
 
-    word = "5x2"
+    name = "5x2"
     works_on: ClassVar[PairedOn] = "splits"
 
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
@@ -186,13 +186,13 @@ class FiveByTwo(PairedTest):
             "the t statistic is that of the first fold, so it depends on the order of the folds",
         )
         if spread.sum() <= (1e-12 * pairs.scale) ** 2:
-            return Comparison(self.word, mean, 10, pairs.loss, assumed=assumed, notes=(NO_SPREAD,))
+            return Comparison(self.name, mean, 10, pairs.loss, assumed=assumed, notes=(NO_SPREAD,))
         from scipy.special import fdtrc, stdtr
 
         t = float(p[0, 0] / np.sqrt(spread.mean()))
         f = float((p**2).sum() / (2 * spread.sum()))
         return Comparison(
-            test=self.word,
+            test=self.name,
             difference=mean,
             n_pairs=10,
             scoring=pairs.loss,
@@ -300,14 +300,14 @@ class Sharp(PairedTest):
     the variance under the hypothesis. It is about rules that are trained on half of the rows.
     """
 
-    word = "sharp"
+    name = "sharp"
     works_on: ClassVar[PairedOn] = "halves"
 
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.halves is not None  # `pair` has already checked this.
         model = Halves.from_array(pairs.halves)
         result = Comparison(
-            self.word,
+            self.name,
             model.mean,
             len(pairs.halves),
             pairs.loss,

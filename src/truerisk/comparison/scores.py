@@ -238,7 +238,7 @@ class RankTerms:
             choice = getattr(self, name)
             if not isinstance(choice, str) or choice not in words:
                 nearest = closest(choice, words) if isinstance(choice, str) else None
-                known = "; ".join(f"{word!r}: {about}" for word, about in words.items())
+                known = "; ".join(f"{label!r}: {about}" for label, about in words.items())
                 raise UnknownName(f"{mention(name, choice)}{nearest or '.'} Known: {known}.")
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, is_distribution, shown
-from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, said_by, warn
+from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, message_of, warn
 from truerisk.core.frozen import frozen
 
 
@@ -89,5 +89,5 @@ class _Drawn:
                 raise
             raise BadArgument(
                 f"no value of {self.name!r} can be drawn from {shown(self.distribution)}: "
-                f"{said_by(error)}"
+                f"{message_of(error)}"
             ) from error

@@ -47,7 +47,7 @@ __all__ = [
     "first_line",
     "is_failure",
     "kind_of",
-    "said_by",
+    "message_of",
     "users_code",
     "visible",
     "warn",
@@ -229,7 +229,7 @@ class FitFailed(TrueRiskError, RuntimeError):
     def from_error(cls, error: BaseException, what: str) -> FitFailed:
         """Return a FitFailed that says what failed and why, with the traceback as a note."""
         trace = "".join(traceback.format_exception(error))
-        return cls.like(kind_of(error), f"{what}: {said_by(error)}", trace)
+        return cls.like(kind_of(error), f"{what}: {message_of(error)}", trace)
 
     @classmethod
     def like(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
@@ -362,7 +362,7 @@ def first_line(error: BaseException) -> str:
     return f"{head or last} …"
 
 
-def said_by(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return the type of an error and its first line, as in 'ValueError: no rows'."""
     if isinstance(error, SystemExit):
         left = error.code  # A copy by tblib, which Dask installs, preserves only the arguments.

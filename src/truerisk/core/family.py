@@ -306,9 +306,9 @@ def tunes_inside(family: Family) -> bool:
         return True
     parameters = family.estimator.get_params(deep=True)
     for name in parameters:
-        place, _, word = name.rpartition("__")
+        place, _, label = name.rpartition("__")
         owner = parameters[place] if place else family.estimator
-        if word == "cv" and callable(getattr(owner, "fit", 0)):
+        if label == "cv" and callable(getattr(owner, "fit", 0)):
             return True
     return False
 

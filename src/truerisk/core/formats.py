@@ -46,13 +46,13 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
-def risk(value: float | None, beside: float = 0.0) -> str:
+def risk(value: float | None, other: float = 0.0) -> str:
     """Format a risk, in exponent form if it and the risk printed next to it would read 0.0000.
 
-    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, beside=0.1), risk(None)
+    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, other=0.1), risk(None)
     ('0.1235', '0.0000', '7.834e-13', '0.0000', '–')
     """
-    tiny = value is not None and 0 < max(abs(value), abs(beside)) < 0.00005
+    tiny = value is not None and 0 < max(abs(value), abs(other)) < 0.00005
     return f"{value:.4g}" if tiny else number(value)
 
 
@@ -134,14 +134,14 @@ def yes_or_no(answer: bool | None) -> str:
     return "–" if answer is None else "yes" if answer else "no"
 
 
-def listed(words: Iterable[str], word: str = "and") -> str:
-    """Join the words of an enumeration, with `word` before the last.
+def listed(words: Iterable[str], name: str = "and") -> str:
+    """Join the words of an enumeration, with `name` before the last.
 
     >>> listed(["knn"]), listed(["knn", "lda", "tree"], "or")
     ('knn', 'knn, lda or tree')
     """
     *first, last = words
-    return f"{', '.join(first)} {word} {last}" if first else last
+    return f"{', '.join(first)} {name} {last}" if first else last
 
 
 def first_few(words: Sequence[str], most: int) -> str:
@@ -154,17 +154,17 @@ def first_few(words: Sequence[str], most: int) -> str:
     return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
 
 
-def unsigned(value: float, beside: float | None) -> str:
+def unsigned(value: float, other: float | None) -> str:
     """Format a value with as many decimals as the risk next to it; a zero never has a minus sign.
 
     >>> unsigned(-0.00001, 0.2), unsigned(7.6448, 3012.0)
     ('0.0000', '7.6')
     """
-    decimals = 4 if beside is None or abs(beside) < 100 else 1
+    decimals = 4 if other is None or abs(other) < 100 else 1
     return number(round(value, decimals) + 0.0, decimals)
 
 
-def signed(value: float | None, beside: float | None) -> str:
+def signed(value: float | None, other: float | None) -> str:
     """Format a value like `unsigned`, but with its sign; None gives a dash.
 
     >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0), signed(None, 0.2)
@@ -172,7 +172,7 @@ def signed(value: float | None, beside: float | None) -> str:
     """
     if value is None:
         return "–"
-    text = unsigned(value, beside)
+    text = unsigned(value, other)
     return text if text.startswith("-") else f"+{text}"
 
 

@@ -126,7 +126,7 @@ def usual_score(estimator: Any) -> str | None:
     last = estimator
     while any(keeps(last, place, "score") for place in PIPELINES):
         last = last.steps[-1][1]
-    for word, places in WRITTEN_IN.items():
+    for name, places in WRITTEN_IN.items():
         if any(keeps(last, place, "score") for place in places):
-            return word
+            return name
     return None

@@ -101,9 +101,9 @@ def counting(total: int) -> Iterator[Count]:
 
 def tell(done: int, total: int, unit: str = "fits") -> None:
     """Report `done` of `total` fits, or of another unit, to the listener."""
-    told = _listener.get()
-    if told is not None:
-        told(Progress(_stage.get(), done, total, unit))
+    reported = _listener.get()
+    if reported is not None:
+        reported(Progress(_stage.get(), done, total, unit))
 
 
 def _place_of_viewer() -> Literal["terminal", "notebook"] | None:

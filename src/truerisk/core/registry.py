@@ -25,14 +25,14 @@ from truerisk.core.frozen import frozen
 Found = TypeVar("Found")
 
 
-def closest(word: Any, words: Iterable[str]) -> str:
+def closest(name: Any, words: Iterable[str]) -> str:
     """Return the words "; did you mean …?" with the closest name, ignoring case, or nothing."""
     by_case = {str(w).casefold(): w for w in words}
-    near = difflib.get_close_matches(str(word).casefold(), by_case, n=1)
+    near = difflib.get_close_matches(str(name).casefold(), by_case, n=1)
     return f"; did you mean '{by_case[near[0]]}'?" if near else ""
 
 
-def check_known(what: str, word: Any, words: Iterable[str], listed: str = "Known") -> None:
+def check_known(what: str, name: Any, words: Iterable[str], listed: str = "Known") -> None:
     """Refuse a name that is not among `words`; the message suggests the closest one.
 
     >>> check_known("there is no score", "AUK", ["auc"])
@@ -40,20 +40,20 @@ def check_known(what: str, word: Any, words: Iterable[str], listed: str = "Known
     truerisk.core.errors.UnknownName: there is no score 'AUK'; did you mean 'auc'? Known: auc.
     """
     known = list(words)
-    if not isinstance(word, str) or word not in known:
-        near = closest(word, known) or "."
-        raise UnknownName(f"{what} {shown(word)}{near} {listed}: {', '.join(known) or 'none'}.")
+    if not isinstance(name, str) or name not in known:
+        near = closest(name, known) or "."
+        raise UnknownName(f"{what} {shown(name)}{near} {listed}: {', '.join(known) or 'none'}.")
 
 
-def of_word(word: str, values_by_word: Mapping[str, Found]) -> Found:
+def lookup(name: str, values_by_name: Mapping[str, Found]) -> Found:
     """Return the value for this name; an unknown name is refused with the closest one.
 
-    >>> of_word("auk", {"auc": 0.8})
+    >>> lookup("auk", {"auc": 0.8})
     Traceback (most recent call last):
     truerisk.core.errors.UnknownName: there is no 'auk'; did you mean 'auc'? Known: auc.
     """
-    check_known("there is no", word, values_by_word)
-    return values_by_word[word]
+    check_known("there is no", name, values_by_name)
+    return values_by_name[name]
 
 
 def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError:
@@ -113,7 +113,7 @@ def lines_of(package: str, table: str) -> dict[str, Line]:
     """
     rows = re.split(r"\n(?! )", cleandoc(table))
     cells = (re.split(r"\s{2,}", row, maxsplit=2) for row in rows)
-    return {word: Line(f"{package}.{place}", about) for word, place, about in cells}
+    return {name: Line(f"{package}.{place}", about) for name, place, about in cells}
 
 
 def loader_of(package: str, table: str) -> Callable[[str], Any]:
@@ -125,8 +125,8 @@ def loader_of(package: str, table: str) -> Callable[[str], Any]:
     """
     lines = lines_of(package, table)
 
-    def load(word: str) -> Any:
-        return lines[word].load()
+    def load(name: str) -> Any:
+        return lines[name].load()
 
     return load
 
@@ -156,14 +156,14 @@ class Registry(dict[str, Line]):
         """Return the entries by the name of the object that they load, which is usually a class."""
         return {line.where.rpartition(":")[2]: line for line in self.values()}
 
-    def load(self, word: Any) -> Any:
-        """Return the object called `word`; an unknown name is refused with the closest one."""
-        check_known(f"there is no {self.kind}", word, self)
-        return self[word].load()
+    def load(self, name: Any) -> Any:
+        """Return the object called `name`; an unknown name is refused with the closest one."""
+        check_known(f"there is no {self.kind}", name, self)
+        return self[name].load()
 
     def __str__(self) -> str:
         width = max(map(len, self), default=0)
-        return "\n".join(f"{word:<{width}}  {line.about}" for word, line in self.items())
+        return "\n".join(f"{name:<{width}}  {line.about}" for name, line in self.items())
 
 
 def is_present(module: str) -> bool:

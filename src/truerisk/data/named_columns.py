@@ -51,8 +51,8 @@ def take_named_columns(
         columns = [table.column(name, what) for name in names]
         alone = isinstance(rows[what], str)
         found[what] = columns[0] if alone else np.column_stack([np.asarray(c) for c in columns])
-    kept = {str(name) for name in keep}
-    out = tuple(dict.fromkeys(n for names in named.values() for n in names if n not in kept))
+    retained = {str(name) for name in keep}
+    out = tuple(dict.fromkeys(n for names in named.values() for n in names if n not in retained))
     for model in models if out else ():
         _refuse_positions(model, list(table.names or ()), out)
     return without_columns(X, out), found, out

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.contracts import Keeper, Method, Streams
+from truerisk.contracts import FitStore, Method, Streams
 from truerisk.core.arguments import is_count, mention
 from truerisk.core.errors import (
     BadArgument,
@@ -61,11 +61,11 @@ class LearnerBySize:
         """
         plan = self._drawn(self.method)
         if self.method.has_given_splits:
-            refuse_known_rows(self.method.word, plan)
+            refuse_known_rows(self.method.name, plan)
         bases = gives(self.method, self.problem.data, plan)
         if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= bases:
             raise Refusal(
-                f"'{self.method.word}' does not test all rows equally often (splits that go "
+                f"'{self.method.name}' does not test all rows equally often (splits that go "
                 "forward in time mix more rows with later ones): use folds, such as '10-fold' or "
                 "'5x10-fold'."
             )
@@ -184,7 +184,9 @@ def _fewest_rows(data: Data, tuned: int) -> int:
     return int(least)
 
 
-def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
+def measure(
+    learner: LearnerBySize, sizes: Sequence[int], fit_store: FitStore | None
+) -> LearningCurve:
     """Measure every size separately, the smallest first, so that failing fits are found early."""
     runs: list[Computed] = []
     estimates: list[RiskEstimate] = []
@@ -198,7 +200,7 @@ def measure(learner: LearnerBySize, sizes: Sequence[int], keeper: Keeper | None)
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, size)
             problem = replace(learner.problem, calibrated=True)
-            each = compute(problem, learner.testing(size), keeper=keeper)
+            each = compute(problem, learner.testing(size), fit_store=fit_store)
             runs.append(each)
             estimates.append(_estimate(each))
     plans = [each.all_answers.plan for each in runs]
@@ -242,7 +244,7 @@ def _covariance(
     loss, data = computations[0].problem.loss, learner.problem.data
     average = learner.method.average_of(loss)
     if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
-        return None, f"loss '{loss.word}' has no formula for what a single row does to it"
+        return None, f"loss '{loss.name}' has no formula for what a single row does to it"
     every = [
         influences_by_row(computed.all_answers, data, loss, average) for computed in computations
     ]

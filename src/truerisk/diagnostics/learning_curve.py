@@ -163,7 +163,7 @@ def learning_curve(
     wanted = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
     named = {learner.problem.family.name: learner.problem}
     with open_store(learner.store, named, kind="search") as stored:
-        curve = measure(learner, wanted, None if stored is None else stored.keeper)
+        curve = measure(learner, wanted, None if stored is None else stored.fit_store)
         if stored is not None:
             stored.warn_of_another()
     return curve

@@ -10,7 +10,7 @@ from truerisk import engines
 from truerisk.core.version import __version__
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
-BESIDE = (
+OPTIONAL = (
     *("pandas", "polars", "matplotlib", "distributed"),
     *("xgboost", "lightgbm", "catboost", "scikit-survival"),
 )
@@ -38,7 +38,7 @@ def show_versions() -> None:
     lines = {"truerisk": __version__, "python": sys.version.split()[0]}
     lines["platform"] = platform.platform()
     lines |= {name: version(name) for name in NEEDED}
-    lines |= {name: found for name in BESIDE if (found := _installed(name)) is not None}
+    lines |= {name: found for name in OPTIONAL if (found := _installed(name)) is not None}
     off, reason = engines.off()
     lines["engines"] = f"{', '.join(off)} are off: {reason}" if off else "all are on"
     print("\n".join(f"{name:<16}{value}" for name, value in lines.items()))  # noqa: T201

@@ -82,8 +82,8 @@ def off() -> tuple[list[str], str | None]:
     if reason is None:
         return [], None
     registry = import_module("truerisk.engines.choice").registry
-    there = (word for word, line in registry.items() if is_present(line.module))
-    return [word for word in there if registry.load(word).compiled], reason
+    there = (name for name, line in registry.items() if is_present(line.module))
+    return [name for name in there if registry.load(name).compiled], reason
 
 
 # This is called for names that the module does not define.

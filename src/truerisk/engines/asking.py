@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.contracts import Engine, Keeper, Request, RunOptions
+from truerisk.contracts import Engine, FitStore, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.data.data import Data
@@ -43,7 +43,7 @@ class Asking:
         The seed of the computation.
     passes : int, default=0
         The number of the first pass.
-    keeper : Keeper, optional
+    keeper : FitStore, optional
         The store of fits.
     known : sequence of Answers or None, optional
         The answers to the first passes of another computation, which are used instead of being
@@ -79,12 +79,12 @@ class Asking:
         executor: Any = None,
         seed: int = 0,
         passes: int = 0,
-        keeper: Keeper | None = None,
+        fit_store: FitStore | None = None,
         known: Sequence[Answers | None] = (),
         steps: Any = None,
     ) -> None:
         self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
-        self.wanted_engine, self.executor, self.keeper = engine, executor, keeper
+        self.wanted_engine, self.executor, self.fit_store = engine, executor, fit_store
         self.seed, self.passes, self.steps = seed, passes, steps
         self.known_answers = tuple(known)
         self.engine = ""
@@ -96,8 +96,8 @@ class Asking:
         plan: Plan,
         only: np.ndarray | None = None,
         *,
-        besides: bool = True,
-        asked: np.ndarray | None = None,
+        extras: bool = True,
+        requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
         """Return the answers that the losses need for all candidates, or for `only[f]` in fit f."""
@@ -107,13 +107,13 @@ class Asking:
             repeated = self.known_answers[self.passes]
         if repeated is not None and not plan.asks_like(repeated.plan):
             repeated = None
-        request = Request.from_plan(self.loss, plan, self.scores if besides else ())
+        request = Request.from_plan(self.loss, plan, self.scores if extras else ())
         if repeated is None:
-            return self.answers(plan, request, only, asked)
-        wanted = np.ones(repeated.made.shape, dtype=bool) if asked is None else asked
+            return self.answers(plan, request, only, requested)
+        wanted = np.ones(repeated.made.shape, dtype=bool) if requested is None else requested
         missing = wanted & ~repeated.made
         if not missing.any():
-            return self._repeated(plan, repeated, asked)
+            return self._repeated(plan, repeated, requested)
         more = self.answers(plan, request, None, missing)
         return filled([self._repeated(plan, repeated, wanted), more])
 
@@ -143,20 +143,20 @@ class Asking:
             The predictions.
         """
         seed = self._next_seed()
-        run = RunOptions(self.executor, seed, only, self.keeper, needed, self.steps)
+        run = RunOptions(self.executor, seed, only, self.fit_store, needed, self.steps)
         each = request.all_requests
         by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
         for engine, requests in self._requests_by_engine(plan, each):
             if needed is not None and not engine.leaves_out:
                 raise Refusal(
-                    f"engine '{engine.word}' answers all settings in one pass, so that a race "
+                    f"engine '{engine.name}' answers all settings in one pass, so that a race "
                     "among them would save nothing: compare them by their folds, such as "
                     "'10-fold', or use engine='generic'."
                 )
             whole = replace(requests[0], also=tuple(requests[1:]))
             answers = engine.run(self.family, self.data, plan, whole, run)
-            n_fits[engine.word] = answers.n_fits
+            n_fits[engine.name] = answers.n_fits
             each_answer = (replace(answers, also=()), *answers.also)
             for answered, answer in zip(requests, each_answer, strict=True):
                 by_key[answered.key] = answer
@@ -211,10 +211,10 @@ class Asking:
                 continue
             seen.add(key)
             engine = self.choose(plan, request)
-            together = engine.answers_besides and not plan.has_drawn_fits
-            chosen.setdefault(engine.word if together else key, (engine, []))[1].append(request)
+            together = engine.answers_extras and not plan.has_drawn_fits
+            chosen.setdefault(engine.name if together else key, (engine, []))[1].append(request)
         runs = list(chosen.values())
-        self.engine = runs[0][0].word
+        self.engine = runs[0][0].name
         return runs
 
     def _repeated(self, plan: Plan, stored: Answers, needed: np.ndarray | None) -> Answers:
@@ -241,5 +241,5 @@ class Asking:
         """
         engine, refusals = choose_engine(self.wanted_engine, self.family, self.data, plan, request)
         self.refusals |= refusals
-        self.engine = engine.word
+        self.engine = engine.name
         return engine

@@ -98,13 +98,13 @@ MOST_OF_FEW_ROWS = 10
 
 
 def choose_engine(
-    asked: Any, family: Family, data: Data, plan: Plan, request: Request
+    requested: Any, family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
     """Return the engine that will answer, and the reasons of the engines that refused before it.
 
     Parameters
     ----------
-    asked : str or Engine
+    requested : str or Engine
         The argument `engine=` of a verb.
     family : Family
         The learner and its candidate settings.
@@ -136,25 +136,25 @@ def choose_engine(
     >>> data = Data.check(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1], task="classification")
     >>> plan = tr.methods.KFold(3).plan(data, Streams(0))
     >>> family = Family.from_grid(GaussianNB())
-    >>> tr.engines.choose_engine("auto", family, data, plan, Request("label"))[0].word
+    >>> tr.engines.choose_engine("auto", family, data, plan, Request("label"))[0].name
     'generic'
     """
-    if not (isinstance(asked, str) and asked == "auto"):
-        engine = _engine(asked)
+    if not (isinstance(requested, str) and requested == "auto"):
+        engine = _engine(requested)
         reason = _reason(engine, family, data, plan, request)
         if reason is not None:
-            said = f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'."
-            raise NoEngine(said, reason)
+            text = f"engine '{engine.name}' cannot answer: {reason} Use engine='auto'."
+            raise NoEngine(text, reason)
         return engine, {}
     refusals: dict[str, str] = {}
     served = _serving(type(family.last))
-    for word in registry:
-        if word in LEARNERS and word not in served:
+    for name in registry:
+        if name in LEARNERS and name not in served:
             continue
-        if not is_present(registry[word].module):
-            refusals[word] = f"{registry[word].module} is missing from this installation."
+        if not is_present(registry[name].module):
+            refusals[name] = f"{registry[name].module} is missing from this installation."
             continue
-        engine = registry.load(word)()
+        engine = registry.load(name)()
         reason = _reason(engine, family, data, plan, request)
         reason = reason or _reason_to_fit(engine, family, data, plan)
         if reason is None:
@@ -163,10 +163,10 @@ def choose_engine(
             if lacking is not None and f"{lacking}." in refusals.values():
                 _warn(lacking)
             return engine, refusals
-        refusals[word] = reason
+        refusals[name] = reason
     words: dict[str, list[str]] = {}
-    for word, reason in refusals.items():
-        words.setdefault(reason.rstrip("."), []).append(word)
+    for name, reason in refusals.items():
+        words.setdefault(reason.rstrip("."), []).append(name)
     reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
     raise NoEngine(f"no engine can answer: {reasons}.", reason or "")
 
@@ -180,7 +180,7 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
     square = n_columns(data.X) == data.n_rows
     if not engine.cuts_columns and square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
-    if engine.word != "generic" and (names := data.unreadable_names) is not None:
+    if engine.name != "generic" and (names := data.unreadable_names) is not None:
         return f"scikit-learn's own fits may fail of the names of columns. {names}"
     return engine.refuse(family, data, plan, request)
 
@@ -190,7 +190,7 @@ def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> st
     # Training sets of at most 20 rows never cause the warning.
     many = data.n_classes > MOST_OF_FEW_ROWS
     many = many and 2 * data.n_classes > int(plan.least_train_sizes.min())
-    if many and engine.word != "generic":
+    if many and engine.name != "generic":
         return "scikit-learn warns of so many classes in so few rows."
     if plan.needs.keys() <= {"flips"}:  # The plan asks only for predictions of rows.
         costs = engine.costs(family, data, plan)
@@ -203,9 +203,9 @@ def _serving(learner: type) -> frozenset[str]:
     """Return the engines in LEARNERS that serve exactly this class; no engine is imported."""
     if learner not in _SERVED:
         _SERVED[learner] = frozenset(
-            word
-            for word in LEARNERS
-            if any(known_class(place) is learner for place in places_of(word))
+            name
+            for name in LEARNERS
+            if any(known_class(place) is learner for place in places_of(name))
         )
     return _SERVED[learner]
 
@@ -214,9 +214,9 @@ _SERVED: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
 
 
 @cache
-def places_of(word: str) -> tuple[str, ...]:
+def places_of(label: str) -> tuple[str, ...]:
     """Return the classes listed for an engine in LEARNERS, each as "module:Class"."""
-    rows = (row.split() for row in cleandoc(LEARNERS[word]).splitlines())
+    rows = (row.split() for row in cleandoc(LEARNERS[label]).splitlines())
     return tuple(module + name for module, *names in rows for name in names)
 
 
@@ -231,13 +231,13 @@ def _warn(reason: str) -> None:
     )
 
 
-def _engine(asked: Any) -> Engine:
-    if isinstance(asked, Engine):
-        return asked
-    if isinstance(asked, str):
-        return registry.load(asked)()
-    refuse_class("engine", asked)
+def _engine(requested: Any) -> Engine:
+    if isinstance(requested, Engine):
+        return requested
+    if isinstance(requested, str):
+        return registry.load(requested)()
+    refuse_class("engine", requested)
     raise UnknownName(
-        f"{mention('engine', asked)} is neither 'auto', a word ({', '.join(registry)}), nor an "
+        f"{mention('engine', requested)} is neither 'auto', a word ({', '.join(registry)}), nor an "
         "engine."
     )

@@ -50,10 +50,10 @@ class Generic(Engine):
     error: Literal["raise", "warn"] = "raise"
     batch: int | None = None
 
-    word: ClassVar[str] = "generic"
+    name: ClassVar[str] = "generic"
     serves: ClassVar[frozenset[str]] = frozenset(EXTRAS)
     cuts_columns: ClassVar[bool] = True
-    answers_besides: ClassVar[bool] = True
+    answers_extras: ClassVar[bool] = True
     leaves_out: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Generic(Engine):
             if (candidates := _candidates_of(fit, len(family), run))
         ]
         context = family, data, plan, request, run
-        answers = run_jobs(self.word, jobs, *context, stop=self.error == "raise", batch=self.batch)
+        answers = run_jobs(self.name, jobs, *context, stop=self.error == "raise", batch=self.batch)
         if plan.blocks.counts is None:
             return answers
         return replace(answers, notes=answers.notes + copies().copies_note(family, plan))

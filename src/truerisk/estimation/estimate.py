@@ -11,7 +11,7 @@ from truerisk.core.progress import shows_progress
 from truerisk.estimation.problem import Problem, pose, with_checks
 from truerisk.estimation.run import compute, curve_of
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import as_method, usual_word
+from truerisk.methods.words import as_method, default_name
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 
@@ -266,7 +266,7 @@ def _curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
     If the rule needs standard errors, the calibrated intervals are not used: none is calibrated for
     the settings of a search.
     """
-    chosen = as_method(usual_word(problem.data) if cv is None else cv)
+    chosen = as_method(default_name(problem.data) if cv is None else cv)
     problem = with_checks(problem, checks, forward=chosen.goes_forward)
     of_means = isinstance(chosen, Averaged) or chosen.tunes_inside
     calibrated = of_means and not problem.rule.needs_std_errors

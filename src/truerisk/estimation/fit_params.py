@@ -129,7 +129,7 @@ def _refuse_behind_resampling(family: Family, fit_params: Mapping[str, Any], n_r
         )
 
 
-ASKED = ("eval_set", "eval_X", "X_val")  # names of fit parameters that hold early-stopping rows
+REQUESTED = ("eval_set", "eval_X", "X_val")  # names of fit parameters that hold early-stopping rows
 STOPPER = "truerisk.models.early_stopping:EarlyStopping"
 # early_stopping="auto" of histogram gradient boosting is True above this number of rows
 MANY = 10_000
@@ -139,7 +139,7 @@ INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
     """Refuse early-stopping sets that hold rows of X, because every row of X is also tested."""
     for name, value in params.items():
-        if name.rpartition("__")[2] not in ASKED or value is None:
+        if name.rpartition("__")[2] not in REQUESTED or value is None:
             continue
         for table in _tables(value):
             n_known = _n_known(table, data.X)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from truerisk.core.formats import params_text
 from truerisk.core.frozen import frozen
-from truerisk.methods.words import as_method, usual_word
+from truerisk.methods.words import as_method, default_name
 from truerisk.results.records import Count, Share
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def n_parts(rows: Any, methods: Iterable[Any]) -> int:
     >>> n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    usual = usual_word(rows)
-    return max(as_method(usual if word is None else word).n_parts for word in methods)
+    usual = default_name(rows)
+    return max(as_method(usual if name is None else name).n_parts for name in methods)
 
 
 @frozen
@@ -99,7 +99,7 @@ def outer_folds(problem: Problem, tested: Evaluation) -> tuple[OuterFold, ...]:
     scale = inside = problem.loss.scale
     # A criterion chooses by its own loss, so the inner risk has its own scale.
     if inner is not None:
-        inside = inner.loss_of(problem.data, problem.loss, asked=problem.loss_asked).scale
+        inside = inner.loss_of(problem.data, problem.loss, requested=problem.requested_loss).scale
     folds = []
     for unit in tested.units:
         fold = OuterFold(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from truerisk.checks.rows import event_findings, structure_findings
-from truerisk.contracts import Keeper, Method, Request, Rule, Streams
+from truerisk.contracts import FitStore, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
 from truerisk.core.family import Family
@@ -62,7 +62,7 @@ class Problem:
     engine: Any
     executor: Any
     seed: int
-    loss_asked: bool = False
+    requested_loss: bool = False
     interval: str | None = None
     calibrated: bool = False
     scores: Mapping[str, Score] = field(default_factory=dict)
@@ -130,10 +130,10 @@ class Problem:
         }
         return Asking(self.family, self.data, self.loss, **{**usual, **options})
 
-    def asking_winners(self, keeper: Keeper | None = None) -> Asking:
+    def asking_winners(self, fit_store: FitStore | None = None) -> Asking:
         """Return an `Asking` for further answers of the tested models, which are fitted again."""
         passes = cast("Procedure", self.testing).testing_pass(len(self.family))
-        return self.asking(passes=passes, keeper=keeper)
+        return self.asking(passes=passes, fit_store=fit_store)
 
 
 def pose(
@@ -214,8 +214,8 @@ def problem_on(
         engine=engine,
         executor=executor,
         seed=as_seed(random_state),
-        loss_asked=loss is not None,
-        interval=None if interval is None else as_form(interval).word,
+        requested_loss=loss is not None,
+        interval=None if interval is None else as_form(interval).name,
         scores=each,
         positive=positive,
         name=first,
@@ -238,8 +238,8 @@ def _name_of(scoring: Any, loss: Loss, data: Data) -> str:
     """Return the name of a score, with the class that an object or scorer refers to."""
     score = scoring.score if isinstance(scoring, Scoring) else None
     if score is None or isinstance(score, str) or scoring.name:
-        return loss.word
-    return of_class(loss.word, score.positive if isinstance(score, Loss) else loss.label(data))
+        return loss.name
+    return of_class(loss.name, score.positive if isinstance(score, Loss) else loss.label(data))
 
 
 def refuse_unrated_class(problem: Problem) -> Problem:
@@ -248,7 +248,7 @@ def refuse_unrated_class(problem: Problem) -> Problem:
     if positive is not None:
         code = class_named(positive, data)
         if all(loss.rated(data) != code for loss in problem.losses):
-            words = ", ".join(loss.word for loss in problem.losses)
+            words = ", ".join(loss.name for loss in problem.losses)
             raise Refusal(
                 f"{mention('positive', positive)} names a class, and no loss or score here is of "
                 f"one class, or it names its own ({words}): leave it out, or ask for "
@@ -262,7 +262,7 @@ def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
     chosen = as_method(method)
     if problem.interval is not None:
         chosen = with_interval(chosen, problem.interval)
-    loss = chosen.loss_of(problem.data, problem.loss, asked=problem.loss_asked)
+    loss = chosen.loss_of(problem.data, problem.loss, requested=problem.requested_loss)
     chosen.check(problem.data, loss)
     return replace(problem, loss=loss), chosen
 
@@ -281,10 +281,10 @@ def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
     """
     data, calibrated, scores = problem.data, problem.calibrated, {}
     for name, score in problem.scores.items():
-        word = choose(score.interval, score.loss, data, method, plan, calibrated=calibrated)
-        scores[name] = replace(score, interval=word)
-    word = choose(problem.interval, problem.loss, data, method, plan, calibrated=calibrated)
-    return replace(problem, interval=word, scores=scores, calibrated=False)
+        label = choose(score.interval, score.loss, data, method, plan, calibrated=calibrated)
+        scores[name] = replace(score, interval=label)
+    label = choose(problem.interval, problem.loss, data, method, plan, calibrated=calibrated)
+    return replace(problem, interval=label, scores=scores, calibrated=False)
 
 
 @frozen(eq=False)
@@ -300,10 +300,10 @@ def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> Non
     for name, score in scores.items():
         reason = _why_not(method.tells_scores, score, data)
         if reason is not None:
-            raise Refusal(f"score '{name}' is not available from '{method.word}': {reason}")
+            raise Refusal(f"score '{name}' is not available from '{method.name}': {reason}")
 
 
-def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
+def scores_reported_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
     """Return the scores that a method can estimate; a criterion estimates no score but its own."""
     telling = method.tells_scores
     return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
@@ -311,13 +311,13 @@ def scores_told_by(method: Method, scores: Mapping[str, Score], data: Data) -> d
 
 def _why_not(method: Method, score: Score, data: Data) -> str | None:
     try:
-        own = method.loss_of(data, score.loss, asked=True)
+        own = method.loss_of(data, score.loss, requested=True)
         method.check(data, score.loss)
     except Refusal as refusal:
         return str(refusal)
     if own is score.loss:
         return None
-    return f"it estimates '{own.word}' alone. Use a method that splits, such as '10-fold'."
+    return f"it estimates '{own.name}' alone. Use a method that splits, such as '10-fold'."
 
 
 # scikit-learn and SciPy draw settings with generators whose seeds are below this number

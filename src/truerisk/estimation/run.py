@@ -14,18 +14,18 @@ from truerisk.checks.leak_warnings import (
     warn_of_fitted_parts,
     warn_of_leaks,
 )
-from truerisk.contracts import Keeper, Method, Streams, Terms, by_rule
+from truerisk.contracts import FitStore, Method, Streams, Terms, by_rule
 from truerisk.core.errors import NoEngine
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.engines.running.executors import connections_kept
+from truerisk.engines.running.executors import reuse_connections
 from truerisk.estimation.problem import (
     Problem,
     check_scores,
     checked_method,
     choose_intervals,
-    scores_told_by,
+    scores_reported_by,
     versions,
 )
 from truerisk.intervals import as_form
@@ -82,7 +82,7 @@ def compute(
     *,
     plan: Plan | None = None,
     new_rows: bool = False,
-    keeper: Keeper | None = None,
+    fit_store: FitStore | None = None,
     known: Sequence[Answers | None] = (),
 ) -> Computed:
     """Draw the plan (or use the given one), let an engine answer it and reduce the answers.
@@ -92,14 +92,14 @@ def compute(
     warning. If no engine can answer the method, another method may replace it.
     """
     started = time.perf_counter()
-    asked, method = checked_method(problem, method)
-    data = asked.data
-    check_scores(method, asked.scores, data)
+    requested, method = checked_method(problem, method)
+    data = requested.data
+    check_scores(method, requested.scores, data)
     if plan is None:
-        plan = method.plan(data, Streams(asked.seed))
+        plan = method.plan(data, Streams(requested.seed))
     if new_rows and method.has_given_splits:
-        refuse_known_rows(method.word, plan)
-    problem = choose_intervals(asked, method, plan)
+        refuse_known_rows(method.name, plan)
+    problem = choose_intervals(requested, method, plan)
     warn_of_leaks(data, method, plan)
     warn_of_fitted_parts(problem.family, method)
     if data.time is not None:
@@ -109,9 +109,9 @@ def compute(
     scores: tuple[tuple[Loss, Terms], ...] = ()
     for score in problem.scores.values():
         scores += ((score.loss, replace(terms, interval=score.interval)),)
-    asking = problem.asking(keeper=keeper, known=known)
+    asking = problem.asking(fit_store=fit_store, known=known)
     try:
-        with connections_kept():
+        with reuse_connections():
             evaluation = method.evaluate(
                 asking, data, problem.loss, plan, replace(terms, scores=scores)
             )
@@ -119,8 +119,8 @@ def compute(
         other = method.instead(error.reason)
         if other is None:
             raise
-        computed = compute(asked, other, keeper=keeper)
-        what = f"'{computed.method.word}' took the place of the method asked for: {error.reason}"
+        computed = compute(requested, other, fit_store=fit_store)
+        what = f"'{computed.method.name}' took the place of the method asked for: {error.reason}"
         return with_note(computed, what)
     return Computed(
         **_fields_of(evaluation),
@@ -151,7 +151,7 @@ def tuning_problem(problem: Problem) -> Problem:
     return replace(
         problem,
         interval=problem.interval if counted else None,
-        scores=scores_told_by(problem.select_by, problem.scores, problem.data),
+        scores=scores_reported_by(problem.select_by, problem.scores, problem.data),
     )
 
 
@@ -189,14 +189,14 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
     # Answers of the winners alone do not allow a comparison of all candidates.
     if answers is not None and answers.n_candidates == len(problem.family):
         comparable = PairedAnswers(answers, problem.data, problem.loss, computed.method)
-    candidates, papers = problem.family.candidates, _common(computed)
+    candidates, provenance = problem.family.candidates, _common(computed)
     scores = {}
     for name, scored in computed.by_score.items():
         scores[name] = curve_of(scored, best)
     return RiskCurve(
-        estimates=DressedRisks(candidates, computed.tested, papers, scores),
+        estimates=DressedRisks(candidates, computed.tested, provenance, scores),
         best=best,
-        rule=problem.rule.word,
+        rule=problem.rule.name,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
         # The record must not hold rows, models or executors.
@@ -250,7 +250,7 @@ def _common(computed: Computed) -> RiskEstimate:
     return blank_estimate(
         data,
         loss,
-        method=method.word,
+        method=method.name,
         target=method.target,
         bias=method.bias,
         n_fits=computed.n_fits,
@@ -283,7 +283,7 @@ def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
             "std_error": None,
             "interval": None,
             "params": {},
-            "scoring": loss.word,
+            "scoring": loss.name,
             "perfect": loss.scale.perfect,
             "positive": loss.label(data),
             "n_rows": data.n_rows,

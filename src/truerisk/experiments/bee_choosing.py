@@ -116,8 +116,8 @@ def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[st
     }
 
     def folds(name: str) -> Method:
-        repeats, _, word = name.rpartition("×")
-        return KFold(int(word.removeprefix("CV-")), repeats=int(repeats or 1))
+        repeats, _, label = name.rpartition("×")
+        return KFold(int(label.removeprefix("CV-")), repeats=int(repeats or 1))
 
     return {name: every.get(name) or folds(name) for name in names}
 
@@ -148,7 +148,7 @@ class Trained:
 
     def tested(self, method: Method, seed: int = 0, rule: Rule = SMALLEST) -> Sequence[Tested]:
         """Return a method's estimates of all rules; Bayesian ones need no further fit."""
-        loss = method.loss_of(self.data, ZeroOne(), asked=False)
+        loss = method.loss_of(self.data, ZeroOne(), requested=False)
         if isinstance(method, BayesianError):
             return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
         return evaluated(method, self.family, self.data, loss, seed, rule=rule).tested
@@ -174,19 +174,19 @@ def choices_by_size(
     The result also holds its estimate and number of features, the smallest error of all rules, and
     whether a path stopped early.
     """
-    kept: dict[str, list[float]] = defaultdict(list)
+    retained: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
         drawn = training_set(size)
-        for word, (family, methods) in learners.items():
+        for label, (family, methods) in learners.items():
             with unconverged() as short:
                 trained = Trained.from_family(family, drawn)
                 for name, method in methods.items():
                     found = trained.choice(method, number, rule)
                     for what, value in zip(("estimate", "", "features"), found, strict=True):
-                        kept[f"{word} {name} {what}".strip()].append(value)
-            kept[f"{word} {ORACLE}"].append(float(trained.errors.min()))
-            kept[f"{word} {SHORT}"].append(float(short))
-    return {name: np.array(of) for name, of in kept.items()}
+                        retained[f"{label} {name} {what}".strip()].append(value)
+            retained[f"{label} {ORACLE}"].append(float(trained.errors.min()))
+            retained[f"{label} {SHORT}"].append(float(short))
+    return {name: np.array(of) for name, of in retained.items()}
 
 
 def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
@@ -221,11 +221,11 @@ def unconverged() -> Iterator[np.ndarray]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield short
-    for said in caught:
-        if issubclass(said.category, ConvergenceWarning):
+    for text in caught:
+        if issubclass(text.category, ConvergenceWarning):
             short[...] = 1
-        elif not (issubclass(said.category, TrueRiskWarning) and "folds" in str(said.message)):
-            warnings.warn_explicit(said.message, said.category, said.filename, said.lineno)
+        elif not (issubclass(text.category, TrueRiskWarning) and "folds" in str(text.message)):
+            warnings.warn_explicit(text.message, text.category, text.filename, text.lineno)
 
 
 # ---------------------------------------------------------------- reports
@@ -275,9 +275,9 @@ def table_with_paper(
     return PaperTable.from_values("beside the document", "not comparable", values)
 
 
-def under(draws: Draws, word: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+def under(draws: Draws, label: str, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Return the errors of a learner's choices by method, without the learner's name."""
-    return {name: draws[f"{word} {name}"] for name in names}
+    return {name: draws[f"{label} {name}"] for name in names}
 
 
 def mean_grid(values: Draws, sizes: Sequence[int], title: str) -> MeansGrid:

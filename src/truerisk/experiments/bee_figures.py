@@ -196,11 +196,11 @@ def bee_priors(draws: Draws) -> Parts:
 
     strong = errors[:, :, KAPPAS.index(PROPER)]
     for kappa in (JEFFREYS, FLAT):
-        told = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
-        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, told]
+        reported = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
+        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, reported]
         yield Statement.from_quantities(
             f"a strong prior, κ = P + 2, is beneficial for the choice: beside κ = {kappa}",
-            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in told]),
+            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in reported]),
             digits=5,
         )
     lacking = (
@@ -212,11 +212,11 @@ def bee_priors(draws: Draws) -> Parts:
     )
 
     for j, n_rows in enumerate(SIZES):
-        told = np.isfinite(errors[0, j])
-        places = np.array(KAPPAS)[told]
+        reported = np.isfinite(errors[0, j])
+        places = np.array(KAPPAS)[reported]
         lines = (
-            mean_line("least estimate", places, estimates[:, j, told], "C0o-"),
-            mean_line("true error of its rule", places, errors[:, j, told], "C1s-"),
+            mean_line("least estimate", places, estimates[:, j, reported], "C0o-"),
+            mean_line("true error of its rule", places, errors[:, j, reported], "C1s-"),
             mean_line("least true error", places, np.repeat(best[:, [j]], len(places), 1), "k:"),
         )
         yield Panel(f"n = {n_rows}", "κ", "error", lines)
@@ -230,7 +230,7 @@ PROBLEM = make_four_class.with_noise_features(FEATURES - (make_four_class.n_feat
 FIVE = "SVM CV-5, engine svm"
 FOLDS = "LR, five folds alone"
 LINES = {"LR CV-5": "b-", "LR BEEp": "r-", "SVM CV-5": "b--", "SVM BEEp": "r--", FIVE: "g--"}
-SAID = (3, 3.5)  # ratio of the times in the document
+CLAIMED = (3, 3.5)  # ratio of the times in the document
 REPEATED = 100  # number of repetitions of the five folds
 PAIRS = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
 
@@ -297,11 +297,11 @@ def bee_figure_4(draws: Draws) -> Parts:
     ratios = {f"{slow} / {fast}": draws[slow] / draws[fast] for slow, fast in PAIRS}
     yield mean_grid(seconds, ROWS_4, "seconds of one choice")
     yield mean_grid(ratios, ROWS_4, "how many times as long")
-    low, high = SAID
-    for word in ("LR", "SVM"):
-        times = ratios[f"{word} CV-5 / {word} BEEp"].mean(axis=1)
+    low, high = CLAIMED
+    for label in ("LR", "SVM"):
+        times = ratios[f"{label} CV-5 / {label} BEEp"].mean(axis=1)
         yield Statement.from_quantities(
-            f"{word}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
+            f"{label}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
             {"how many times, over all sizes": times},
             claim=Claim("near", (low + high) / 2, (high - low) / 2),
             digits=2,

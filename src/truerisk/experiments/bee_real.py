@@ -48,7 +48,7 @@ class RealSet:
     a `parting` set the document says that choices diverge from the best rule.
     """
 
-    word: str
+    name: str
     sizes: tuple[int, ...]
     pool: int
     fixed: bool = False
@@ -61,16 +61,16 @@ class RealSet:
         """The path of penalties, and machines on features scaled in each training set."""
         path, costs = (methods_named(of, standardize=True) for of in (self.names, OF_MACHINES))
         return {
-            f"{self.word} LR": (logistic(), path),
-            f"{self.word} SVM": (machines(scaled=self.scaled), costs),
+            f"{self.name} LR": (logistic(), path),
+            f"{self.name} SVM": (machines(scaled=self.scaled), costs),
         }
 
     def replicate(self, seed: int, number: int) -> Draws:
         """Draw a training set of every size, and fit both learners to each."""
-        X, y = _rows(self.word)
+        X, y = _rows(self.name)
 
         def training_set(size: int) -> Drawn:
-            train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
+            train, test = self.split(stream(f"{self.name} {size}", seed, number), size)
 
             def on_test_rows(family: Family, rules: LinearRules) -> np.ndarray:
                 rows = X[test]  # Test rows are transformed like the training rows.
@@ -84,7 +84,7 @@ class RealSet:
 
     def split(self, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw training rows, with at least two of each class; return them and the test rows."""
-        _, y = _rows(self.word)
+        _, y = _rows(self.name)
         order = rng.permutation(self.pool)
         least = np.concatenate([order[y[order] == code][:LEAST] for code in np.unique(y)])
         others = order[~np.isin(order, least)]
@@ -93,8 +93,8 @@ class RealSet:
 
     def contents(self, draws: Draws) -> Parts:
         """Yield mean test errors by size for both learners, with their panels."""
-        for word, (_, methods) in self.learners.items():
-            errors, title = under(draws, word, (*methods, ORACLE)), ", ".join(word.split())
+        for label, (_, methods) in self.learners.items():
+            errors, title = under(draws, label, (*methods, ORACLE)), ", ".join(label.split())
             yield mean_grid(errors, self.sizes, f"{title}: mean test error of the chosen rule")
             if len(self.sizes) > 1:
                 yield along_rows(title, "error", self.sizes, errors)
@@ -102,15 +102,15 @@ class RealSet:
                 # between sets.
                 beyond = {name: errors[name] - errors[ORACLE] for name in methods}
                 yield along_rows(f"{title}: beyond the oracle", "difference", self.sizes, beyond)
-        yield f"{self.word}: {convergence_note(draws[f'{self.word} LR {SHORT}'])}"
+        yield f"{self.name}: {convergence_note(draws[f'{self.name} LR {SHORT}'])}"
 
-    def parted(self, draws: Draws, word: str) -> Statement:
+    def parted(self, draws: Draws, label: str) -> Statement:
         """Test whether both choices diverge from the best rule with more training rows."""
         last = f"n = {self.sizes[MOST]} − {self.sizes[FEWEST]}"
-        errors = under(draws, word, ("BEEp", "CV-5", ORACLE))
+        errors = under(draws, label, ("BEEp", "CV-5", ORACLE))
         away = {name: errors[name] - errors[ORACLE] for name in ("BEEp", "CV-5")}
         return Statement.from_quantities(
-            f"{word}: the difference between the optimal model and the selected one "
+            f"{label}: the difference between the optimal model and the selected one "
             "increases with the training rows",
             {f"{name}: {last}": gap[:, MOST] - gap[:, FEWEST] for name, gap in away.items()},
         )
@@ -123,7 +123,7 @@ class RealSetsFigure:
     `claims` are the document's statements, and `notes` paragraphs.
     """
 
-    word: str
+    name: str
     title: str
     sets: tuple[RealSet, ...]
     claims: tuple[Less, ...]
@@ -134,7 +134,7 @@ class RealSetsFigure:
     def check(self) -> None:
         """Raise if the files are missing."""
         for real in self.sets:
-            _rows(real.word)
+            _rows(real.name)
 
     def replicate(self, seed: int, number: int) -> Draws:
         """Draw training sets of every set and size, and compute all choices on each."""
@@ -143,13 +143,13 @@ class RealSetsFigure:
 
     def findings(self, draws: Draws) -> Findings:
         """Return tables and panels for each set and learner, the claims, and convergence notes."""
-        sizes = {real.word: real.sizes for real in self.sets}
+        sizes = {real.name: real.sizes for real in self.sets}
         parts = chain(
             *(real.contents(draws) for real in self.sets),
             *(compare_choices(draws, sizes[one[0].split()[0]], one) for one in self.claims),
             (real.parted(draws, of) for real in self.sets if real.parting for of in real.learners),
         )
-        return Findings.from_parts(self.word, paragraphs(self.notes.strip()), parts)
+        return Findings.from_parts(self.name, paragraphs(self.notes.strip()), parts)
 
     @property
     def with_all_sizes(self) -> RealSetsFigure:
@@ -160,12 +160,12 @@ class RealSetsFigure:
             replace(real, sizes=tuple(round(real.pool * of / 100) for of in shares[real.fixed]))
             for real in self.sets
         )
-        return replace(self, word=f"{self.word}-full", sets=tuple(sets))
+        return replace(self, name=f"{self.name}-full", sets=tuple(sets))
 
     def experiment(self, full: Experiment | None = None) -> Experiment:
         """Return the experiment that is run by its name."""
         return Experiment(
-            word=self.word,
+            name=self.name,
             title=f"Huttunen and Tohka (2015), {self.title}",
             document="L1 logistic regression (LR) and linear machines (SVM) on random parts of the "
             "training rows",
@@ -180,8 +180,8 @@ class RealSetsFigure:
 
 
 @lru_cache(maxsize=4)
-def _rows(word: str) -> tuple[np.ndarray, np.ndarray]:
-    bundle = load(word)
+def _rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    bundle = load(name)
     return bundle.X, bundle.y
 
 
@@ -191,7 +191,7 @@ REPEATED = "100×CV-5"  # This method is used for ovarian cancer along the path,
 NO_NUMBERS = "the document draws curves and prints no numbers."
 
 BEE_FIGURE_2 = RealSetsFigure(
-    word="bee-figure-2",
+    name="bee-figure-2",
     title="Figure 2: two classes, real data",
     sets=(
         RealSet("ovarian", (22, 43, 86, 130), 216, names=(*NAMES[:2], REPEATED, *NAMES[2:])),
@@ -225,7 +225,7 @@ BEE_FIGURE_2 = RealSetsFigure(
 bee_figure_2 = BEE_FIGURE_2.experiment(full=BEE_FIGURE_2.with_all_sizes.experiment())
 
 BEE_FIGURE_3 = RealSetsFigure(
-    word="bee-figure-3",
+    name="bee-figure-3",
     title="Figure 3: several classes, real data",
     sets=(
         RealSet("yeast", (148, 297, 594, 1113), 1484, parting=True),
@@ -268,7 +268,7 @@ BEE_FIGURE_3 = RealSetsFigure(
 bee_figure_3 = BEE_FIGURE_3.experiment(full=BEE_FIGURE_3.with_all_sizes.experiment())
 
 BEE_FIGURE_3_END = RealSetsFigure(
-    word="bee-figure-3-end",
+    name="bee-figure-3-end",
     title="Figure 3: all training rows of Satellite",
     sets=(RealSet("satellite", (4435,), 4435, fixed=True, names=OF_MACHINES),),
     claims=(

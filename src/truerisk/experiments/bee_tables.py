@@ -145,8 +145,8 @@ def bee_table_2(draws: Draws) -> Parts:
         "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples",
         by_size("|CV-5 − its true error| − |BEEp − its|", far["CV-5"] - far["BEEp"], SIZES),
     )
-    features, error = kept = "CV-5 features", "CV-5"
-    least, within = (under(draws, word, kept) for word in (FEW, ONE_SE))
+    features, error = retained = "CV-5 features", "CV-5"
+    least, within = (under(draws, label, retained) for label in (FEW, ONE_SE))
     by_rule = {"features, minimum": least[features], "features, 1-se": within[features]}
     by_rule["error, 1-se"] = within[error]
     yield mean_grid(by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
@@ -317,18 +317,18 @@ def bee_table_4(draws: Draws) -> Parts:
     the estimates take the features as they are, with variance 1 in each class.
     """
     yield convergence_note(draws[f"LR {SHORT}"])
-    errors = {word: under(draws, word, (*of, ORACLE)) for word, of in NAMES_4.items()}
-    for word, every in errors.items():
-        yield mean_grid(every, SIZES_4, f"{word}: mean error of the chosen rule")
-        paper = {name: row for name, row in PAPER_4.items() if name.startswith(word)}
-        yield from shaded(draws, paper, SIZES_4, f"four classes, {word}")
+    errors = {label: under(draws, label, (*of, ORACLE)) for label, of in NAMES_4.items()}
+    for label, every in errors.items():
+        yield mean_grid(every, SIZES_4, f"{label}: mean error of the chosen rule")
+        paper = {name: row for name, row in PAPER_4.items() if name.startswith(label)}
+        yield from shaded(draws, paper, SIZES_4, f"four classes, {label}")
     yield table_with_paper(draws, SIZES_4, PAPER_4)
     yield from compare_choices(draws, SIZES_4, *CLAIMS_4)
     gaps = (
         gap
-        for word, every in errors.items()
+        for label, every in errors.items()
         for name in ("BEEp", "BEEi")
-        for gap in spread_gaps(every, SIZES_4, f"{word}, {name} − CV-5", name, "CV-5")
+        for gap in spread_gaps(every, SIZES_4, f"{label}, {name} − CV-5", name, "CV-5")
     )
     yield Statement.from_quantities(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5", *gaps

@@ -60,7 +60,7 @@ class Experiment:
     'agrees'
     """
 
-    word: str
+    name: str
     title: str
     document: str
     replicate: Replicate
@@ -83,7 +83,7 @@ def experiment(
     """
 
     def of(found: Callable[[Draws], Parts]) -> Experiment:
-        word = found.__name__.replace("_", "-")
+        name = found.__name__.replace("_", "-")
         if found.__doc__ is None:
             raise Refusal(
                 "experiments are told in docstrings, of which python -OO (PYTHONOPTIMIZE=2) reads "
@@ -93,10 +93,10 @@ def experiment(
         title, document, *notes = paragraphs(text)
 
         def findings(draws: Draws) -> Findings:
-            return Findings.from_parts(word, notes, found(draws))
+            return Findings.from_parts(name, notes, found(draws))
 
         title = title.removesuffix(".")
-        return Experiment(word, title, document, replicate, findings, **others)
+        return Experiment(name, title, document, replicate, findings, **others)
 
     return of
 

@@ -257,7 +257,7 @@ class Findings:
     figures: tuple[Panels, ...] = ()
 
     @classmethod
-    def from_parts(cls, word: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
+    def from_parts(cls, name: str, notes: Iterable[str], parts: Iterable[Part]) -> Findings:
         """Sort parts by kind: notes follow the given ones, single panels are under the word."""
         every = list(parts)
         panels = tuple(part for part in every if isinstance(part, Panel))
@@ -267,7 +267,7 @@ class Findings:
             (*notes, *(part for part in every if isinstance(part, str))),
             (
                 *(part for part in every if isinstance(part, Panels)),
-                *([Panels(word, panels)] if panels else []),
+                *([Panels(name, panels)] if panels else []),
             ),
         )
 
@@ -280,7 +280,7 @@ Parts = Iterator[Part]  # Findings of an experiment, in any order. A string is a
 class Report(Findings, Written):
     """Findings with their provenance."""
 
-    word: str
+    name: str
     title: str
     document: str
     replicates: int

@@ -352,10 +352,10 @@ def insa_folds(draws: Draws) -> Parts:
         bias = errors - true[:, None]
         spread, away = (errors - errors.mean(axis=0)) ** 2, (errors - true.mean()) ** 2
         rows = {"error": errors, "bias": bias, "variance": spread, "squared error": away}
-        by_k = {word: dict(zip(METHODS, of.T, strict=True)) for word, of in rows.items()}
+        by_k = {label: dict(zip(METHODS, of.T, strict=True)) for label, of in rows.items()}
         title = f"{name}: mean true error {true.mean():.4f}"
         yield MeansGrid.from_values(
-            title, METHODS, {word: of.values() for word, of in by_k.items()}
+            title, METHODS, {label: of.values() for label, of in by_k.items()}
         )
         ks = np.arange(1.0, len(METHODS) + 1)
         lines = (
@@ -378,10 +378,10 @@ def insa_folds(draws: Draws) -> Parts:
         yield Statement.from_quantities(
             f"{name}: leave-one-out has a low bias: a smaller one than K = 2", low
         )
-        for text, word, k in (
+        for text, label, k in (
             ("leave-one-out has a high variance: a higher one than K = 10", "variance", "K = n"),
             (recommended, "squared error", "K = 2"),
             ("10-fold provides a better estimate than leave-one-out", "squared error", "K = n"),
         ):
-            gap = {f"{word} of {k} − of K = 10": by_k[word][k] - by_k[word]["K = 10"]}
+            gap = {f"{label} of {k} − of K = 10": by_k[label][k] - by_k[label]["K = 10"]}
             yield Statement.from_quantities(f"{name}: {text}", gap, digits=5)

@@ -133,7 +133,7 @@ BEST_OF_CLASS = np.cumsum(BASIS * ((WEIGHTS * truth(NODES)) @ BASIS), axis=1).T[
 APPROXIMATION = (BEST_OF_CLASS - truth(NODES)) ** 2 @ WEIGHTS  # inf_F R − R(f*) for every degree
 BAYES = NOISE**2
 FEWER = DEGREES[:LARGEST]
-TOLD = (1, 2, 3, 4, 5, 8)
+REPORTED = (1, 2, 3, 4, 5, 8)
 SKEWED = -np.log1p(-(np.arange(4000) + 0.5) / 4000)  # exponential quantiles as labels at one x
 STEP = 0.01  # step between the constants that are tried
 
@@ -171,7 +171,7 @@ def insa_decomposition(draws: Draws) -> Parts:
     at_n, total = estimation[:, PLACE], parts[:, PLACE]
     means = {
         f"degree {d}: {name}": values[:, d - 1]
-        for d in TOLD
+        for d in REPORTED
         for name, values in (("estimation error", at_n), ("estimation + approximation", total))
     }
     title = f"excess risk of {N} rows, Bayes risk {BAYES:.2f}"
@@ -211,7 +211,7 @@ def insa_decomposition(draws: Draws) -> Parts:
     fall = estimation[:, 0] - estimation[:, -1]
     yield Statement.from_quantities(
         "with more rows the estimation error falls, and the approximation error stays",
-        {f"degree {d}: {SIZES[0]} rows − {SIZES[-1]} rows": fall[:, d - 1] for d in TOLD},
+        {f"degree {d}: {SIZES[0]} rows − {SIZES[-1]} rows": fall[:, d - 1] for d in REPORTED},
     )
 
     along = (
@@ -295,16 +295,16 @@ def aicc_simulation(draws: Draws) -> Parts:
     yield PaperTable.from_values("mean difference from the target", "exact", gaps, known, digits=3)
     aicc, aic, wrong = gaps.values()
     means = {text: Quantity.mean("", of) for text, of in gaps.items()}
-    said = [f"{text} = {of.value:+.3f} ± {of.std_error:.3f}" for text, of in means.items()]
+    message = [f"{text} = {of.value:+.3f} ± {of.std_error:.3f}" for text, of in means.items()]
     yield Statement.from_quantities(
         "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
         Quantity.nearer("|bias| of AICc − of AIC", np.column_stack([aicc, aic]), digits=3),
-        remark=f"{said[0]}, {said[1]}",
+        remark=f"{message[0]}, {message[1]}",
     )
     yield Statement.from_quantities(
         "the printed price (n + p)/(n − p − 2) refines AIC",
         Quantity.nearer("|bias| of as printed − of AIC", np.column_stack([wrong, aic]), digits=3),
-        remark=f"{said[2]}: it lost the factor n",
+        remark=f"{message[2]}: it lost the factor n",
     )
     gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim("near", 0.0, 0.001)
     name = f"AICc − AIC for n = {MANY} and as many coefficients"

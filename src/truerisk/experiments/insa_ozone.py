@@ -57,9 +57,9 @@ def _replicate(seed: int, number: int) -> Draws:
     plan, truth = plan_of(classes.n_rows, split), classes.codes_of(split[1])
     squared, wrong = np.empty((2, len(LEARNERS)))
     scores = []
-    for place, word in enumerate(LEARNERS):
+    for place, name in enumerate(LEARNERS):
         for data, loss, risks in ((numbers, Squared(), squared), (classes, ZeroOne(), wrong)):
-            family = ozone_family(word, data.task)
+            family = ozone_family(name, data.task)
             found = evaluated(method, family, data, loss, own)
             assert found.procedure is not None
             risks[place] = found.procedure.value
@@ -110,9 +110,9 @@ def insa_ozone(draws: Draws) -> Parts:
         if panel:
             yield Panel.boxes(panel, f"test risk ({name}{unit})", risks)
     curves = []
-    for word, scores in zip(LEARNERS, draws["scores"][0], strict=True):
+    for label, scores in zip(LEARNERS, draws["scores"][0], strict=True):
         roc = RocCurve.from_scores(draws["truth"][0], scores, positive=1)
-        curves.append(Series(f"{word}, area {roc.auc:.3f}", roc.fpr, roc.tpr))
+        curves.append(Series(f"{label}, area {roc.auc:.3f}", roc.fpr, roc.tpr))
     curves.append(Series("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "k:", 0.8))
     title, axes = "ROC on the first test sample", ("false positive rate", "true positive rate")
     yield Panel(title, *axes, tuple(curves))
@@ -161,9 +161,9 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
 }
 
 
-def ozone_family(word: str, task: str) -> Family:
+def ozone_family(label: str, task: str) -> Family:
     """Return a learner of `LEARNERS`, with standardised features and products."""
-    name, _, interactions = word.partition(", ")
+    name, _, interactions = label.partition(", ")
     model, grid = MODELS[task][name]
     steps = [] if name in ("tree", "forest") else [StandardScaler()]
     if interactions:

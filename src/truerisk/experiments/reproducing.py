@@ -100,8 +100,8 @@ def reproduce(
     'Wallman (2005), Table 1: the errors of double cross-validation'
     """
     flags = {"quick": quick, "full": full, "resume": resume, "mixed_versions": mixed_versions}
-    for word, flag in flags.items():
-        check_flag(word, flag)
+    for label, flag in flags.items():
+        check_flag(label, flag)
     is_own = isinstance(name, Experiment)
     experiment = name if isinstance(name, Experiment) else registry.load(name)
     if is_own:
@@ -109,7 +109,7 @@ def reproduce(
     if full:
         if experiment.full is None:
             raise UnknownName(
-                f"{experiment.word} has no {mention('full')}: it is whole as it is; leave it out."
+                f"{experiment.name} has no {mention('full')}: it is whole as it is; leave it out."
             )
         experiment = experiment.full
     if replicates is None:
@@ -127,25 +127,25 @@ def reproduce(
     replicates, seed, executor = int(replicates), int(seed), executor_of(n_jobs)
     path = None if store is None else store_of(store)
     going_on = {"resume": resume, "mixed_versions": mixed_versions}
-    for word in (word for word, given in going_on.items() if given and store is None):
-        raise UnknownName(f"{mention(word)} goes on with a store: name it by {mention('store')}.")
-    with users_code(f"the check of {experiment.word} failed"):
+    for label in (label for label, given in going_on.items() if given and store is None):
+        raise UnknownName(f"{mention(label)} goes on with a store: name it by {mention('store')}.")
+    with users_code(f"the check of {experiment.name} failed"):
         experiment.check()
     started = time.perf_counter()
-    with stage(experiment.word):
+    with stage(experiment.name):
         if path is None:
             draws = draw_replicates(experiment, replicates, seed, executor)
         else:
             draws = stored_replicates(experiment, replicates, seed, executor, path, **going_on)
-    with users_code(f"the findings of {experiment.word} cannot be made"):
+    with users_code(f"the findings of {experiment.name} cannot be made"):
         findings = experiment.findings(draws)
     if not isinstance(findings, Findings):
         raise BadData(
-            f"the findings of {experiment.word} are {shown(findings)}: give a "
+            f"the findings of {experiment.name} are {shown(findings)}: give a "
             "truerisk.experiments.figures.Findings."
         )
     report = Report(
-        word=experiment.word,
+        name=experiment.name,
         title=experiment.title,
         document=experiment.document,
         replicates=replicates,
@@ -155,27 +155,27 @@ def reproduce(
         **{each.name: getattr(findings, each.name) for each in fields(Findings)},
     )
     if is_own:
-        with users_code(f"the findings of {experiment.word} cannot be shown"):
+        with users_code(f"the findings of {experiment.name} cannot be shown"):
             str(report), report.to_json(), report.to_html()
     return report
 
 
 def _check_fields(experiment: Experiment) -> None:
     """Raise BadArgument if a field of an experiment of one's own is of a wrong type."""
-    for name in ("word", "title", "document", "unit"):
+    for name in ("name", "title", "document", "unit"):
         value = getattr(experiment, name)
         if not isinstance(value, str) or not value.strip():
             raise BadArgument(f"an experiment has {mention(name, value)}: give a text.")
     for name in ("replicate", "findings", "check"):
         value = getattr(experiment, name)
         if not callable(value):
-            raise BadArgument(f"{experiment.word} has {mention(name, value)}: give a function.")
+            raise BadArgument(f"{experiment.name} has {mention(name, value)}: give a function.")
     for name in ("replicates", "quick"):
         check_count(name, getattr(experiment, name), 2, "an experiment has 2 replicates or more")
     if experiment.full is not None:
         if not isinstance(experiment.full, Experiment):
             raise BadArgument(
-                f"{experiment.word} has {mention('full', experiment.full)}: give another "
+                f"{experiment.name} has {mention('full', experiment.full)}: give another "
                 "Experiment."
             )
         _check_fields(experiment.full)
@@ -271,14 +271,14 @@ def stored_replicates(
         source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)
     except (OSError, TypeError):
         raise UnknownName(
-            f"{experiment.word} is kept by the text of its functions, and they stand in no file: "
+            f"{experiment.name} is kept by the text of its functions, and they stand in no file: "
             "import them from one, or leave out store."
         ) from None
     work = partial(_draw, experiment.replicate)
     return _stacked(
         reproductions.stored_replicates(
             work,
-            experiment.word,
+            experiment.name,
             source,
             replicates,
             seed,

@@ -162,14 +162,14 @@ class Statement:
     def from_quantities(
         cls,
         text: str,
-        *said: Quantity | Mapping[str, np.ndarray],
+        *message: Quantity | Mapping[str, np.ndarray],
         claim: Claim = ABOVE,
         digits: int = 4,
         remark: str = "",
     ) -> Statement:
         """Make a statement of quantities, or of named values whose means it is about."""
         every: list[Quantity] = []
-        for one in said:
+        for one in message:
             if isinstance(one, Quantity):
                 every.append(one)
             else:
@@ -211,8 +211,10 @@ class Statement:
     def lines(self) -> tuple[str, ...]:
         """A line per quantity; if there are many, those that hold are counted."""
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
-        told = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
-        lines = [f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in told]
+        reported = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
+        lines = [
+            f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in reported
+        ]
         if len(lines) < n:
             every = f"{n - len(lines)} of {n} numbers"
             lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")

@@ -174,7 +174,7 @@ def wallman_bias(draws: Draws) -> Parts:
 ROWS = N, 1000  # numbers of training rows and of fresh rows
 COLUMNS = GENES, TELLING = 60, 10
 APART = 0.8  # difference of the class means of ten genes; the others are noise
-KEPT = 10  # number of genes if it is not chosen
+SELECTED = 10  # number of genes if it is not chosen
 SIZES = (1, 2, 3, 5, 8, 13, 20, 30)  # These are numbers of genes, or of components.
 ODD = range(1, 16, 2)  # numbers of neighbours
 CHOICES = ("neighbours", "genes", "components", "classifier")
@@ -192,7 +192,7 @@ def families() -> dict[str, Family]:
 
     rules = [family.estimator for family in classifiers()]
     nearest = rules[NEAREST]
-    ranked = Pipeline([("genes", SelectKBest(k=KEPT)), ("rule", nearest)])
+    ranked = Pipeline([("genes", SelectKBest(k=SELECTED)), ("rule", nearest)])
     extracted = Pipeline([("parts", PCA(svd_solver="full")), ("rule", nearest)])
     grids = (
         (ranked, {"rule__n_neighbors": ODD}),
@@ -218,7 +218,7 @@ def wallman_choices(draws: Draws) -> Parts:
 
     the document argues and prints no numbers. Choices: {ODD[0]} to {ODD[7]} neighbours; {SIZES[0]}
     to {SIZES[7]} of the genes, by their F; as many principal components; nearest neighbours, tree,
-    Parzen or Fisher. What is not chosen is 3 neighbours and the {KEPT} first genes.
+    Parzen or Fisher. What is not chosen is 3 neighbours and the {SELECTED} first genes.
 
     how large the bias is depends on how many candidates differ, and by how much.
     """

@@ -38,8 +38,10 @@ def _replicate(seed: int, number: int) -> Draws:
         columns = GENES, telling
         sample = Sample.alternating(ROWS, columns, 1.0, stream(problem, seed, number))
         X, y = sample.whole.X[:N], sample.whole.y[:N]
-        kept = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
-        outside = [Sample(one, N).risks(KFold(10), Family.from_grid(rule), number) for one in kept]
+        retained = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
+        outside = [
+            Sample(one, N).risks(KFold(10), Family.from_grid(rule), number) for one in retained
+        ]
         errors = (
             sample.risks(Apparent(), inside, number),
             np.concatenate(outside),
@@ -99,10 +101,10 @@ def _step(k: int, *errors: np.ndarray) -> str:
     """Describe the effect of k genes in words; ± is one standard error."""
     means = (Quantity.mean("", 100 * each) for each in errors)
     own, outside, inside, fresh, hidden = (f"{q.value:.1f} ± {q.std_error:.1f}" for q in means)
-    told = f"Choosing on all rows hides {hidden} points of it."
+    reported = f"Choosing on all rows hides {hidden} points of it."
     return (
         f"{k} of {GENES} genes: the rule errs on {own} % of its own rows; in folds on {outside} % "
         f"where the genes were chosen on all rows, on {inside} % where each fold chooses its own; "
         f"and on {fresh} % of fresh rows. "
-        + (told if k < GENES else "All genes are kept: nothing is chosen, and nothing hidden.")
+        + (reported if k < GENES else "All genes are kept: nothing is chosen, and nothing hidden.")
     )

@@ -201,7 +201,7 @@ class Percentiles(IntervalForm[RowEvidence]):
     with a fixed seed.
     """
 
-    word: ClassVar[str] = "bbc"
+    name: ClassVar[str] = "bbc"
     counts_choice: ClassVar[bool] = True
     needs: ClassVar[Needs] = {**OF_ROWS, Basis.LOSSES: "use a K-fold word such as '10-fold'"}
     reference: ClassVar[str] = (

@@ -35,7 +35,7 @@ from truerisk.intervals.form import (
     is_none,
     variances_of_means,
 )
-from truerisk.results.evaluation import FOLDS, Shaken
+from truerisk.results.evaluation import FOLDS, LeftTwoOut
 from truerisk.results.interval import Basis, Interval
 
 ONCE = FOLDS  # the factor for a single drawing of the folds
@@ -132,7 +132,7 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
         return Enlarged(more * plain, error, units, degrees=degrees)
     notes: tuple[str, ...] = ()
     more = ONCE
-    if evidence.repeatedly or evidence.shaken is not None:
+    if evidence.repeatedly or evidence.left_two_out is not None:
         more, notes = _factor(evidence, c, plain)
     return Enlarged(
         more * plain,
@@ -155,9 +155,12 @@ def _factor(evidence: RowEvidence, c: int, plain: float) -> tuple[float, tuple[s
         more = (DRAWINGS if evidence.repeatedly else PAIRS).factor(u, k, stable)
         why = f"losses change with the training rows (instability {u:.2g})"
     note = f"{why}: the interval rests on {more:.2g} times the variance of independent rows."
-    if evidence.shaken is None:
+    if evidence.left_two_out is None:
         return more, (note,)
-    return more, (note, *_note_of_all_rows(evidence, evidence.shaken, c, k, (more * plain) ** 0.5))
+    return more, (
+        note,
+        *_note_of_all_rows(evidence, evidence.left_two_out, c, k, (more * plain) ** 0.5),
+    )
 
 
 def _moves(half: float, gap: float) -> tuple[float, float]:
@@ -171,7 +174,7 @@ def _moves(half: float, gap: float) -> tuple[float, float]:
 
 
 def _note_of_all_rows(
-    evidence: RowEvidence, shaken: Shaken, c: int, k: float, error: float
+    evidence: RowEvidence, left_two_out: LeftTwoOut, c: int, k: float, error: float
 ) -> tuple[str, ...]:
     """Return a note if a model of all rows is noticeably better than the value tells.
 
@@ -183,7 +186,7 @@ def _note_of_all_rows(
     if error <= 0:
         return ()
     value, low, scale = float(evidence.values[c]), evidence.loss.lower or 0.0, evidence.loss.scale
-    losses, weights = shaken.by_row(c, evidence.rows), evidence.weights
+    losses, weights = left_two_out.by_row(c, evidence.rows), evidence.weights
     moved, more = losses - evidence.losses[c], float(losses @ weights)
     d = np.array([more - value])
     variances, _ = variances_of_means(moved[None], weights, d, evidence.groups)
@@ -224,7 +227,7 @@ class BetaCV(IntervalForm[RowEvidence]):
     `BELOW`). The reported standard error is the usual one, of independent rows.
     """
 
-    word: ClassVar[str] = "beta-cv"
+    name: ClassVar[str] = "beta-cv"
     needs: ClassVar[Needs] = {**OF_FOLDS, Basis.UPPER_BOUND: "use interval='log-cv'"}
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
@@ -236,7 +239,7 @@ class BetaCV(IntervalForm[RowEvidence]):
         alike = spread.std_error == 0
         if spread.units < 1 or (alike and 0 < share < 1):
             return None, None, (NO_SPREAD,)
-        name = evidence.named(self.word)
+        name = evidence.named(self.name)
         if alike:
             return None, evidence.beta(value, spread.units, name), (NO_SPREAD,)
         size = share * (1 - share) * span**2 / spread.variance
@@ -261,7 +264,7 @@ class LogCV(IntervalForm[RowEvidence]):
     standard error is the usual one, of independent rows.
     """
 
-    word: ClassVar[str] = "log-cv"
+    name: ClassVar[str] = "log-cv"
     needs: ClassVar[Needs] = {**OF_INFLUENCES, Basis.NEVER_NEGATIVE: "use interval='wald'"}
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
@@ -278,7 +281,7 @@ class LogCV(IntervalForm[RowEvidence]):
         interval = Interval(
             value * float(np.exp(-spread.below * below)),
             high if most is None else min(high, most),
-            evidence.named(self.word),
+            evidence.named(self.name),
             evidence.terms.confidence_level,
         )
         return spread.std_error, interval, spread.notes
@@ -301,7 +304,7 @@ class LogitCV(IntervalForm[RowEvidence]):
     away from logit m, where s = se/(m (1 − m)).
     """
 
-    word: ClassVar[str] = "logit-cv"
+    name: ClassVar[str] = "logit-cv"
     needs: ClassVar[Needs] = {**OF_INFLUENCES, Basis.UPPER_BOUND: "use interval='log-cv'"}
     reference: ClassVar[str] = (
         "LeDell E, Petersen M, van der Laan M (2015). Computationally efficient confidence "
@@ -333,7 +336,7 @@ class LogitCV(IntervalForm[RowEvidence]):
         interval = Interval(
             min(float(ends[0]), value),  # A perfect score may always be the true one.
             max(float(ends[1]), value),
-            evidence.named(self.word),
+            evidence.named(self.name),
             evidence.terms.confidence_level,
         )
         if spread.std_error == 0:

@@ -11,7 +11,7 @@ from truerisk.core.arguments import mention, refuse_class
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
-from truerisk.intervals.form import IntervalForm, word_of_dependence
+from truerisk.intervals.form import IntervalForm, dependence_name
 from truerisk.losses.loss import Loss
 from truerisk.plan.leaks import ORDERED, order_of
 from truerisk.plan.plan import Plan
@@ -86,19 +86,19 @@ def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
     Examples
     --------
     >>> import truerisk as tr
-    >>> tr.intervals.as_form("beta-cv").word
+    >>> tr.intervals.as_form("beta-cv").name
     'beta-cv'
     """
     refuse_class("interval", given)
     if isinstance(given, IntervalForm):
-        if not isinstance(getattr(given, "word", None), str):
+        if not isinstance(getattr(given, "name", None), str):
             raise BadArgument(
-                f"interval {type(given).__name__} has no name: give its class a `word`, by which "
+                f"interval {type(given).__name__} has no name: give its class a `name`, by which "
                 "results call it."
             )
-        if given.word in registry:
-            raise BadArgument(f"interval '{given.word}' is one of ours: give yours another word.")
-        own_forms[given.word] = given
+        if given.name in registry:
+            raise BadArgument(f"interval '{given.name}' is one of ours: give yours another word.")
+        own_forms[given.name] = given
         return given
     if not isinstance(given, str):
         raise BadArgument(
@@ -126,7 +126,7 @@ def choose(
     if wanted is None and not calibrated:
         return None
     bases, tester = gives(method, data, plan), method.outer_method
-    who = f"method '{tester.word}' (it offers {{}})"
+    who = f"method '{tester.name}' (it offers {{}})"
     average_of = getattr(tester, "average_of", None)
     pooled = average_of is not None and average_of(loss) == "pooled"
     if pooled and not loss.per_row and not loss.one_scale:
@@ -134,16 +134,16 @@ def choose(
         bases &= {Basis.LOSSES, Basis.SPLITS}
         who = "a score of all folds at once"
     if wanted is None:
-        word = None if tester.respects_time else calibrated_word(loss, data)
-        return None if word is None or as_form(word).lacking(bases) is not None else word
+        name = None if tester.respects_time else calibrated_name(loss, data)
+        return None if name is None or as_form(name).lacking(bases) is not None else name
     form = as_form(wanted)
     if tester.respects_time and Basis.TIMES not in form.needs:
         raise Refusal(
             f"interval '{wanted}' needs rows that do not depend on each other, which method "
-            f"'{tester.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
+            f"'{tester.name}' (it offers 'hac') cannot give: it tests rows in the order of time."
         )
     if form.lacking(bases) is not None:
-        words = ", ".join(f"'{word}'" for word in offered(method, data, plan))
+        words = ", ".join(f"'{name}'" for name in offered(method, data, plan))
         form.require(bases, who.format(words or "no interval"))
     form.check(data, loss)
     return wanted
@@ -178,32 +178,32 @@ def offered(method: Method, data: Data, plan: Plan) -> list[str]:
     """Return the intervals whose needs the answers of a method to this plan fulfil."""
     bases = gives(method, data, plan)
     words = ["hac"] if method.outer_method.respects_time else registry
-    return [word for word in words if as_form(word).lacking(bases) is None]
+    return [name for name in words if as_form(name).lacking(bases) is None]
 
 
-def calibrated_word(loss: Loss, data: Data) -> str | None:
+def calibrated_name(loss: Loss, data: Data) -> str | None:
     """Return the interval that was calibrated for this loss and such rows, or None."""
     if data.dependent:
-        return word_of_dependence(loss, data, data.time is not None)
+        return dependence_name(loss, data, data.time is not None)
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
         return None
     bounded = "beta-cv" if loss.per_row else "logit-cv"
     return "log-cv" if loss.upper is None else bounded
 
 
-def with_interval(method: Method, word: str) -> Method:
+def with_interval(method: Method, name: str) -> Method:
     """Return the method that makes the fits that an interval needs; by default the same method.
 
     For K-fold words it is nested cross-validation or paired halves, and for `oob` the bootstrap.
 
     >>> from truerisk.methods.words import as_method
-    >>> with_interval(as_method("10-fold"), "wald").word
+    >>> with_interval(as_method("10-fold"), "wald").name
     '10-fold'
-    >>> with_interval(as_method("10-fold"), "ncv").word
+    >>> with_interval(as_method("10-fold"), "ncv").name
     'ncv (10x10-fold)'
     """
-    need = as_form(word).lacking(method.gives | OF_PLANS)
-    return (None if need is None else method.giving(need, word)) or method
+    need = as_form(name).lacking(method.gives | OF_PLANS)
+    return (None if need is None else method.giving(need, name)) or method
 
 
 def own_interval(
@@ -223,4 +223,4 @@ def own_interval(
             unsure = unsure or ORDERED
     if wanted is not None and unsure is not None:
         raise Refusal(f"interval '{wanted}' is not available from this method: {unsure}")
-    return wanted or word_of_dependence(loss, data, in_time) or usual, unsure, in_time
+    return wanted or dependence_name(loss, data, in_time) or usual, unsure, in_time

@@ -27,7 +27,7 @@ class Wald(IntervalForm[RowEvidence]):
     stable learners. It ignores that folds share training rows.
     """
 
-    word: ClassVar[str] = "wald"
+    name: ClassVar[str] = "wald"
     needs: ClassVar[Needs] = {
         **OF_A_MEAN,
         Basis.ONCE: "use interval='corrected-t', or one repetition",
@@ -44,7 +44,7 @@ class Wald(IntervalForm[RowEvidence]):
         value, error = float(evidence.values[c]), variances[c] ** 0.5
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        return error, evidence.around(value, evidence.z * error, evidence.named(self.word)), ()
+        return error, evidence.around(value, evidence.z * error, evidence.named(self.name)), ()
 
 
 SAME = "every split has the same risk: their spread is 0 and says nothing."
@@ -62,7 +62,7 @@ class CorrectedT(IntervalForm[RowEvidence]):
     that the formula is the same for groups.
     """
 
-    word: ClassVar[str] = "corrected-t"
+    name: ClassVar[str] = "corrected-t"
     needs: ClassVar[Needs] = {**OF_A_MEAN, Basis.SPLITS: "use interval='wald'"}
     reference: ClassVar[str] = NADEAU_BENGIO
 
@@ -78,4 +78,4 @@ class CorrectedT(IntervalForm[RowEvidence]):
         from scipy.special import stdtrit
 
         half = float(stdtrit(j - 1, (1 + evidence.terms.confidence_level) / 2)) * error
-        return error, evidence.around(value, half, self.word), ()
+        return error, evidence.around(value, half, self.name), ()

@@ -21,7 +21,7 @@ from truerisk.data.data import Data
 from truerisk.intervals.instability import instabilities, instability_of_pairs
 from truerisk.losses.loss import Loss
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Influences, Shaken
+from truerisk.results.evaluation import Influences, LeftTwoOut
 from truerisk.results.interval import Basis, Interval, normal_quantile, quantile_of_t
 
 if TYPE_CHECKING:
@@ -128,12 +128,12 @@ class Evidence:
         assert low is not None and high is not None
         return low, high - low
 
-    def named(self, word: str) -> str:
+    def named(self, name: str) -> str:
         """Return the name of an interval, marked if it sums over groups first.
 
         Parameters
         ----------
-        word : str
+        name : str
             Name of the interval.
 
         Returns
@@ -141,7 +141,7 @@ class Evidence:
         str
             The name, with "-grouped" if there are groups.
         """
-        return word if self.groups is None else f"{word}-grouped"
+        return name if self.groups is None else f"{name}-grouped"
 
     def around(self, value: float, half: float, name: str) -> Interval:
         """Return `value ± half`, cut to the values that the loss can take.
@@ -266,7 +266,7 @@ class RowEvidence(Evidence):
         The risks of whole test sets.
     best : int, optional
         The candidate that the rule chose; None if it was not determined.
-    shaken : Shaken, optional
+    shaken : LeftTwoOut, optional
         Losses of the same rows by models that lack a further fold.
     one_row : array, optional
         The effect of a different answer to one row on the value of each candidate, for scores that
@@ -288,7 +288,7 @@ class RowEvidence(Evidence):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from truerisk.extend import OF_A_MEAN
     >>> class Look(tr.intervals.IntervalForm):
-    ...     word, needs, reference = "look", OF_A_MEAN, ""
+    ...     name, needs, reference = "look", OF_A_MEAN, ""
     ...
     ...     def compute(self, evidence, c):
     ...         print(evidence.losses.shape, evidence.rows[:3], round(evidence.weights.sum(), 9))
@@ -307,7 +307,7 @@ class RowEvidence(Evidence):
     by_position: np.ndarray
     split_risks: np.ndarray
     best: int | None = None
-    shaken: Shaken | None = None
+    left_two_out: LeftTwoOut | None = None
     one_row: np.ndarray | None = None
     pooled: np.ndarray | None = None
     times: np.ndarray | None = None
@@ -331,10 +331,12 @@ class RowEvidence(Evidence):
         """Instability of every candidate, from repeats or from models without a further fold."""
         if self.repeatedly:
             return instabilities(self.by_position, self.losses, self.weights, self.plan)
-        if self.shaken is None:
+        if self.left_two_out is None:
             return None
         residuals = self.losses - self.values[:, None]
-        return instability_of_pairs(self.shaken, residuals, self.weights, self.rows, self.groups)
+        return instability_of_pairs(
+            self.left_two_out, residuals, self.weights, self.rows, self.groups
+        )
 
     @cached_property
     def variances(self) -> tuple[list[float], int]:
@@ -361,9 +363,9 @@ class RowEvidence(Evidence):
         """
         if self.repeatedly or not np.isfinite(self.values[c]):
             return None
-        shaken = self.shaken
-        if shaken is not None:
-            shaken = replace(shaken, losses=shaken.losses[c : c + 1])
+        left_two_out = self.left_two_out
+        if left_two_out is not None:
+            left_two_out = replace(left_two_out, losses=left_two_out.losses[c : c + 1])
         # For numeric predictions a changed answer may have an arbitrarily small effect.
         one_row = 0.0
         if self.loss.response == "label" and self.one_row is not None:
@@ -377,7 +379,7 @@ class RowEvidence(Evidence):
             groups=self.groups,
             k=float(self.plan.n_rows / self.plan.test_sizes.mean()),
             one_row=one_row,
-            shaken=shaken,
+            left_two_out=left_two_out,
         )
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
@@ -436,14 +438,14 @@ def dependence(data: Data) -> str | None:
     if data.time is None and data.places is None:
         return None
     given, others = ("time=", "before") if data.time is not None else ("block=", "beside")
-    word = "forward-5" if data.time is not None else "blocks-5"
+    name = "forward-5" if data.time is not None else "blocks-5"
     return (
         f"{given} is given, and rows may depend on those {others} them: an interval of independent "
-        f"rows is not justified. A method such as '{word}' has one that accounts for it."
+        f"rows is not justified. A method such as '{name}' has one that accounts for it."
     )
 
 
-def word_of_dependence(loss: Loss, data: Data, in_time: bool) -> str | None:
+def dependence_name(loss: Loss, data: Data, in_time: bool) -> str | None:
     """Return the interval for losses that depend on earlier losses or on nearby ones, or None."""
     if in_time:
         return "hac" if loss.per_row else None
@@ -457,14 +459,14 @@ def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Suren
     if why is None:
         return form.of_each(evidence)
     if evidence.terms.interval is not None:
-        raise Refusal(f"interval '{form.word}' is not available here: {why}")
+        raise Refusal(f"interval '{form.name}' is not available here: {why}")
     return [(None, None, (why,))] * len(evidence.values)
 
 
 class IntervalForm(ABC, Generic[E]):
     """Base class of intervals: a formula for a standard error and an interval.
 
-    An interval is applied only if everything that it `needs` is given. `word` is its name and
+    An interval is applied only if everything that it `needs` is given. `name` is its name and
     `reference` its publication. `caution`, the end of a sentence "Intervals ...", describes what no
     publication covers.
 
@@ -479,18 +481,18 @@ class IntervalForm(ABC, Generic[E]):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from truerisk.extend import OF_A_MEAN
     >>> class Naive(tr.intervals.IntervalForm):
-    ...     word, needs, reference = "naive", OF_A_MEAN, ""
+    ...     name, needs, reference = "naive", OF_A_MEAN, ""
     ...
     ...     def compute(self, evidence, c):
     ...         error = evidence.variance(c, evidence.groups)[0] ** 0.5
     ...         value = float(evidence.values[c])
-    ...         return error, evidence.around(value, evidence.z * error, self.word), ()
+    ...         return error, evidence.around(value, evidence.z * error, self.name), ()
     >>> X, y = tr.datasets.make_simple(60, random_state=0)
     >>> print(tr.estimate_risk(GaussianNB(), X, y, interval=Naive()).interval)
     [0.0235, 0.1765]
     """
 
-    word: ClassVar[str]
+    name: ClassVar[str]
     needs: ClassVar[Needs]
     reference: ClassVar[str]
     caution: ClassVar[str] = ""
@@ -537,7 +539,7 @@ class IntervalForm(ABC, Generic[E]):
                         each[c] = made
                         continue
             raise BadArgument(
-                f"interval '{self.word}' gave {shown(made)}: give a standard error or None, an "
+                f"interval '{self.name}' gave {shown(made)}: give a standard error or None, an "
                 "Interval from low to high or None, and a tuple of notes."
             )
         return each
@@ -553,7 +555,7 @@ class IntervalForm(ABC, Generic[E]):
             The loss to estimate.
         """
         if data.time is not None and Basis.TIMES not in self.needs:
-            raise Refusal(f"interval '{self.word}' is not available here: {dependence(data)}")
+            raise Refusal(f"interval '{self.name}' is not available here: {dependence(data)}")
         given = {
             Basis.ROW_LOSSES: loss.per_row,
             Basis.INFLUENCES: loss.tells_influences,
@@ -565,7 +567,7 @@ class IntervalForm(ABC, Generic[E]):
         }
         for need in self.needs:
             if not given.get(need, True):
-                who = OF_DATA.get(need, f"loss '{loss.word}'")
+                who = OF_DATA.get(need, f"loss '{loss.name}'")
                 raise self._refusal(need, who)
 
     def require(self, given: Collection[Basis], who: str) -> None:
@@ -603,7 +605,7 @@ class IntervalForm(ABC, Generic[E]):
     def _refusal(self, need: Basis, who: str) -> Refusal:
         """Return the error that names what is missing where, and the remedy."""
         what, remedy = need.value, self.needs[need]
-        return Refusal(f"interval '{self.word}' needs {what}, which {who} cannot give: {remedy}.")
+        return Refusal(f"interval '{self.name}' needs {what}, which {who} cannot give: {remedy}.")
 
 
 def is_none(error: float, value: float) -> bool:

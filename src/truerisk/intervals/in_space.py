@@ -47,7 +47,7 @@ class Spatial(IntervalForm[RowEvidence]):
     fields like this one, observed at places like these.
     """
 
-    word: ClassVar[str] = "spatial"
+    name: ClassVar[str] = "spatial"
     needs: ClassVar[Needs] = {
         Basis.INFLUENCES: OF_A_MEAN[Basis.ROW_LOSSES],
         Basis.MEAN: OF_A_MEAN[Basis.MEAN],
@@ -69,7 +69,7 @@ class Spatial(IntervalForm[RowEvidence]):
         error, factor = spread
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        interval = evidence.skewed(value, factor * error, self.word)
+        interval = evidence.skewed(value, factor * error, self.name)
         if interval is None:
             return None, None, (UNBOUNDED,)
         return error, interval, (APART,) if evidence.data.places is None else ()

@@ -44,7 +44,7 @@ class HAC(IntervalForm[RowEvidence]):
     The mean loss is that of the models that were fitted, for windows and horizons like these.
     """
 
-    word: ClassVar[str] = "hac"
+    name: ClassVar[str] = "hac"
     needs: ClassVar[Needs] = {
         **OF_A_MEAN,
         Basis.TIMES: "use a word such as 'forward-5'",
@@ -76,7 +76,7 @@ class HAC(IntervalForm[RowEvidence]):
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
         half = variance.factor(evidence.terms.confidence_level) * error
-        interval = evidence.skewed(value, half, self.word)
+        interval = evidence.skewed(value, half, self.name)
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
 
 

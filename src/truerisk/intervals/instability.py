@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import AT_ONCE, Shaken
+from truerisk.results.evaluation import AT_ONCE, LeftTwoOut
 
 # relative to 1/K of the training rows: below it, a learner may look stable only because its
 # training sets hardly changed
@@ -99,7 +99,7 @@ def _sizes(labels: np.ndarray) -> np.ndarray:
 
 
 def instability_of_pairs(
-    shaken: Shaken,
+    left_two_out: LeftTwoOut,
     residuals: np.ndarray,
     weights: np.ndarray,
     rows: np.ndarray,
@@ -113,18 +113,18 @@ def instability_of_pairs(
     between models as much as they differ between rows.
 
     >>> rows = np.array([0, 0, 1, 1])
-    >>> moved = Shaken(rows, np.array([1, 2, 0, 2]), np.array([[0.0, 1.0, 1.0, 1.0]]))
+    >>> moved = LeftTwoOut(rows, np.array([1, 2, 0, 2]), np.array([[0.0, 1.0, 1.0, 1.0]]))
     >>> instability_of_pairs(moved, np.array([[-0.5, 0.5]]), np.full(2, 0.5), np.arange(2), None)
     array([0.5])
     """
     member = np.arange(len(rows)) if groups is None else _numbered(groups)
-    shape = int(member.max()) + 1, int(shaken.other.max()) + 1
-    seen, sums = np.zeros(shape, dtype=bool), np.zeros((len(shaken.losses), *shape))
+    shape = int(member.max()) + 1, int(left_two_out.other.max()) + 1
+    seen, sums = np.zeros(shape, dtype=bool), np.zeros((len(left_two_out.losses), *shape))
     # There are K - 1 tests of each row, which are never all in memory.
-    for part, place in shaken.parts(rows):
-        cell = member[place] * shape[1] + shaken.other[part]
+    for part, place in left_two_out.parts(rows):
+        cell = member[place] * shape[1] + left_two_out.other[part]
         seen.ravel()[cell] = True
-        for line, losses in zip(sums, shaken.losses, strict=True):
+        for line, losses in zip(sums, left_two_out.losses, strict=True):
             np.add.at(line.ravel(), cell, losses[part] * weights[place])
     times = seen.sum(axis=1)
     if np.ptp(times) or times[0] < 2:

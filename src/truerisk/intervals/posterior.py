@@ -34,7 +34,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
     d is the factor by which groups enlarge the variance of the mean (`beta-grouped`).
     """
 
-    word: ClassVar[str] = "beta"
+    name: ClassVar[str] = "beta"
     needs: ClassVar[Needs] = {
         **OF_A_MEAN,
         Basis.ERROR_COUNT: f"use {mention('scoring', 'zero-one')}, or interval='wald'",
@@ -59,4 +59,4 @@ class BetaPosterior(IntervalForm[RowEvidence]):
         several = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
         alone = (ONE_ROW,) if n < 2 else ()
         notes = several + alone + (() if variance > 0 else (NO_SPREAD,))
-        return variance**0.5 or None, replace(interval, method=evidence.named(self.word)), notes
+        return variance**0.5 or None, replace(interval, method=evidence.named(self.name)), notes

@@ -75,7 +75,7 @@ BATES = (
 class NestedNormal(IntervalForm[PairEvidence]):
     """Value ± z times the standard error from nested cross-validation (Bates et al., 2023)."""
 
-    word: ClassVar[str] = "ncv"
+    name: ClassVar[str] = "ncv"
     needs: ClassVar[Needs] = OF_PAIRS
     reference: ClassVar[str] = BATES
 
@@ -83,7 +83,7 @@ class NestedNormal(IntervalForm[PairEvidence]):
         value, error = float(evidence.values[c]), evidence.pairs[c].std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        return error, evidence.around(value, evidence.z * error, evidence.named(self.word)), ()
+        return error, evidence.around(value, evidence.z * error, evidence.named(self.name)), ()
 
 
 class NestedBeta(IntervalForm[PairEvidence]):
@@ -96,13 +96,13 @@ class NestedBeta(IntervalForm[PairEvidence]):
     errors at all.
     """
 
-    word: ClassVar[str] = "beta-ncv"
+    name: ClassVar[str] = "beta-ncv"
     needs: ClassVar[Needs] = {**OF_PAIRS, Basis.UPPER_BOUND: "use interval='ncv'"}
     reference: ClassVar[str] = BATES
 
     def compute(self, evidence: PairEvidence, c: int) -> Sureness:
         pairs, value = evidence.pairs[c], float(evidence.values[c])
-        name = evidence.named(self.word)
+        name = evidence.named(self.name)
         if is_none(pairs.std_error, value):
             return None, evidence.beta(value, float(pairs.n), name), (NO_SPREAD,)
         low, span = evidence.bounds
@@ -119,7 +119,7 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
     for n/2 rows, and therefore conservative. The interval needs no losses of single rows.
     """
 
-    word: ClassVar[str] = "conservative-z"
+    name: ClassVar[str] = "conservative-z"
     needs: ClassVar[Needs] = {
         Basis.HALVES: "use tr.methods.PairedHalves, or a K-fold word such as '10-fold'"
     }
@@ -130,7 +130,7 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
         error = float(np.sqrt((np.diff(evidence.halves[c], axis=1) ** 2).mean() / 2))
         if is_none(error, value):
             return None, None, ("all halves have the same risk: their spread is 0.",)
-        return error, evidence.around(value, evidence.z * error, self.word), ()
+        return error, evidence.around(value, evidence.z * error, self.name), ()
 
 
 class Bootstrap632(IntervalForm[SampleEvidence]):
@@ -141,7 +141,7 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
     neither groups nor weights; if they are not sufficient, there is a note and no interval.
     """
 
-    word: ClassVar[str] = "bootstrap-.632"
+    name: ClassVar[str] = "bootstrap-.632"
     needs: ClassVar[Needs] = {
         **OF_ROWS,
         Basis.SAMPLES: f"use {mention('cv', '.632+')}, '.632' or 'oob'",
@@ -156,4 +156,4 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
         if error is None or risk <= 0:
             return None, None, ()  # The method gives the reason.
         scaled = error * value / risk
-        return scaled, evidence.around(value, evidence.z * scaled, self.word), ()
+        return scaled, evidence.around(value, evidence.z * scaled, self.name), ()

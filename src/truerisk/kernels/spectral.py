@@ -62,10 +62,10 @@ class Spectrum:
         smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
         return (np.sqrt(smallest) if self.of_rows else smallest) > (CLEARLY * EPS * self.noise)
 
-    def moved_by(self, asked: Doubles, solved: Doubles) -> Doubles:
+    def moved_by(self, requested: Doubles, solved: Doubles) -> Doubles:
         """Return how far rounding moves a prediction, where z and c have these lengths."""
-        times = solved if self.dual else asked
-        return EPS * (asked * self.noise * solved + times * self.noise_right)
+        times = solved if self.dual else requested
+        return EPS * (requested * self.noise * solved + times * self.noise_right)
 
 
 @frozen(eq=False)
@@ -154,15 +154,15 @@ def from_rows(
         empty = np.empty((0, T.shape[1]))
         return Spectrum(np.empty((Z.shape[1], 0)), nothing, empty, 0.0, of_rows=True), nothing
     U, s, Vt = svd(Z, full_matrices=False, check_finite=False)
-    kept = s > cutoff * s[0]
-    along = U[:, kept].T @ T
+    retained = s > cutoff * s[0]
+    along = U[:, retained].T @ T
     spectrum = Spectrum(
-        vectors=Vt[kept].T,
-        values=s[kept] ** 2,
-        right=s[kept, None] * along,
+        vectors=Vt[retained].T,
+        values=s[retained] ** 2,
+        right=s[retained, None] * along,
         noise=float(s[0]) + noise,
         of_rows=True,
-        rest=np.linalg.norm(T - U[:, kept] @ along, axis=0),
+        rest=np.linalg.norm(T - U[:, retained] @ along, axis=0),
     )
     return spectrum, s
 
@@ -223,16 +223,16 @@ def doubts_at(
             return rough
     if isinstance(left, Turned):
         left = left[:]
-    asked = longest(left, spectrum, penalties)
+    requested = longest(left, spectrum, penalties)
     if not spectrum.of_rows:
-        return spectrum.moved_by(asked, solved)
+        return spectrum.moved_by(requested, solved)
     through, own = _dual_lengths(left, spectrum, penalties, scale)
     outside = penalties * own
     if spectrum.rest is not None:
         outside = outside + (spectrum.rest / scale).max()
     columns, reached = spectrum.vectors.shape
     beyond = length if reached < columns else 0.0
-    return EPS * spectrum.noise * (asked * outside + through * solved + beyond * own)
+    return EPS * spectrum.noise * (requested * outside + through * solved + beyond * own)
 
 
 def doubts_of_cholesky(

@@ -42,7 +42,7 @@ class OfOneClass(Loss):
             )
         self.over_classes, self.positive = average, positive
         if average is not None:
-            self.word = f"{self.word}-{average}"
+            self.name = f"{self.name}-{average}"
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -101,9 +101,9 @@ class _OfTable(Loss):
         tables, influences = self._tables(data, rows, answers, weights), np.empty(answers.shape)
         truth, answers, _ = self._codes(data, rows, answers)
         for line, table, labels in zip(influences, tables, answers, strict=True):
-            of_hit, of_true, of_said = self._slopes(table)
-            of_said = np.append(of_said, 0.0)  # The last entry belongs to code -1, no class.
-            slopes = of_true[truth] + of_said[labels] + np.where(labels == truth, of_hit[truth], 0)
+            of_hit, of_true, of_text = self._slopes(table)
+            of_text = np.append(of_text, 0.0)  # The last entry belongs to code -1, no class.
+            slopes = of_true[truth] + of_text[labels] + np.where(labels == truth, of_hit[truth], 0)
             line[:] = -slopes * table[1].sum()
         return influences
 
@@ -169,7 +169,7 @@ class _OfTable(Loss):
 
     def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
         raise Refusal(
-            f"loss '{self.word}' needs {needed} in every test set, and one of {n_rows} rows "
+            f"loss '{self.name}' needs {needed} in every test set, and one of {n_rows} rows "
             f"{lack}; use fewer folds, or 'f1 pooled', say, which takes all answers as one set."
         )
 
@@ -191,7 +191,7 @@ class BalancedAccuracy(_OfTable):
     0.9
     """
 
-    word = "balanced-accuracy"
+    name = "balanced-accuracy"
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         return _mean(_ratio(hits, true), true.real > 0)
@@ -221,7 +221,7 @@ class GMean(_OfTable):
     0.8983
     """
 
-    word, wants_two = "g-mean", True
+    name, wants_two = "g-mean", True
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         there = true.real > 0
@@ -261,16 +261,16 @@ class MCC(_OfTable):
     0.8038
     """
 
-    word, upper, wants_two = "mcc", 2.0, True
+    name, upper, wants_two = "mcc", 2.0, True
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         n = true.sum(axis=-1)
         unknown = n - named.sum(axis=-1)
         together = n * hits.sum(axis=-1) - (true * named).sum(axis=-1)
-        of_said = n**2 - (named**2).sum(axis=-1) - unknown**2
+        of_text = n**2 - (named**2).sum(axis=-1) - unknown**2
         of_true = n**2 - (true**2).sum(axis=-1)
-        constant = of_said.real <= 1e-12 * n.real**2
-        spread = np.sqrt(np.where(constant, 1.0, of_said) * of_true)
+        constant = of_text.real <= 1e-12 * n.real**2
+        spread = np.sqrt(np.where(constant, 1.0, of_text) * of_true)
         return np.where(constant, 0.0, together / spread)
 
 
@@ -296,7 +296,7 @@ class Kappa(_OfTable):
     0.8
     """
 
-    word, upper, wants_two = "kappa", 2.0, True
+    name, upper, wants_two = "kappa", 2.0, True
 
     def _score(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         n = true.sum(axis=-1)
@@ -378,7 +378,7 @@ class FBeta(_OfClass):
     0.9051
     """
 
-    word = "f1"
+    name = "f1"
 
     def __init__(
         self, beta: float = 1.0, average: OverClasses | None = None, positive: Any = None
@@ -387,7 +387,7 @@ class FBeta(_OfClass):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
             raise BadArgument(f"{mention('beta', beta)}: give a number above 0; 1 is F1.")
         self.beta = float(value)
-        self.word = f"f{self.beta:.15g}"
+        self.name = f"f{self.beta:.15g}"
         super().__init__(average, positive)
 
     def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
@@ -422,7 +422,7 @@ class Precision(_OfClass):
     0.881
     """
 
-    word, needs_positive = "precision", False
+    name, needs_positive = "precision", False
 
     def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         return _ratio(hits, named)
@@ -453,7 +453,7 @@ class Recall(_OfClass):
     0.9333
     """
 
-    word = "recall"
+    name = "recall"
 
     def _of_each(self, hits: np.ndarray, true: np.ndarray, named: np.ndarray) -> np.ndarray:
         return _ratio(hits, true)
@@ -484,7 +484,7 @@ class Sensitivity(Recall):
     0.9333
     """
 
-    word = "sensitivity"
+    name = "sensitivity"
 
 
 class Specificity(_OfClass):
@@ -514,7 +514,7 @@ class Specificity(_OfClass):
     0.8667
     """
 
-    word, needs_positive = "specificity", False
+    name, needs_positive = "specificity", False
 
     def events(self, data: Data) -> Events | None:
         code = self.rated(data)

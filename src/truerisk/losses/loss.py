@@ -82,7 +82,7 @@ class Events:
 class Loss(ABC):
     """Base class of losses: how models are rated, and what the loss needs from them.
 
-    `word` is the name, `response` the type of predictions that it needs, and `tasks` the tasks for
+    `name` is its name, `response` the type of predictions that it needs, and `tasks` the tasks for
     which it is defined. `perfect` is the score of a model without error, `lower` and `upper` are
     the smallest and the largest loss. Derive from `RowLoss` if each row has a loss of its own.
 
@@ -95,11 +95,11 @@ class Loss(ABC):
     --------
     >>> import truerisk as tr
     >>> loss = tr.losses.AUC()
-    >>> loss.word, loss.per_row, float(loss.score(0.2))
+    >>> loss.name, loss.per_row, float(loss.score(0.2))
     ('auc', False, 0.8)
     """
 
-    word: str
+    name: str
     response: Response
     tasks: tuple[TaskWord, ...] = ("classification",)
     per_row: ClassVar[bool]
@@ -180,7 +180,7 @@ class Loss(ABC):
         array, shape (n_candidates, n_rows)
             The influences.
         """
-        raise Refusal(f"loss '{self.word}' has no formula for what a single row does to it.")
+        raise Refusal(f"loss '{self.name}' has no formula for what a single row does to it.")
 
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -323,12 +323,12 @@ class Loss(ABC):
         """
         return self
 
-    def averaged(self, asked: Average | None) -> Average:
+    def averaged(self, requested: Average | None) -> Average:
         """Return how the test sets of a repetition are averaged.
 
         Parameters
         ----------
-        asked : {"pooled", "fold", "rows by fold"} or None
+        requested : {"pooled", "fold", "rows by fold"} or None
             The requested average; None for the usual one of the loss.
 
         Returns
@@ -338,9 +338,9 @@ class Loss(ABC):
         """
         if self.is_pooled:
             return "pooled"
-        if asked == "rows by fold":
+        if requested == "rows by fold":
             return "fold" if self.per_row else self.usual_average
-        return asked or self.usual_average
+        return requested or self.usual_average
 
     @property
     def one_scale(self) -> bool:
@@ -356,7 +356,7 @@ class Loss(ABC):
             The checked rows of the call.
         """
         if data.task == "other" and data.task not in self.tasks:
-            raise Refusal(NO_PREDICTIONS.format(self.word))
+            raise Refusal(NO_PREDICTIONS.format(self.name))
         if data.task not in self.tasks:
             fitting = {
                 "classification": "zero-one, log or brier",
@@ -364,7 +364,7 @@ class Loss(ABC):
                 "survival": "concordance, integrated-brier or brier-at-5, say",
             }
             raise Refusal(
-                f"loss '{self.word}' is not defined for {data.task}; use {fitting[data.task]}."
+                f"loss '{self.name}' is not defined for {data.task}; use {fitting[data.task]}."
             )
 
     def score(self, risk: Risks) -> Risks:
@@ -401,7 +401,7 @@ class RowLoss(Loss):
     >>> import truerisk as tr
     >>> from sklearn.linear_model import Ridge
     >>> class Pinball(tr.losses.RowLoss):
-    ...     word, response, tasks = "pinball", "value", ("regression",)
+    ...     name, response, tasks = "pinball", "value", ("regression",)
     ...
     ...     def of_rows(self, data, rows, answers):
     ...         over = data.y[rows] - answers

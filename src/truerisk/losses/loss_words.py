@@ -43,11 +43,11 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     if isinstance(loss, Loss):
         resolved = copy(loss)  # checked against these data; the original may serve others
     elif isinstance(loss, str):
-        resolved = _by_word(loss, data, positive)
+        resolved = _by_name(loss, data, positive)
     else:
         resolved = _by_function(loss, data, positive)
     if name:
-        resolved.word = name
+        resolved.name = name
     if positive is not None:
         resolved = resolved.of_class(positive)
     resolved.check(data)
@@ -61,43 +61,43 @@ POOLED = " pooled"
 
 def _pooled(scoring: Scoring, data: Data, positive: Any) -> Loss:
     """Return the loss of a word such as "f1 pooled", of all answers of a repetition as one set."""
-    word = scoring.score.removesuffix(POOLED)
-    if word.endswith(POOLED):
+    name = scoring.score.removesuffix(POOLED)
+    if name.endswith(POOLED):
         raise UnknownName(f"{mention('scoring', scoring.score)}: write 'pooled' once.")
-    loss = as_loss(Scoring(word), data, positive)
+    loss = as_loss(Scoring(name), data, positive)
     if loss.response == "scored":
         raise Refusal(
-            f"{mention('scoring', scoring.score)}: the scorer {word} rates one fitted model at a "
+            f"{mention('scoring', scoring.score)}: the scorer {name} rates one fitted model at a "
             "time, so that answers of several folds cannot be pooled; use "
-            f"{mention('scoring', word)}."
+            f"{mention('scoring', name)}."
         )
     loss.usual_average, loss.is_pooled = "pooled", True
-    loss.word = scoring.name or scoring.score
+    loss.name = scoring.name or scoring.score
     return loss
 
 
-def may_be_word(word: Any) -> bool:
+def may_be_name(name: Any) -> bool:
     """Return True if a text names a loss or a score, whatever the data."""
     from sklearn.metrics import get_scorer_names
 
-    word = str(word).removesuffix(POOLED)
-    if f"{word}-".startswith(CLIPPED):
-        return _clipped_log(word) is not None
-    return word in registry or word in get_scorer_names()
+    name = str(name).removesuffix(POOLED)
+    if f"{name}-".startswith(CLIPPED):
+        return _clipped_log(name) is not None
+    return name in registry or name in get_scorer_names()
 
 
-def _by_word(word: str, data: Data, positive: Any) -> Loss:
+def _by_name(name: str, data: Data, positive: Any) -> Loss:
     """Return the loss of a name: of this package, with a number in it, or of scikit-learn."""
-    if word == "cost":
+    if name == "cost":
         raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
-    if word in AT_HORIZON:
-        raise Refusal(f"loss '{word}' needs its time: such as '{word}-5'.")
-    if word in registry:
-        loss: Loss = registry.load(word)()
+    if name in AT_HORIZON:
+        raise Refusal(f"loss '{name}' needs its time: such as '{name}-5'.")
+    if name in registry:
+        loss: Loss = registry.load(name)()
         return loss
-    if f"{word}-".startswith(CLIPPED):
-        return _clipped_log(word)
-    return at_horizon(word) or scorer_losses().loss_of_name(word, data, positive)
+    if f"{name}-".startswith(CLIPPED):
+        return _clipped_log(name)
+    return at_horizon(name) or scorer_losses().loss_of_name(name, data, positive)
 
 
 def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
@@ -121,13 +121,13 @@ AT_HORIZON = ("brier-at", "auc-at")
 """Words of losses at one time of an outcome in time."""
 
 
-def at_horizon(word: str) -> Loss | None:
+def at_horizon(name: str) -> Loss | None:
     """Return the loss of a word that names its horizon, ``brier-at-5``; None for another word.
 
     >>> at_horizon("brier-at-2.5").horizons, at_horizon("brier-at")
     ((2.5,), None)
     """
-    kind, _, number = word.rpartition("-")
+    kind, _, number = name.rpartition("-")
     if kind not in AT_HORIZON:
         return None
     made = registry.load(kind)
@@ -141,13 +141,13 @@ def at_horizon(word: str) -> Loss | None:
 CLIPPED = "log-clip-"
 
 
-def _clipped_log(word: str) -> Loss:
+def _clipped_log(name: str) -> Loss:
     """Return the log loss of a word that names its clip, such as ``log-clip-0.001``."""
     try:
-        return Log(clip=float(word.removeprefix(CLIPPED)))
+        return Log(clip=float(name.removeprefix(CLIPPED)))
     except ValueError as error:
         raise UnknownName(
-            f"loss {shown(word)}: write how near to 0 and 1 a probability may come, above 0 and "
+            f"loss {shown(name)}: write how near to 0 and 1 a probability may come, above 0 and "
             "below .5, such as log-clip-0.001."
         ) from error
 
@@ -188,11 +188,11 @@ OF_BOTH = ("f1", "precision", "recall", "r2")
 """Names of this package that scikit-learn uses as well."""
 
 
-def _is_ours(word: str) -> bool:
+def _is_ours(name: str) -> bool:
     """Return True for a name of this package that scikit-learn does not know."""
-    if word.rpartition("-")[0] in AT_HORIZON or f"{word}-".startswith(CLIPPED):
+    if name.rpartition("-")[0] in AT_HORIZON or f"{name}-".startswith(CLIPPED):
         return True
-    return word in registry and word not in OF_BOTH
+    return name in registry and name not in OF_BOTH
 
 
 def scorer_losses() -> ModuleType:
@@ -282,6 +282,6 @@ def _name(score: Any) -> str | None:
     if isinstance(score, str):
         return score
     if isinstance(score, Loss):
-        return of_class(score.word, score.positive)
-    name: str = scorer_losses().scorer_word(score)
+        return of_class(score.name, score.positive)
+    name: str = scorer_losses().scorer_name(score)
     return name

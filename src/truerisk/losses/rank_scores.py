@@ -140,7 +140,7 @@ class _Ranked(OfOneClass):
             two = data.n_classes == 2
             needed = "both classes" if two else f"rows of {data.label(code)!r} and of others"
             raise Refusal(
-                f"loss '{self.word}' needs {needed} in every test set, and one of {len(rows)} rows "
+                f"loss '{self.name}' needs {needed} in every test set, and one of {len(rows)} rows "
                 f"{'holds a single class' if two else 'lacks them'}; use fewer folds, "
                 "or 'auc pooled', which takes all answers as one set."
             )
@@ -189,7 +189,7 @@ class AUC(_Ranked):
     0.9444
     """
 
-    word = "auc"
+    name = "auc"
     holds_in_space = True
 
     @staticmethod
@@ -315,7 +315,7 @@ class AveragePrecision(_Ranked):
     0.9539
     """
 
-    word = "average-precision"
+    name = "average-precision"
     is_biased_on_small_sets = True
     enough_events = 30  # With 15 events the interval covers .86, with 30 it covers .92.
 
@@ -323,7 +323,7 @@ class AveragePrecision(_Ranked):
         super().check(data)
         if self.rated(data) is None:  # Its mean over classes is biased upwards in small test sets.
             raise Refusal(
-                f"loss '{self.word}' is of one class and y has {data.n_classes}: name it, such as "
+                f"loss '{self.name}' is of one class and y has {data.n_classes}: name it, such as "
                 f"{mention('positive', data.label(1))}, or use 'auc'."
             )
 

@@ -95,7 +95,7 @@ class ZeroOne(RowLoss):
     0.1
     """
 
-    word, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
+    name, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows).astype(answers.dtype, copy=False)  # one type compares fastest
@@ -127,7 +127,7 @@ class Cost(RowLoss):
     0.2333
     """
 
-    word, response = "cost", "label"
+    name, response = "cost", "label"
 
     def __init__(self, matrix: Any) -> None:
         try:
@@ -186,12 +186,12 @@ class Log(RowLoss):
     0.3128
     """
 
-    word, response = "log", "probability"
+    name, response = "log", "probability"
 
     def __init__(self, clip: float | None = None) -> None:
         if clip is not None:
             check_clip(clip)
-            self.word, self.upper = f"log clipped at {clip:.15g}", -math.log(clip)
+            self.name, self.upper = f"log clipped at {clip:.15g}", -math.log(clip)
         self.clip = clip
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -225,7 +225,7 @@ class Brier(RowLoss):
     0.0907
     """
 
-    word, response = "brier", "probability"
+    name, response = "brier", "probability"
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = np.eye(data.n_classes)[data.codes_of(rows)]
@@ -269,7 +269,7 @@ class Squared(RowLoss):
     1.0147
     """
 
-    word, response = "squared", "value"
+    name, response = "squared", "value"
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -295,7 +295,7 @@ class Absolute(RowLoss):
     0.8073
     """
 
-    word, response = "absolute", "value"
+    name, response = "absolute", "value"
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ _METRICS = {
 """scikit-learn's metrics that rate one class, or each of them in turn, from labels."""
 
 
-def same_as_scorer(word: str, n_classes: int, positive: Any = None) -> Loss | None:
+def same_as_scorer(name: str, n_classes: int, positive: Any = None) -> Loss | None:
     """Return our loss that is equal to a scikit-learn scorer; None if there is none.
 
     Its usual average is the mean over folds, as in `cross_val_score`, and its name is the scorer's.
@@ -67,68 +67,68 @@ def same_as_scorer(word: str, n_classes: int, positive: Any = None) -> Loss | No
     classes `positive` names one.
 
     >>> loss = same_as_scorer("f1", 2)
-    >>> loss.word, loss.usual_average, same_as_scorer("f1", 3)
+    >>> loss.name, loss.usual_average, same_as_scorer("f1", 3)
     ('f1', 'fold', None)
     """
-    if word not in _SCORERS:
+    if name not in _SCORERS:
         return None
-    of_what, own_word, arguments = _SCORERS[word]
+    of_what, own_name, arguments = _SCORERS[name]
     has_two = n_classes == 2 or (n_classes > 2 and positive is not None)
     fits = {_TWO: has_two, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
-    return _as_scorer(registry.load(own_word)(**arguments), word) if fits[of_what] else None
+    return _as_scorer(registry.load(own_name)(**arguments), name) if fits[of_what] else None
 
 
-def _as_scorer(loss: Loss, word: str) -> Loss:
-    loss.word, loss.usual_average, loss.is_score = word, "fold", True
+def _as_scorer(loss: Loss, name: str) -> Loss:
+    loss.name, loss.usual_average, loss.is_score = name, "fold", True
     return loss
 
 
-def loss_of_name(word: str, data: Data, positive: Any) -> Loss:
+def loss_of_name(name: str, data: Data, positive: Any) -> Loss:
     """Return the loss that a name of scikit-learn stands for; an unknown name is refused."""
-    same = same_as_scorer(word, data.n_classes, positive)
+    same = same_as_scorer(name, data.n_classes, positive)
     if same is not None:
         return same
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    if word in WANT_A_CLASS and data.n_classes == 2:
+    if name in WANT_A_CLASS and data.n_classes == 2:
         label = data.label(1) if positive is None else positive
-        return ScorerLoss(PositiveScorer(word, label), word, data)
-    if word in get_scorer_names():
-        return ScorerLoss(get_scorer(word), word, data)
-    nearest = closest(word, [*registry, *get_scorer_names()]) or "."
+        return ScorerLoss(PositiveScorer(name, label), name, data)
+    if name in get_scorer_names():
+        return ScorerLoss(get_scorer(name), name, data)
+    nearest = closest(name, [*registry, *get_scorer_names()]) or "."
     raise UnknownName(
-        f"there is no scoring {shown(word)}{nearest} "
+        f"there is no scoring {shown(name)}{nearest} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
 
 
 def own_score_of(score: Any, data: Data, positive: Any) -> Loss:
     """Return the loss of a scorer, or minus its score if that of a perfect rule is not known."""
-    word = scorer_word(score)
+    name = scorer_name(score)
     if data.task in ("other", "survival"):
-        return OwnScore(score, word)
+        return OwnScore(score, name)
     try:
         return loss_of_scorer(score, data, positive)
     except Refusal:
         if getattr(score, "_response_method", None) == "predict":
             raise  # It depends on y and predictions only, so that it fails for models as well.
-        return OwnScore(score, word)
+        return OwnScore(score, name)
 
 
-def own_score_named(word: str) -> OwnScore | None:
+def own_score_named(name: str) -> OwnScore | None:
     """Return minus the score that scikit-learn has by this name; None for an unknown one."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    return OwnScore(get_scorer(word), word) if word in get_scorer_names() else None
+    return OwnScore(get_scorer(name), name) if name in get_scorer_names() else None
 
 
 def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
     """Convert a scorer to a loss, one of this package if `make_scorer` used an equal metric."""
     same = _same_as_made(scorer, data, positive)
-    return ScorerLoss(scorer, scorer_word(scorer), data) if same is None else same
+    return ScorerLoss(scorer, scorer_name(scorer), data) if same is None else same
 
 
-def scorer_word(scorer: Any) -> str:
+def scorer_name(scorer: Any) -> str:
     """Return the name of a scorer: its own, or that of its metric with its arguments."""
     made = getattr(scorer, "__dict__", {})
     if "_score_func" not in made:
@@ -149,24 +149,24 @@ def _same_as_made(scorer: Any, data: Data, positive: Any) -> Loss | None:
     if type(scorer) is not type(get_scorer("accuracy")):
         return None
     options = dict(vars(scorer)["_kwargs"])
-    word = next((word for word in _SCORERS if vars(get_scorer(word)) == vars(scorer)), "")
-    if word == "roc_auc" or _SCORERS.get(word, (_TWO,))[0] != _TWO:
-        return same_as_scorer(word, data.n_classes, positive)
+    name = next((name for name in _SCORERS if vars(get_scorer(name)) == vars(scorer)), "")
+    if name == "roc_auc" or _SCORERS.get(name, (_TWO,))[0] != _TWO:
+        return same_as_scorer(name, data.n_classes, positive)
     labels = [data.label(code) for code in range(data.n_classes)]
     label = options.pop("pos_label", 1 if positive is None else positive)
-    if word == "average_precision":  # For the lesser label its values differ from ours.
-        return same_as_scorer(word, data.n_classes) if labels[1:] == [label] else None
-    own_word, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
-    if own_word is None or options.keys() - {"beta"}:
+    if name == "average_precision":  # For the lesser label its values differ from ours.
+        return same_as_scorer(name, data.n_classes) if labels[1:] == [label] else None
+    own_name, average = _METRICS.get(_metric(scorer)), options.pop("average", "binary")
+    if own_name is None or options.keys() - {"beta"}:
         return None
-    made = registry.load(own_word)
+    made = registry.load(own_name)
     if average in ("macro", "weighted"):
         loss: Loss = made(**options, average=average)
-        return _as_scorer(loss, loss.word.replace("-", "_"))
+        return _as_scorer(loss, loss.name.replace("-", "_"))
     if average != "binary" or len(labels) != 2 or label not in labels:
         return None
     loss = made(**options, positive=label)
-    return _as_scorer(loss, loss.word)
+    return _as_scorer(loss, loss.name)
 
 
 def _metric(scorer: Any) -> str:
@@ -205,14 +205,14 @@ class ScorerLoss(Loss):
     response, per_row, is_score = "scored", False, True
     tasks = ("classification", "regression")
 
-    def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
+    def __init__(self, scorer: Callable[..., Any], name: str, data: Data) -> None:
         self.scorer = scorer
-        self.word = self.metric = word
+        self.name = self.metric = name
         # Adding 0.0 turns the -0.0 of a negated error into 0.0.
         self.perfect = self._rate_perfect_rule(data) + 0.0
         if not np.isfinite(self.perfect):
             raise Refusal(
-                f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
+                f"scorer {name} gives {self.perfect} for a perfect rule: it cannot become an error."
             )
 
     def rated(self, data: Data) -> int | None:
@@ -237,7 +237,7 @@ class ScorerLoss(Loss):
             if not is_failure(error):
                 raise
             raise Refusal(
-                f"scorer {self.word} cannot rate even a perfect rule on this y "
+                f"scorer {self.name} cannot rate even a perfect rule on this y "
                 f"({type(error).__name__}: {error}); use another scorer, or make_scorer with the "
                 "arguments it lacks."
             ) from error
@@ -280,8 +280,8 @@ class OwnScore(Loss):
     response, per_row, lower, is_score = "scored", False, None, True
     tasks = ("classification", "regression", "survival", "other")
 
-    def __init__(self, scorer: Callable[..., Any], word: str) -> None:
-        self.scorer, self.word = scorer, word
+    def __init__(self, scorer: Callable[..., Any], name: str) -> None:
+        self.scorer, self.name = scorer, name
 
     @property
     def scale(self) -> Scale:
@@ -319,21 +319,21 @@ class PositiveScorer:
     ``pos_label=positive``.
     """
 
-    word: str
+    name: str
     positive: Any
 
     def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
         from sklearn.metrics import get_scorer
 
         ones = _ones(y, self.positive)
-        return get_scorer(self.word)(_Recoded(estimator, self.positive), X, ones, **options)
+        return get_scorer(self.name)(_Recoded(estimator, self.positive), X, ones, **options)
 
     def __str__(self) -> str:
-        return self.word
+        return self.name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the arguments that make an equal scorer, from which a store builds its key."""
-        return {"word": self.word, "positive": self.positive}
+        return {"name": self.name, "positive": self.positive}
 
 
 class _Recoded:

@@ -31,7 +31,7 @@ class R2(Loss):
     0.3119
     """
 
-    word, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
+    name, response, per_row, is_score, perfect = "r2", "value", False, True, 1.0
     is_biased_on_small_sets = True
     tasks = ("regression",)
     tells_influences = True
@@ -66,7 +66,7 @@ class R2(Loss):
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if not w.any() or (np.ptp(y[w > 0], axis=0) == 0).any():
             raise Refusal(
-                f"loss '{self.word}' needs several values of y in every test set, and one of "
+                f"loss '{self.name}' needs several values of y in every test set, and one of "
                 f"{len(rows)} rows holds a single one; use fewer folds, or 'r2 pooled', which "
                 "takes all answers as one set."
             )
@@ -110,7 +110,7 @@ class ECE(Loss):
     0.0551
     """
 
-    word, response, per_row, upper = "ece", "probability", False, 1.0
+    name, response, per_row, upper = "ece", "probability", False, 1.0
     usual_average = "pooled"
     tells_influences = True
     grows_with_few_rows = True

@@ -31,7 +31,7 @@ class Concordance(Loss):
     (weight of its wrong pairs − loss · weight of its pairs) W / weight of all pairs.
     """
 
-    word, tasks = "concordance", IN_TIME
+    name, tasks = "concordance", IN_TIME
     response: Response = "value"
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
     tells_influences = True
@@ -74,8 +74,8 @@ class Concordance(Loss):
         for some, pairs in self._known_pairs(data, rows):
             of_pairs = w[some, None] * pairs * w
             weighed += of_pairs.sum()
-            for c, (told, mean) in enumerate(zip(answers, about, strict=True)):
-                twice[c] += ((of_pairs * (_wrong(told, some) - mean)) ** 2).sum()
+            for c, (reported, mean) in enumerate(zip(answers, about, strict=True)):
+                twice[c] += ((of_pairs * (_wrong(reported, some) - mean)) ** 2).sum()
         return twice / weighed**2
 
     def events(self, data: Data) -> Events | None:
@@ -98,13 +98,13 @@ class Concordance(Loss):
         for some, pairs in self._known_pairs(data, rows):
             known[some] += pairs @ w
             known += w[some] @ pairs
-            for line, told in zip(wrong, answers, strict=True):
-                ranked = pairs * _wrong(told, some)
+            for line, reported in zip(wrong, answers, strict=True):
+                ranked = pairs * _wrong(reported, some)
                 line[some] += ranked @ w
                 line += w[some] @ ranked
         if not known.any():
             raise Refusal(
-                f"loss '{self.word}' needs two rows of known order in every test set, and one of "
+                f"loss '{self.name}' needs two rows of known order in every test set, and one of "
                 f"{len(rows)} rows has none; use fewer folds."
             )
         return wrong, known, w
@@ -131,7 +131,7 @@ class Uno(Concordance):
     follow-up.
     """
 
-    word = "uno"
+    name = "uno"
 
     def _counts(self, data: Data, rows: np.ndarray) -> np.ndarray:
         followed = follow_up(data.y, data.sample_weight, data.y[rows, 1], past=False)
@@ -145,7 +145,7 @@ class IntegratedBrier(RowLoss):
     computed by the trapezoid rule in 50 steps.
     """
 
-    word, tasks = "integrated-brier", IN_TIME
+    name, tasks = "integrated-brier", IN_TIME
     response: Response = "probability"
 
     def __init__(self, until: float | None = None) -> None:
@@ -179,7 +179,7 @@ class BrierAt(RowLoss):
 
     def __init__(self, horizon: float) -> None:
         check_number("horizon", horizon, *ANY_TIME)
-        self.horizons, self.word = (float(horizon),), f"brier-at-{horizon:.12g}"
+        self.horizons, self.name = (float(horizon),), f"brier-at-{horizon:.12g}"
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -199,9 +199,9 @@ class AUCAt(Loss):
 
     def __init__(self, horizon: float) -> None:
         check_number("horizon", horizon, *ANY_TIME)
-        self.horizons, self.word = (float(horizon),), f"auc-at-{horizon:.12g}"
+        self.horizons, self.name = (float(horizon),), f"auc-at-{horizon:.12g}"
         self._auc = AUC()
-        self._auc.word = self.word  # The name appears in its error messages.
+        self._auc.name = self.name  # The name appears in its error messages.
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -300,10 +300,10 @@ def _or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
     return np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def _wrong(told: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _wrong(reported: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Return 1 if a later row has a larger predicted risk than the first of its pair.
 
     ½ if they are equal.
     """
-    larger: np.ndarray = (1 + np.sign(told - told[first, None])) / 2
+    larger: np.ndarray = (1 + np.sign(reported - reported[first, None])) / 2
     return larger

@@ -59,7 +59,7 @@ class CallableLoss(RowLoss):
 
     def __init__(self, function: Callable[..., Any], data: Data) -> None:
         self.function = function
-        self.word = getattr(function, "__name__", type(function).__name__)
+        self.name = getattr(function, "__name__", type(function).__name__)
         self.response = "label" if data.task == "classification" else "value"
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -67,7 +67,7 @@ class CallableLoss(RowLoss):
         for each in losses:
             if np.shape(each) != (len(rows),):
                 raise Refusal(
-                    f"loss {self.word} gave shape {np.shape(each)} for {len(rows)} rows; "
+                    f"loss {self.name} gave shape {np.shape(each)} for {len(rows)} rows; "
                     "it must give one loss per row, as it did for all of y."
                 )
         return np.array(losses)
@@ -81,7 +81,7 @@ class RatedLoss(Loss):
 
     def __init__(self, function: Callable[..., Any], data: Data) -> None:
         self.function = function
-        self.word = getattr(function, "__name__", type(function).__name__)
+        self.name = getattr(function, "__name__", type(function).__name__)
         self.response = "label" if data.task == "classification" else "value"
 
     def of_set(
@@ -89,13 +89,13 @@ class RatedLoss(Loss):
     ) -> np.ndarray:
         if weights is not None:
             raise Refusal(
-                f"loss {self.word} rates a whole test set, so truerisk cannot weight its rows; "
+                f"loss {self.name} rates a whole test set, so truerisk cannot weight its rows; "
                 "return one loss per row instead."
             )
         rated = [_call(self, data, rows, row) for row in answers]
         if any(np.shape(each) != () for each in rated):
             raise Refusal(
-                f"loss {self.word} gave shape {np.shape(rated[0])} for {len(rows)} rows; "
+                f"loss {self.name} gave shape {np.shape(rated[0])} for {len(rows)} rows; "
                 "it must give one number for them all, as it did for all of y."
             )
         return np.array(rated)
@@ -111,17 +111,17 @@ def loss_of_function(function: Callable[..., Any], data: Data) -> Loss:
             "a loss of (y_true, y_pred) is not defined for outcomes in time; use concordance, "
             "integrated-brier or a scorer of (estimator, X, y)."
         )
-    word = getattr(function, "__name__", type(function).__name__)
-    with users_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
+    name = getattr(function, "__name__", type(function).__name__)
+    with users_code(f"loss {name} failed on y against itself ({data.n_rows} rows)"):
         itself = function(data.y, data.y)
     shape = np.shape(itself)
     if np.iscomplexobj(itself):
-        raise Refusal(f"loss {word} gave complex numbers, which have no order: give real ones.")
+        raise Refusal(f"loss {name} gave complex numbers, which have no order: give real ones.")
     if shape == (data.n_rows,):
         return CallableLoss(function, data)
     if shape == () and itself == 1:
         raise Refusal(
-            f"loss {word} is 1 for right answers, as a score is, and would be minimised: give it "
+            f"loss {name} is 1 for right answers, as a score is, and would be minimised: give it "
             "as sklearn.metrics.make_scorer(...), which says that larger is better, or by its name."
         )
     if shape == ():
@@ -138,15 +138,15 @@ def try_rows(loss: RowLoss, data: Data) -> None:
         return
     rows = np.arange(data.n_rows)
     truth = data.y if loss.response == "value" else data.class_codes
-    with users_code(f"loss {loss.word} failed on y against itself ({data.n_rows} rows)"):
+    with users_code(f"loss {loss.name} failed on y against itself ({data.n_rows} rows)"):
         losses = loss.of_rows(data, rows, truth[None])
     if np.iscomplexobj(losses):
         raise Refusal(
-            f"loss {loss.word} gave complex numbers, which have no order: give real ones."
+            f"loss {loss.name} gave complex numbers, which have no order: give real ones."
         )
     if np.shape(losses) != (1, data.n_rows):
         raise Refusal(
-            f"loss {loss.word} gave shape {np.shape(losses)} for one model's answers about "
+            f"loss {loss.name} gave shape {np.shape(losses)} for one model's answers about "
             f"{data.n_rows} rows: of_rows must give a line for each model, with one loss per row."
         )
 
@@ -157,6 +157,6 @@ def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.nd
             raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
         answers = data.classes[answers]
     with users_code(
-        f"loss {loss.word} failed on {len(rows)} rows, the first of them row {rows[0]}"
+        f"loss {loss.name} failed on {len(rows)} rows, the first of them row {rows[0]}"
     ):
         return real_array(loss.function(data.y[rows], answers))

@@ -54,7 +54,7 @@ from truerisk.core.registry import Registry, lines_of, no_attribute
 
 __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
-WITHOUT_WORD = lines_of(
+WITHOUT_NAME = lines_of(
     "truerisk.methods",
     """
     Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
@@ -142,7 +142,7 @@ def __getattr__(name: str) -> Callable[..., Method]:
     # `from truerisk.methods import` would call this function again
     if name == "as_method":
         return import_module("truerisk.methods.words").as_method
-    lines = {**WITHOUT_WORD, **registry.by_name()}
+    lines = {**WITHOUT_NAME, **registry.by_name()}
     if name in lines:
         return lines[name].load()
     raise no_attribute(__name__, name, __dir__())
@@ -150,5 +150,5 @@ def __getattr__(name: str) -> Callable[..., Method]:
 
 def __dir__() -> list[str]:
     """Return the names offered for completion: the functions and every method class."""
-    classes = {*WITHOUT_WORD, *registry.by_name()}
+    classes = {*WITHOUT_NAME, *registry.by_name()}
     return sorted({*__all__, *(c for c in classes if c[0].isupper())})

@@ -35,7 +35,7 @@ class Apparent(Method):
     risk 0.1000 (zero-one, apparent)
     """
 
-    word = "apparent"
+    name = "apparent"
     target: ClassVar[Target] = "training"
     bias = "optimistic: the rows that are tested were used for the fit"
     splits: ClassVar[bool] = False

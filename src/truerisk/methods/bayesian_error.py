@@ -36,7 +36,7 @@ from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import RisksByColumn, Target, Tested
 
 _LEAST_RANK = -1e300  # Below every log of an error: the rank of rules whose error is certainly 0.
-_SURE = "the rule is constant, or a class has no spread: the error is exact and has no interval"
+_CERTAIN = "the rule is constant, or a class has no spread: the error is exact and has no interval"
 
 
 @frozen(eq=False)
@@ -71,14 +71,14 @@ class RuleRisks:
         return Tested(
             float(self.values[rule]),
             split_risks=self.values[rule : rule + 1],
-            notes=(*self.notes[rule], _SURE) if certain else self.notes[rule],
+            notes=(*self.notes[rule], _CERTAIN) if certain else self.notes[rule],
             later=later,
             rank=float(self.ranks[rule]),
         )
 
     @cached_property
     def _certain_errors(self) -> np.ndarray | None:
-        return None if self.errors is None else self.errors.are_sure()
+        return None if self.errors is None else self.errors.are_certain()
 
 
 def risks_of(blocks: Sequence[RuleRisks], answers: Answers) -> RisksByColumn:
@@ -231,7 +231,7 @@ class BayesianError(Method):
         return {name: getattr(self, name) for name in ("kappa", "nu", "scale", "mean")}
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         options = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
         options += [] if self.gamma is None else [f"gamma={self.gamma}"]
         options += [] if self.standardize else ["not standardised"]
@@ -256,7 +256,7 @@ class BayesianError(Method):
         )
 
     def check(self, data: Data, loss: Loss) -> None:
-        check_rows(self.word, data, loss)
+        check_rows(self.name, data, loss)
         if self.gamma is None:
             return
         n_given = len(np.atleast_1d(self.gamma))
@@ -272,7 +272,7 @@ class BayesianError(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         given = rules_of(answers)
         if given is None or answers.plan.n_questions != 1:
-            raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
+            raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         blocks = [self._risks(answers, rules, data, terms) for rules in given]
         return risks_of(blocks, answers)
 
@@ -286,7 +286,7 @@ class BayesianError(Method):
         few = usual and 2 * len(rules.used) < rules.coefficients.shape[2]
         columns = rules.used if few else None
         rows = scaled_rows(
-            answers, rules, data, self.word, standardize=self.standardize, columns=columns
+            answers, rules, data, self.name, standardize=self.standardize, columns=columns
         )
         return rules if columns is None else rules.cut(columns), rows
 
@@ -317,9 +317,9 @@ class BayesianError(Method):
         rules, rows = self._seen(answers, rules, data)
         pairs = pairwise(rows, rules, self.shares(rows, rules), self.priors(rows, rules, data))
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
-        stated = pairs[0] if terms.with_errors and len(pairs) == 1 else None
+        declared = pairs[0] if terms.with_errors and len(pairs) == 1 else None
         notes = self._notes(rows, rules, logs, pairs)
-        return RuleRisks(rules.candidates, logs, notes, stated, terms.confidence_level)
+        return RuleRisks(rules.candidates, logs, notes, declared, terms.confidence_level)
 
     def priors(
         self, rows: ScaledRows, rules: LinearRules, data: Data
@@ -430,23 +430,23 @@ def ruled_plan(n_rows: int) -> Plan:
     return replace(one_fit(n_rows, one), extra=ModelFacts(rules=one))
 
 
-def check_rows(word: str, data: Data, loss: Loss) -> None:
+def check_rows(name: str, data: Data, loss: Loss) -> None:
     """Refuse data and losses that a model of independent rows and error counts does not cover."""
     instead = "use a method that holds rows out, such as '10-fold'."
     if data.task != "classification":
-        raise Refusal(f"method '{word}' estimates the error of a classifier: {instead}")
+        raise Refusal(f"method '{name}' estimates the error of a classifier: {instead}")
     if type(loss) is not ZeroOne:
         raise Refusal(
-            f"method '{word}' estimates an error rate and not loss '{loss.word}': leave scoring "
+            f"method '{name}' estimates an error rate and not loss '{loss.name}': leave scoring "
             f"out, or {instead}"
         )
     if data.groups is not None:
         raise Refusal(
-            f"method '{word}' would ignore the groups: it takes rows as independent. "
+            f"method '{name}' would ignore the groups: it takes rows as independent. "
             "Use 'K-fold' words, which keep groups together."
         )
     if data.sample_weight is not None:
-        raise Refusal(f"method '{word}' is not stated for rows with sample_weight: {instead}")
+        raise Refusal(f"method '{name}' is not stated for rows with sample_weight: {instead}")
 
 
 def check_gamma(gamma: float | Sequence[float] | None) -> None:

@@ -79,14 +79,14 @@ class BootstrapBiasCorrected(KFold):
     gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES})
 
     @property
-    def word(self) -> str:
-        return "bbc" if self.k == 10 and self.repeats == 1 else f"bbc ({super().word})"
+    def name(self) -> str:
+        return "bbc" if self.k == 10 and self.repeats == 1 else f"bbc ({super().name})"
 
     def check(self, data: Data, loss: Loss) -> None:
         super().check(data, loss)
         if not loss.per_row:
             raise Refusal(
-                f"method 'bbc' bootstraps losses of single rows, and loss '{loss.word}' has none: "
+                f"method 'bbc' bootstraps losses of single rows, and loss '{loss.name}' has none: "
                 f"use a loss such as 'zero-one' or 'brier', or {mention('cv', 'nested')}."
             )
 

@@ -104,23 +104,23 @@ class BolsteredBySampling(Method):
         check_flag("standardize", self.standardize)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         option = "" if self.standardize else ", not standardised"
         return f"bolstered ({self.points} points{option})"
 
     def check(self, data: Data, loss: Loss) -> None:
-        check_rows(self.word, data, loss)
+        check_rows(self.name, data, loss)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         X = _numbers(data)
         scale = X.std(axis=0) if self.standardize else np.ones(X.shape[1])
         scale[np.ptp(X, axis=0) == 0] = 0.0 if self.standardize else 1.0
-        kept = scale > 0
+        retained = scale > 0
         sizes = np.empty(data.n_rows)
         for code in range(data.n_classes):
             mine = data.class_codes == code
             if mine.any():
-                sizes[mine] = kernel_width(X[np.ix_(mine, kept)] / scale[kept])
+                sizes[mine] = kernel_width(X[np.ix_(mine, retained)] / scale[retained])
         builder = PlanBuilder(data.n_rows)
         for repeat in range(self.points):
             builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent", repeat=repeat)
@@ -131,7 +131,7 @@ class BolsteredBySampling(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         moves = Moves.from_holder(answers.plan)
         if moves is None:
-            raise BadData(f"this is no plan of '{self.word}': it asks about no points around rows.")
+            raise BadData(f"this is no plan of '{self.name}': it asks about no points around rows.")
         rows = answers.plan.test_rows(0)[0]
         shape = len(moves.question), len(rows)
         codes = data.codes_of(rows)
@@ -236,11 +236,11 @@ class Bolstered(Method):
         BolsteredBySampling(self.points, self.standardize)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return "bolstered" if self.standardize else "bolstered (not standardised)"
 
     def check(self, data: Data, loss: Loss) -> None:
-        check_rows(self.word, data, loss)
+        check_rows(self.name, data, loss)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         if data.n_classes > 2:
@@ -260,12 +260,12 @@ class Bolstered(Method):
             return self.sampling.reduce(answers, data, loss, terms)
         given = rules_of(answers)
         if given is None or answers.plan.n_questions != 1:
-            raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
+            raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         tested = [
             Tested(np.nan, notes=failure_notes(answers, c)) for c in range(answers.n_candidates)
         ]
         for rules in given:
-            rows = scaled_rows(answers, rules, data, self.word, standardize=self.standardize)
+            rows = scaled_rows(answers, rules, data, self.name, standardize=self.standardize)
             values, widths = _errors(rows, rules)
             shown = ", ".join(f"{width:.6g}" for width in widths)
             for c, value in zip(rules.candidates, values, strict=True):
@@ -301,5 +301,5 @@ def _errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray, list[floa
 def _scaled(rows: ScaledRows, code: int) -> np.ndarray:
     table: Any = rows.rows_of(code)
     dense = table.toarray() if hasattr(table, "toarray") else table
-    kept = rows.scale > 0
-    return (dense[:, kept] - rows.centre[kept]) / rows.scale[kept]
+    retained = rows.scale > 0
+    return (dense[:, retained] - rows.centre[retained]) / rows.scale[retained]

@@ -109,7 +109,7 @@ class Bootstrap(Method):
         check_flag("stratify", self.stratify)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         options = ["bootstrap"] if self.kind == "oob" else []
         if self.samples is not None:
             options.append("given samples")
@@ -145,12 +145,12 @@ class Bootstrap(Method):
             raise BadData("the bootstrap of one row leaves none out.")
         if loss.is_pooled:
             raise Refusal(
-                f"'{loss.word}' is of all answers as one set, and method '{self.kind}' takes the "
+                f"'{loss.name}' is of all answers as one set, and method '{self.kind}' takes the "
                 "mean over its samples: leave out 'pooled', or use a K-fold word such as '10-fold'."
             )
         if loss.response == "scored" and self.kind in (".632+", "optimism"):
             raise Refusal(
-                f"method '{self.kind}' cannot use the scorer {loss.word}, which asks the model "
+                f"method '{self.kind}' cannot use the scorer {loss.name}, which asks the model "
                 f"itself: use a loss of truerisk, or {mention('cv', 'oob')} or '.632'."
             )
 
@@ -206,8 +206,8 @@ class Bootstrap(Method):
             # Exchanging equal targets changes nothing, so that this is the apparent risk.
             gammas = found.apparent
         elif fine.any():
-            asked = found.answers.values[fine][:, own]
-            gammas[fine] = no_information(found.loss, found.data, rows, asked)
+            requested = found.answers.values[fine][:, own]
+            gammas[fine] = no_information(found.loss, found.data, rows, requested)
         for err, out, gamma in zip(found.apparent, found.test, gammas, strict=True):
             scale = found.loss.scale
             yield self._plus_of(float(err), float(out), float(gamma), found.n_samples, scale)
@@ -229,20 +229,20 @@ class Bootstrap(Method):
         }
         notes, noun, is_score = [], scale.noun, scale.perfect is not None
         risks = {"apparent": err, "oob": out, "no_information": gamma}
-        told = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
+        reported = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
         if out > gamma:
             what = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
             verb = "falls below" if is_score else "exceeds"
             out_of_bag = "out-of-bag score" if is_score else "Err₁"
             notes.append(
-                f"{out_of_bag} {told['oob']} {verb} the no-information {noun} "
-                f"{told['no_information']} and {what}."
+                f"{out_of_bag} {reported['oob']} {verb} the no-information {noun} "
+                f"{reported['no_information']} and {what}."
             )
         if tied(gamma, err):
             verb = "does not fall below" if is_score else "does not exceed"
             notes.append(
-                f"the no-information {noun} {told['no_information']} {verb} the apparent {noun} "
-                f"{told['apparent']}: the relative overfitting rate R is taken as 0."
+                f"the no-information {noun} {reported['no_information']} {verb} the apparent "
+                f"{noun} {reported['apparent']}: the relative overfitting rate R is taken as 0."
             )
         share = used / out if out > 0 else 1.0
         extra = 0.0 if clips else OUT * (1 - share)
@@ -273,7 +273,7 @@ class Bootstrap(Method):
         if not terms.with_errors:
             return Tested(part.value)
         losses, rows = self._losses(found, c, part), found.tested
-        error, why = self._error(found, c, asked=terms.interval is not None)
+        error, why = self._error(found, c, requested=terms.interval is not None)
         interval = None
         if terms.interval is not None:
             evidence = SampleEvidence(
@@ -304,10 +304,10 @@ class Bootstrap(Method):
         return losses if part.own == 0 else losses + part.own * found.apparent_rows[c]
 
     def _error(
-        self, found: Replicated, c: int, *, asked: bool
+        self, found: Replicated, c: int, *, requested: bool
     ) -> tuple[float | None, tuple[str, ...]]:
         """Return the infinitesimal-jackknife error of Err₁, or None and the reason."""
-        if self.kind != "oob" and not asked:
+        if self.kind != "oob" and not requested:
             return None, (UNSURE,)
         n = len(found.tested)
         why = self._no_jackknife(found, c)
@@ -329,7 +329,7 @@ class Bootstrap(Method):
         """Return why the infinitesimal jackknife does not apply, or None."""
         data, n = found.data, len(found.tested)
         if not found.loss.per_row:
-            return f"loss '{found.loss.word}' has no per-row losses: no standard error is known."
+            return f"loss '{found.loss.name}' has no per-row losses: no standard error is known."
         if (why := dependence(data)) is not None:
             return why
         if data.groups is not None or data.sample_weight is not None or self.stratify:
@@ -347,10 +347,10 @@ class Bootstrap(Method):
                 "not count; draw more samples."
             )
         if not found.loss.per_row:
-            yield f"loss '{found.loss.word}' has no rows: it is averaged over the samples."
+            yield f"loss '{found.loss.name}' has no rows: it is averaged over the samples."
         if found.n_without:
             yield (
-                f"loss '{found.loss.word}' does not exist on what {found.n_without} of "
+                f"loss '{found.loss.name}' does not exist on what {found.n_without} of "
                 f"{found.n_samples} samples left out: these do not count."
             )
 

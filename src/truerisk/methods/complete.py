@@ -21,16 +21,16 @@ UNSURE = (
 )
 
 
-def refuse_what_draws_cannot_serve(word: str, data: Data, loss: Loss) -> None:
+def refuse_what_draws_cannot_serve(name: str, data: Data, loss: Loss) -> None:
     """Refuse losses that are not sums over rows, and groups, because rows are drawn one by one."""
     if not loss.per_row:
         raise Refusal(
-            f"method '{word}' averages losses of single rows, and loss '{loss.word}' has none: use "
+            f"method '{name}' averages losses of single rows, and loss '{loss.name}' has none: use "
             f"a loss such as 'zero-one' or 'brier', or {mention('cv', '10-fold')}."
         )
     if data.groups is not None:
         raise Refusal(
-            f"method '{word}' would ignore the groups: it draws rows one by one. "
+            f"method '{name}' would ignore the groups: it draws rows one by one. "
             "Use 'K-fold' words, which keep groups together."
         )
 
@@ -85,7 +85,7 @@ class Complete(Method):
             )
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return "complete" if self.m == 0.9 else f"complete (m={self.m:.15g})"
 
     @property
@@ -146,12 +146,12 @@ class ExactOutOfBag(Method):
     risk 0.1805 (zero-one, exact-oob)
     """
 
-    word = "exact-oob"
+    name = "exact-oob"
     target: ClassVar[Target] = "Err"
     bias = "pessimistic: each model sees 63 % of the rows, some of them several times"
 
     def check(self, data: Data, loss: Loss) -> None:
-        refuse_what_draws_cannot_serve(self.word, data, loss)
+        refuse_what_draws_cannot_serve(self.name, data, loss)
         if data.n_rows < 2:
             raise BadData("the out-of-bag error of one row has nothing to train on.")
 

@@ -31,7 +31,7 @@ class Likelihood(Loss):
     weights (precisions). For classes it is :math:`-2 \sum_i \log \hat p_{y_i}(x_i)`.
     """
 
-    word = "-2 log L"
+    name = "-2 log L"
     tasks: tuple[TaskWord, ...] = ("classification", "regression")
     per_row = False
     lower = None
@@ -92,12 +92,12 @@ class Criterion(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if data.y.ndim > 1:
             raise Refusal(
-                f"method '{self.word}' is stated for one target and y has {data.y.shape[1]}: "
+                f"method '{self.name}' is stated for one target and y has {data.y.shape[1]}: "
                 f"take them one by one, or {INSTEAD}."
             )
         if data.groups is not None:
             raise Refusal(
-                f"method '{self.word}' would ignore the groups: it takes rows as independent. "
+                f"method '{self.name}' would ignore the groups: it takes rows as independent. "
                 "Use 'K-fold' words, which keep groups together."
             )
         if data.sample_weight is not None:
@@ -107,24 +107,24 @@ class Criterion(Method):
         """Refuse weights in classification, where their meaning is unclear, and weights of 0."""
         if task == "classification":
             raise Refusal(
-                f"method '{self.word}' takes no sample_weight in classification, where a weight "
+                f"method '{self.name}' takes no sample_weight in classification, where a weight "
                 f"may be a count or an importance and the likelihood differs: {INSTEAD}."
             )
         if (weights <= 0).any():
             raise Refusal(
-                f"method '{self.word}' takes weights as precisions, and a row of weight 0 has no "
+                f"method '{self.name}' takes weights as precisions, and a row of weight 0 has no "
                 "likelihood: leave such rows out."
             )
 
-    def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
+    def loss_of(self, data: Data, loss: Loss, *, requested: bool) -> Loss:
         own = self._own_loss(data)
         fitting = (type(own), Log if data.task == "classification" else Squared)
-        if asked and (type(loss) not in fitting or getattr(loss, "clip", None) is not None):
+        if requested and (type(loss) not in fitting or getattr(loss, "clip", None) is not None):
             raise Refusal(
-                f"method '{self.word}' reports in loss '{own.word}' and not in '{loss.word}': "
+                f"method '{self.name}' reports in loss '{own.name}' and not in '{loss.name}': "
                 f"leave scoring out, or {INSTEAD}."
             )
-        return loss if asked and type(loss) is type(own) else own
+        return loss if requested and type(loss) is type(own) else own
 
     @abstractmethod
     def _own_loss(self, data: Data) -> Loss:
@@ -135,11 +135,11 @@ class Criterion(Method):
         """Return the criterion of every candidate, NaN if it does not exist, and a note on each."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        seen = Seen.from_answers(answers, data, self.word)
+        seen = Seen.from_answers(answers, data, self.name)
         values, notes = self._values(seen)
         whole = answers.answered[:, 0]
         if whole.any() and np.isnan(values[whole]).all():
-            raise Refusal(f"method '{self.word}' has a value for no candidate: {notes[0]}.")
+            raise Refusal(f"method '{self.name}' has a value for no candidate: {notes[0]}.")
         return [
             Tested(
                 float(value) if whole[c] else np.nan,
@@ -161,12 +161,12 @@ class Seen:
     weights: np.ndarray | None
 
     @classmethod
-    def from_answers(cls, answers: Answers, data: Data, word: str) -> Seen:
+    def from_answers(cls, answers: Answers, data: Data, name: str) -> Seen:
         """Collect these from the answers to a plan with one question."""
         plan = answers.plan
         freedom = freedom_of(answers)
         if freedom is None or plan.n_questions != 1:
-            raise BadData(f"this is no plan of '{word}': it asks for no degrees of freedom.")
+            raise BadData(f"this is no plan of '{name}': it asks for no degrees of freedom.")
         needed = Likelihood(data.task).response
         if answers.response != needed:
             instead = (
@@ -175,14 +175,14 @@ class Seen:
                 else mention("scoring", "squared")
             )
             raise Refusal(
-                f"'{word}' is computed from each {needed} that a model answers with, and this "
+                f"'{name}' is computed from each {needed} that a model answers with, and this "
                 f"loss asks for a {answers.response}: use {instead}."
             )
         if not np.isfinite(answers.values[answers.answered[:, 0]]).all():
-            raise Refusal(f"'{word}': some candidate answers with numbers that are not finite.")
+            raise Refusal(f"'{name}': some candidate answers with numbers that are not finite.")
         rows, counts = plan.positions
         if counts is not None:
-            raise Refusal(f"'{word}' takes rows as independent, and these are copies.")
+            raise Refusal(f"'{name}' takes rows as independent, and these are copies.")
         return cls(data, rows, answers.values, freedom[:, plan.fit[0]], data.weights(rows))
 
     @property
@@ -211,7 +211,7 @@ class SquaredCriterion(Criterion):
     def _own_loss(self, data: Data) -> Loss:
         if data.task != "regression":
             raise Refusal(
-                f"method '{self.word}' estimates a squared risk, so it is stated for regression: "
+                f"method '{self.name}' estimates a squared risk, so it is stated for regression: "
                 "use 'aic' or 'bic' for classes."
             )
         return Squared()
@@ -271,7 +271,7 @@ class Cp(SquaredCriterion):
             )
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:.15g})"
 
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
@@ -326,7 +326,7 @@ class GCV(SquaredCriterion):
     ('gcv', 3328)
     """
 
-    word = "gcv"
+    name = "gcv"
     bias = "nearly right for fits linear in y where p is small against n; pessimistic near p = n"
 
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:

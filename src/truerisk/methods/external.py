@@ -32,7 +32,7 @@ class External(Procedure):
     shares_folds: ClassVar[bool] = True
     splits: ClassVar[bool] = False  # The model has seen none of these rows, and none are held out.
 
-    word = "external"
+    name = "external"
     target: ClassVar[Target] = "Err_XY"
     bias = "none, if the model was made without these rows"
 

@@ -73,7 +73,7 @@ class Holdout(Method):
     test_share: float = 1 / 3
     stratify: bool = True
 
-    word = "holdout"
+    name = "holdout"
     target: ClassVar[Target] = "Err_XY"
     gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
 
@@ -135,7 +135,7 @@ class MonteCarlo(Averaged):
     stratify: bool = True
     average: Average | None = None
 
-    word = "monte-carlo"
+    name = "monte-carlo"
     target: ClassVar[Target] = "Err"
 
     def __post_init__(self) -> None:
@@ -197,7 +197,7 @@ class ThreeWay(Method):
     test_share: float = 0.25
     stratify: bool = True
 
-    word = "three-way"
+    name = "three-way"
     target: ClassVar[Target] = "Err_XY"
     gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
 
@@ -291,7 +291,7 @@ class PairedHalves(Method):
     test_share: float = 0.1
     stratify: bool = True
 
-    word = "paired-halves"
+    name = "paired-halves"
     target: ClassVar[Target] = "Err"
     gives: ClassVar[frozenset[Basis]] = frozenset({Basis.HALVES})
 

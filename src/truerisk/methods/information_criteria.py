@@ -37,18 +37,18 @@ class LikelihoodCriterion(Criterion):
     def __post_init__(self) -> None:
         check_flag("per_row", self.per_row)
 
-    name: ClassVar[str]
+    criterion: ClassVar[str]
 
     @property
-    def word(self) -> str:
-        return f"{self.name} (per row)" if self.per_row else self.name
+    def name(self) -> str:
+        return f"{self.criterion} (per row)" if self.per_row else self.criterion
 
     def _own_loss(self, data: Data) -> Loss:
         if not self.per_row:
             return Likelihood(data.task)
         if data.task != "classification":
             raise Refusal(
-                f"method '{self.word}' is in log loss, which numbers do not have: use 'cp' or "
+                f"method '{self.name}' is in log loss, which numbers do not have: use 'cp' or "
                 "'gcv' for a criterion in squared loss."
             )
         return Log()
@@ -111,7 +111,7 @@ class AIC(LikelihoodCriterion):
     ('aic', 36.662)
     """
 
-    name: ClassVar[str] = "aic"
+    criterion: ClassVar[str] = "aic"
     bias = (
         "optimistic where k is not small against n; stated for fits that maximise the likelihood, "
         "below the risk at new x's"
@@ -155,7 +155,7 @@ class AICc(LikelihoodCriterion):
     ('aicc', 37.091)
     """
 
-    name: ClassVar[str] = "aicc"
+    criterion: ClassVar[str] = "aicc"
     bias = (
         "unbiased for a Gaussian linear model that holds the truth, approximate for others; below "
         "the risk at new x's"
@@ -198,7 +198,7 @@ class BIC(LikelihoodCriterion):
     ('bic', 42.945)
     """
 
-    name: ClassVar[str] = "bic"
+    criterion: ClassVar[str] = "bic"
     bias = "pessimistic as a risk for n > 7: a parameter costs log n, not 2; it ranks models"
 
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
@@ -249,7 +249,7 @@ class EBIC(BIC):
 
     gamma: float = 0.5
 
-    name: ClassVar[str] = "ebic"
+    criterion: ClassVar[str] = "ebic"
     perfect_is_0: ClassVar[bool] = False
     bias = "pessimistic as a risk: it charges for every parameter and for the choice of features"
 
@@ -258,8 +258,8 @@ class EBIC(BIC):
         check_number("gamma", self.gamma, 0, 1, "the price of the choice lies between 0 and 1")
 
     @property
-    def word(self) -> str:
-        return super().word if self.gamma == 0.5 else f"{super().word} (gamma={self.gamma:.15g})"
+    def name(self) -> str:
+        return super().name if self.gamma == 0.5 else f"{super().name} (gamma={self.gamma:.15g})"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         one = np.zeros(1, np.int32)
@@ -268,7 +268,7 @@ class EBIC(BIC):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         given = rules_of(answers)
         if given is None:
-            raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
+            raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         tested = super().reduce(answers, data, loss, terms)
         unit = 2 * len(answers.plan.positions[0]) if self.per_row else 1
         for rules in given:

@@ -82,7 +82,7 @@ class KFold(Averaged):
         check_flag("stratify", self.stratify)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         if self.folds is not None:
             return "K-fold (given folds)"
         return f"{self.k}-fold" if self.repeats == 1 else f"{self.repeats}x{self.k}-fold"
@@ -179,8 +179,8 @@ class ReversedKFold(KFold):
     has_folds: ClassVar[bool] = False
 
     @property
-    def word(self) -> str:
-        return "reversed" if self.k == 10 and self.folds is None else f"reversed {super().word}"
+    def name(self) -> str:
+        return "reversed" if self.k == 10 and self.folds is None else f"reversed {super().name}"
 
     @property
     def bias(self) -> str:
@@ -220,7 +220,7 @@ class LeaveOneOut(Averaged):
     risk 0.1167 (zero-one, loo), 95 % interval [0.0396, 0.2577] (beta-cv)
     """
 
-    word = "loo"
+    name = "loo"
     target: ClassVar[Target] = "Err"
     bias = "almost none: each model sees all rows but one"
 

@@ -272,7 +272,7 @@ class NestedInterval(Method):
             object.__setattr__(self, name, value)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         drawn = f"{self.repeats}x{self.k}-fold" if self.folds is None else "given folds"
         return f"ncv ({drawn})"
 
@@ -285,7 +285,7 @@ class NestedInterval(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if not loss.per_row:
             raise Refusal(
-                f"method 'ncv' needs losses of single rows, and loss '{loss.word}' has none: use "
+                f"method 'ncv' needs losses of single rows, and loss '{loss.name}' has none: use "
                 "a loss such as 'zero-one' or 'brier', or interval='conservative-z'."
             )
 
@@ -313,7 +313,7 @@ class NestedInterval(Method):
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if not isinstance(loss, RowLoss):
-            raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.word}' has none.")
+            raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.name}' has none.")
         plan = answers.plan
         losses = row_losses(answers, data, loss)
         spread = spread_of_pairs(losses, plan, data, position_weights(data, plan))

@@ -74,8 +74,8 @@ class Nested(Procedure):
     shares_folds: ClassVar[bool] = False
 
     @property
-    def word(self) -> str:
-        return f"nested ({self.outer_method.word}, inner {self.inner_method.word})"
+    def name(self) -> str:
+        return f"nested ({self.outer_method.name}, inner {self.inner_method.name})"
 
     @property
     def outer_method(self) -> Method:
@@ -94,7 +94,7 @@ class Nested(Procedure):
         serves = method.resamples or (which == "inner" and method.target != "training")
         if type(method).evaluate is not Method.evaluate or not serves:
             raise Refusal(
-                f"'{method.word}' cannot be the {which} method of nested validation: "
+                f"'{method.name}' cannot be the {which} method of nested validation: "
                 "use one that splits once over, such as '10-fold', 'loo', 'monte-carlo' or '.632+' "
                 "(out of bag: tr.methods.Bootstrap('oob'))."
             )
@@ -108,11 +108,11 @@ class Nested(Procedure):
         outer = self.outer_method.plan(data, streams.child("outer"))
         if outer.has_drawn_fits:
             raise Refusal(
-                f"'{self.outer_method.word}' cannot be the outer method of nested validation: its "
+                f"'{self.outer_method.name}' cannot be the outer method of nested validation: its "
                 "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."
             )
         if self.outer_method.has_given_splits:
-            refuse_known_rows(self.outer_method.word, outer)
+            refuse_known_rows(self.outer_method.name, outer)
         # Splits with equal training rows share one fit, so that they must choose the same
         # candidate.
         outer = merge_equal_fits(outer)
@@ -132,7 +132,7 @@ class Nested(Procedure):
         inner: Sequence[Sequence[Tested]] = []
         chosen, n_fits = np.zeros(outside.n_fits, dtype=np.int64), 0
         if self.asks_inside(terms.n_candidates):
-            answers = ask(plan.part_named("inner"), besides=False)
+            answers = ask(plan.part_named("inner"), extras=False)
             n_fits = answers.n_fits
             chosen, inner = choose_inside(self.inner_method, answers, data, loss, terms)
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
@@ -144,7 +144,7 @@ class Nested(Procedure):
             curve = _averaged(inner) if inner else (procedure,)
             # The inner splits were evaluated only in the loss that the choice uses.
             if inner and one is not loss:
-                none = Tested(np.nan, notes=(f"the settings were compared by '{loss.word}'.",))
+                none = Tested(np.nan, notes=(f"the settings were compared by '{loss.name}'.",))
                 curve = (none,) * len(curve)
             return with_winners(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
 

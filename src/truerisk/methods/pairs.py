@@ -15,7 +15,7 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.intervals.choice import calibrated_word, with_interval
+from truerisk.intervals.choice import calibrated_name, with_interval
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.procedure import (
@@ -87,8 +87,8 @@ class Pairs(Procedure):
         check_average(self.average)
 
     @property
-    def word(self) -> str:
-        return f"pairs ({self.inner_method.word})"
+    def name(self) -> str:
+        return f"pairs ({self.inner_method.name})"
 
     @property
     def tested_by(self) -> str:
@@ -108,13 +108,13 @@ class Pairs(Procedure):
         method = as_method(USUAL_FOLDS if self.folds is None else self.folds)
         if method.respects_time:
             raise Refusal(
-                f"'{method.word}' cannot be left out in pairs: the model without folds i and j is "
+                f"'{method.name}' cannot be left out in pairs: the model without folds i and j is "
                 "asked about both, and would be tested on rows before those that it learned from. "
-                f"Name the outer splits, such as {mention('outer', method.word.partition(' ')[0])}."
+                f"Name the outer splits, such as {mention('outer', method.name.partition(' ')[0])}."
             )
         if not isinstance(method, Averaged) or not method.has_folds:
             raise Refusal(
-                f"'{method.word}' has no folds to leave out in pairs: choose by a K-fold word such "
+                f"'{method.name}' has no folds to leave out in pairs: choose by a K-fold word such "
                 f"as '10-fold', or name the outer splits, such as {mention('outer', '10-fold')}."
             )
         return method
@@ -132,7 +132,7 @@ class Pairs(Procedure):
                 "the same splitter" if order_of(folds) is not None else mention("outer", "10-fold")
             )
             raise BadData(
-                f"the folds of '{method.word}' cannot be left out in pairs: {refusal}. Choose "
+                f"the folds of '{method.name}' cannot be left out in pairs: {refusal}. Choose "
                 f"by folds that hold every row once, or name the outer splits, such as {splits}."
             ) from None
 
@@ -146,24 +146,24 @@ class Pairs(Procedure):
         price = f"{n_fits} fits; a plain search makes {search}."
 
         def rate(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
-            tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
-            procedure = self.risk(tested, shaken, data, loss, terms)
+            tested, left_two_out = one.picked(chosen), two.picked(chosen[two.plan.fold])
+            procedure = self.risk(tested, left_two_out, data, loss, terms)
             curve: Sequence[Tested] = (procedure,)
             if terms.n_candidates > 1:  # A search has this curve already, and never reads it here.
                 procedure = replace(procedure, notes=(price, *procedure.notes))
                 reduce = partial(method.reduce, one, data, loss, terms)
                 curve = RisksToRead(reduce, terms.n_candidates)
-            evaluation = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
+            evaluation = Evaluation(plan, curve, n_fits, answers=tested, left_two_out=left_two_out)
             return with_winners(evaluation, procedure, winners)
 
         return in_every_loss(rate, loss, terms, without_one, without_two)
 
     def risk(
-        self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
+        self, tested: Answers, left_two_out: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        usual = calibrated_word(loss, data)
+        usual = calibrated_name(loss, data)
         return tested_by_average(
-            tested, data, loss, terms, self.average, usual=usual, shaken=shaken
+            tested, data, loss, terms, self.average, usual=usual, left_two_out=left_two_out
         )[0]
 
 
@@ -182,11 +182,11 @@ def testing_method(
     left out in pairs, and it is its own outer method. `compare` has the same meaning as in
     `Nested`. If an `interval` is requested, the method is one that draws what this interval needs.
 
-    >>> testing_method("pairs", as_method("5-fold"), "10-fold").word
+    >>> testing_method("pairs", as_method("5-fold"), "10-fold").name
     'pairs (5-fold)'
-    >>> testing_method("pairs", as_method("aic"), "10-fold").word
+    >>> testing_method("pairs", as_method("aic"), "10-fold").name
     'nested (10-fold, inner aic)'
-    >>> testing_method("pairs", as_method("forward-3"), "10-fold").word
+    >>> testing_method("pairs", as_method("forward-3"), "10-fold").name
     'nested (forward-3, inner forward-3)'
     """
     method = Pairs() if outer is None else as_method(outer)

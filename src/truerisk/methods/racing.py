@@ -75,14 +75,14 @@ def raced(
     parts: list[Answers] = []
     made = np.zeros((n, plan.n_fits), dtype=bool)
     for turn in range(max(len(order) for order in races)):
-        asked = np.zeros_like(made)
+        requested = np.zeros_like(made)
         going = [race for race in running if turn < len(race.order)]
         for race in going:
-            asked[race.alive, plan.fit[race.order[turn]]] = True
-        asked &= ~made
-        if asked.any():
-            parts = [filled([*parts, ask(asked)])]
-            made |= asked
+            requested[race.alive, plan.fit[race.order[turn]]] = True
+        requested &= ~made
+        if requested.any():
+            parts = [filled([*parts, ask(requested)])]
+            made |= requested
         for race in going:
             if turn + 1 < len(race.order):
                 race.see(*seen.losses_of(parts[0], int(race.order[turn])))
@@ -107,12 +107,12 @@ class Seen:
         self, answers: Answers, question: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Return losses (NaN if unknown), weights and groups of the rows of one question."""
-        asked = np.array([question])
+        requested = np.array([question])
         rows = self.plan.test_rows(question)[0]
         groups = None if self.data.clusters is None else self.data.clusters[rows]
         return (
-            row_losses(answers.select(asked), self.data, self.loss),
-            self.weights_of(asked),
+            row_losses(answers.select(requested), self.data, self.loss),
+            self.weights_of(requested),
             groups,
         )
 
@@ -212,8 +212,8 @@ class Racing(Method):
         check_average(self.average)
 
     @property
-    def word(self) -> str:
-        return f"racing ({self.method.word})"
+    def name(self) -> str:
+        return f"racing ({self.method.name})"
 
     @property
     def bias(self) -> str:
@@ -245,7 +245,7 @@ class Racing(Method):
         """
         if not isinstance(outer, Pairs) or outer.folds is not None:
             raise Refusal(
-                f"'{self.word}' is tested in the pairs of its own folds, and '{outer.word}' was "
+                f"'{self.name}' is tested in the pairs of its own folds, and '{outer.name}' was "
                 f"asked for: use {mention('outer', 'pairs')}, or compare by folds, such as "
                 "'10-fold'."
             )
@@ -259,7 +259,7 @@ class Racing(Method):
         method = as_method(self.folds)
         if not isinstance(method, Averaged) or not method.has_folds:
             raise Refusal(
-                f"'{method.word}' has no folds to race over: name a K-fold word, such as "
+                f"'{method.name}' has no folds to race over: name a K-fold word, such as "
                 "tr.methods.Racing('10-fold')."
             )
         if self.average is None:
@@ -271,7 +271,7 @@ class Racing(Method):
         self.method.check(data, loss)
         if not isinstance(loss, RowLoss):
             raise Refusal(
-                f"'{loss.word}' rates whole test sets, and a race compares losses of single rows: "
+                f"'{loss.name}' rates whole test sets, and a race compares losses of single rows: "
                 "choose by the folds themselves, such as '10-fold', or by another loss."
             )
 
@@ -281,12 +281,12 @@ class Racing(Method):
             several = len(partitions_of(plan)) > 1
         except Refusal as refusal:
             raise BadData(
-                f"the folds of '{self.method.word}' are none to race over: {refusal}. Choose by "
+                f"the folds of '{self.method.name}' are none to race over: {refusal}. Choose by "
                 "folds that hold every row once, such as '10-fold'."
             ) from None
         if several:
             raise Refusal(
-                f"'{self.method.word}' tests every row repeatedly, and a race tests each row once: "
+                f"'{self.method.name}' tests every row repeatedly, and a race tests each row once: "
                 "use one set of folds, such as '10-fold'."
             )
         return plan
@@ -331,9 +331,9 @@ class Racing(Method):
         """
         # A race seeks the smallest risk, and may have dropped the candidate that another rule
         # chooses.
-        if terms.n_candidates > 1 and terms.rule.word != "min":
+        if terms.n_candidates > 1 and terms.rule.name != "min":
             raise Refusal(
-                f"rule '{terms.rule.word}' may choose a setting that a race has dropped, as a race "
+                f"rule '{terms.rule.name}' may choose a setting that a race has dropped, as a race "
                 f"seeks the smallest risk: use {mention('rule', 'min')}, or compare by folds, such "
                 "as '10-fold'."
             )
@@ -384,8 +384,8 @@ class RacedPairs(Pairs):
         return self.folds if isinstance(self.folds, Racing) else Racing()
 
     @property
-    def word(self) -> str:
-        return f"raced {super().word}"
+    def name(self) -> str:
+        return f"raced {super().name}"
 
     @property
     def tested_by(self) -> str:
@@ -417,21 +417,23 @@ class RacedPairs(Pairs):
         compared = replace(without_two, answered=without_two.answered & ended)
         chosen, inner = choose_inside(self.inner_method, compared, data, loss, terms)
         winners = winners_of(chosen, inner)
-        asked = np.zeros((n, outside.n_fits), dtype=bool)
-        asked[chosen, outside.fit] = True
-        without_one = ask(outside, asked=asked, number=0)
-        lacking = int((asked & ~search.made).sum())
+        requested = np.zeros((n, outside.n_fits), dtype=bool)
+        requested[chosen, outside.fit] = True
+        without_one = ask(outside, requested=requested, number=0)
+        lacking = int((requested & ~search.made).sum())
         n_fits = search.n_fits + without_two.n_fits + lacking
         whole = n * (outside.n_fits + inside.n_fits)
         price = f"{n_fits} fits; without a race {whole}. The race on all rows made {search.n_fits}."
 
         def rate(loss: Loss, terms: Terms, one: Answers, two: Answers, all_: Answers) -> Evaluation:
-            tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
-            procedure = self.risk(tested, shaken, data, loss, terms)
+            tested, left_two_out = one.picked(chosen), two.picked(chosen[two.plan.fold])
+            procedure = self.risk(tested, left_two_out, data, loss, terms)
             procedure = replace(procedure, notes=(price, *procedure.notes))
             curve = tuple(self.race.reduce(all_, data, loss, terms))
             return with_winners(
-                Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken), procedure, winners
+                Evaluation(plan, curve, n_fits, answers=tested, left_two_out=left_two_out),
+                procedure,
+                winners,
             )
 
         return in_every_loss(rate, loss, terms, without_one, without_two, search)
@@ -440,8 +442,8 @@ class RacedPairs(Pairs):
 def _some(ask: Ask, plan: Plan, number: int) -> Any:
     """Return a function that asks a plan in parts, which belong to one pass."""
 
-    def some(asked: np.ndarray) -> Answers:
-        return ask(plan, asked=asked, number=number)
+    def some(requested: np.ndarray) -> Answers:
+        return ask(plan, requested=requested, number=number)
 
     return some
 

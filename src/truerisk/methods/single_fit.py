@@ -66,7 +66,7 @@ class OutOfBag(Method):
     ('oob', 1)
     """
 
-    word = "oob"
+    name = "oob"
     target: ClassVar[Target] = "Err"
     bias = "slightly pessimistic: each row is tested by the 37 % of the members that missed it"
     splits: ClassVar[bool] = False
@@ -74,7 +74,7 @@ class OutOfBag(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if loss.response == "scored":
             raise Refusal(
-                f"method 'oob' cannot use the scorer {loss.word}, which asks the whole model: use "
+                f"method 'oob' cannot use the scorer {loss.name}, which asks the whole model: use "
                 "a loss of truerisk, or a K-fold word."
             )
         if data.groups is not None:
@@ -159,7 +159,7 @@ class ApproximateLeaveOneOut(Method):
     (True, 1, 60)
     """
 
-    word = "alo"
+    name = "alo"
     target: ClassVar[Target] = "Err"
     bias = "optimistic where a row decides which columns are selected; else as leave-one-out"
     splits: ClassVar[bool] = False
@@ -167,7 +167,7 @@ class ApproximateLeaveOneOut(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if loss.response == "scored":
             raise Refusal(
-                f"method 'alo' cannot use the scorer {loss.word}, which asks the whole model: use "
+                f"method 'alo' cannot use the scorer {loss.name}, which asks the whole model: use "
                 "a loss of truerisk, or 'loo'."
             )
         if data.groups is not None:

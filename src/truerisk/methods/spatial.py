@@ -74,7 +74,7 @@ def named_numbers(**given: float | None) -> str:
     return f" ({named})" if named else ""
 
 
-def told_of_classes(plan: Plan, data: Data) -> Plan:
+def class_note(plan: Plan, data: Data) -> Plan:
     """Return the plan, and warn of a class that a model is tested on but has never seen."""
     # The warning is given once, for the whole data.
     if data.codes is None or data.row_ids is not None:
@@ -148,7 +148,7 @@ class Blocks(InSpace):
         check_flag("stratify", self.stratify)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return f"blocks-{self.k}{named_numbers(size=self.size)}"
 
     @property
@@ -162,7 +162,7 @@ class Blocks(InSpace):
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
         folds = block_folds(data, self.k, self.size, rng, stratify=self.stratify)
-        return told_of_classes(leave_out(data.n_rows, [folds]), data)
+        return class_note(leave_out(data.n_rows, [folds]), data)
 
 
 @frozen
@@ -215,7 +215,7 @@ class Buffered(InSpace):
             check_count("k", self.k, 2, "folds of blocks need a whole number K >= 2, or None")
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return f"buffered{named_numbers(folds=self.k, radius=self.radius, size=self.size)}"
 
     @property
@@ -244,4 +244,4 @@ class Buffered(InSpace):
                 )
             minus = (block, builder.block(near)) if len(near) else (block,)
             builder.ask(train=(ALL, minus), test=(block, ()), fold=fold)
-        return told_of_classes(builder.build(), data)
+        return class_note(builder.build(), data)

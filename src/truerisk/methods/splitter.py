@@ -12,7 +12,7 @@ import numpy as np
 
 from truerisk.contracts import Streams
 from truerisk.core.arguments import as_array, is_count, mention, shown
-from truerisk.core.errors import BadArgument, BadData, is_failure, said_by
+from truerisk.core.errors import BadArgument, BadData, is_failure, message_of
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
@@ -92,7 +92,7 @@ class Splitter(Averaged):
         return int(self.splitter.n_splits) + 1 if self.goes_forward else 2
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         if is_count(self.splitter):
             return f"{self.splitter} unshuffled folds"
         return clean(_repr_of(self.splitter), 80)
@@ -111,10 +111,10 @@ class Splitter(Averaged):
             if not is_failure(error):
                 raise
             raise BadData(
-                f"{'' if is_count(self.splitter) else 'the splitter '}{self.word} cannot split "
-                f"these rows: {said_by(error)}"
+                f"{'' if is_count(self.splitter) else 'the splitter '}{self.name} cannot split "
+                f"these rows: {message_of(error)}"
             ) from error
-        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
+        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.name))
 
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
@@ -172,7 +172,7 @@ class GivenSplits(Averaged):
         object.__setattr__(self, "pairs", pairs)
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         return f"{len(self.pairs)} given splits"
 
     @property
@@ -194,7 +194,7 @@ class GivenSplits(Averaged):
         if data.row_ids is not None:
             pairs = [(_cut(train, data.row_ids), _cut(test, data.row_ids)) for train, test in pairs]
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
-        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
+        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.name))
 
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
@@ -228,23 +228,23 @@ def _pair(number: int, given: Any) -> tuple[Any, Any]:
 
 def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
     """Return the positions of original rows among `row_ids` (ascending), omitting absent rows."""
-    kept = rows[np.isin(rows, row_ids)]
-    return np.searchsorted(row_ids, kept)
+    retained = rows[np.isin(rows, row_ids)]
+    return np.searchsorted(row_ids, retained)
 
 
-def _checked(pairs: list[tuple[Any, Any]], n: int, word: str) -> list[tuple[Any, Any]]:
+def _checked(pairs: list[tuple[Any, Any]], n: int, label: str) -> list[tuple[Any, Any]]:
     if not pairs:
-        raise BadData(f"{word} leaves no split with both training and test rows.")
+        raise BadData(f"{label} leaves no split with both training and test rows.")
     checked = []
     for number, pair in enumerate(pairs):
         train, test = (row_numbers(part) for part in pair)
         for name, rows in (("training", train), ("test", test)):
             if not len(rows):
-                raise BadData(f"split {number} of {word} has no {name} rows.")
+                raise BadData(f"split {number} of {label} has no {name} rows.")
             numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
             if not numbers or rows.min() < 0 or rows.max() >= n:
                 raise BadData(
-                    f"split {number} of {word}: its {name} rows are not row numbers 0 … {n - 1}."
+                    f"split {number} of {label}: its {name} rows are not row numbers 0 … {n - 1}."
                 )
         checked.append((train, test))
     return checked

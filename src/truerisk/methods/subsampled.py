@@ -75,14 +75,14 @@ class Subsampled(Averaged):
         method = as_method(self.of)
         if not isinstance(method, Averaged) or type(method).evaluate is not Method.evaluate:
             raise Refusal(
-                f"the training sets of '{method.word}' cannot be cut to a size: use a method that "
+                f"the training sets of '{method.name}' cannot be cut to a size: use a method that "
                 "holds rows out, such as '10-fold' or '5x10-fold'."
             )
         return method
 
     @property
-    def word(self) -> str:
-        return f"{self.n_train} rows of {self.method.word}"
+    def name(self) -> str:
+        return f"{self.n_train} rows of {self.method.name}"
 
     @property
     def bias(self) -> str:
@@ -127,7 +127,7 @@ class Subsampled(Averaged):
         for fit in range(whole.n_fits):
             rows, counts = whole.train_rows(fit)
             if counts is not None:
-                raise Refusal(f"'{self.method.word}' draws rows repeatedly: use '10-fold'.")
+                raise Refusal(f"'{self.method.name}' draws rows repeatedly: use '10-fold'.")
             # The order is drawn in any case, so that it is the same for all sizes.
             order = draw_order(data, rows, rng)
             small = len(rows) <= self.n_train

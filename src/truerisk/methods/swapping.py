@@ -84,7 +84,7 @@ class Swapping(Method):
         check_number("n0", self.n0, 0, np.inf, "it is a number of rows, 0 or more")
 
     @property
-    def word(self) -> str:
+    def name(self) -> str:
         options = [] if self.n0 == 10 else [f"n0={self.n0:.15g}"]
         options += ["as printed"] if self.form == "as-printed" else []
         return f"swapping ({', '.join(options)})" if options else "swapping"
@@ -92,7 +92,7 @@ class Swapping(Method):
     def check(self, data: Data, loss: Loss) -> None:
         if type(loss) is not ZeroOne:
             raise Refusal(
-                f"method 'swapping' is defined for zero-one loss, not for '{loss.word}': use "
+                f"method 'swapping' is defined for zero-one loss, not for '{loss.name}': use "
                 f"{mention('scoring', 'zero-one')}, or a method such as 'loo' or '10-fold'."
             )
         if data.n_classes != 2:

@@ -42,11 +42,11 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
         raise BadArgument(f"{mention(name, given)}: {wanted}.")
 
 
-def said_spans(method: Any, **usual: Any) -> str:
+def describe_spans(method: Any, **usual: Any) -> str:
     """Return the lengths that differ from the defaults, as part of a method's name.
 
     >>> from types import SimpleNamespace
-    >>> said_spans(SimpleNamespace(gap=3, window=None), gap=0, window=None)
+    >>> describe_spans(SimpleNamespace(gap=3, window=None), gap=0, window=None)
     ' (gap 3)'
     """
     given = {name: getattr(method, name) for name in usual}
@@ -145,8 +145,8 @@ class Forward(InTime):
         return self.k + 1
 
     @property
-    def word(self) -> str:
-        return f"forward-{self.k}{said_spans(self, gap=0, window=None, horizon=None)}"
+    def name(self) -> str:
+        return f"forward-{self.k}{describe_spans(self, gap=0, window=None, horizon=None)}"
 
     @property
     def bias(self) -> str:
@@ -220,8 +220,8 @@ class Purged(InTime):
             check_span(name, getattr(self, name), may_be_0=True)
 
     @property
-    def word(self) -> str:
-        return f"purged-{self.k}{said_spans(self, purge=0, embargo=0)}"
+    def name(self) -> str:
+        return f"purged-{self.k}{describe_spans(self, purge=0, embargo=0)}"
 
     @property
     def bias(self) -> str:

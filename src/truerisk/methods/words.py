@@ -16,7 +16,7 @@ from truerisk.core.arguments import mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import check_known, closest
 from truerisk.losses.loss import Average
-from truerisk.methods import WITHOUT_WORD, registry
+from truerisk.methods import WITHOUT_NAME, registry
 
 USUAL_FOLDS = "5-fold"
 """The default folds. An honest risk with them takes three times the fits of the search alone.
@@ -27,13 +27,13 @@ _UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
 _NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
-def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
+def default_name(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
     """Return the word of the default method for `rows`, an object with a `time` and a `block`.
 
     If both are given, time decides, because a model is used after the rows it was trained on.
 
     >>> from types import SimpleNamespace
-    >>> usual_word(SimpleNamespace(time=[1, 2, 3], block=None))
+    >>> default_name(SimpleNamespace(time=[1, 2, 3], block=None))
     'forward-5'
     """
     if rows.time is not None:
@@ -84,7 +84,7 @@ def as_method(given: Any) -> Method:
             "tr.assess takes several."
         )
     if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
-        given_splits: Method = WITHOUT_WORD["GivenSplits"].load()(tuple(given))
+        given_splits: Method = WITHOUT_NAME["GivenSplits"].load()(tuple(given))
         return given_splits
     raise UnknownName(
         f"{mention('cv', given)} is neither a word ({', '.join(registry)}), a method, a number of "
@@ -95,10 +95,10 @@ def as_method(given: Any) -> Method:
 def by_splitter(splitter: Any, average: Average | None = None) -> Method:
     """Return the method for a scikit-learn splitter, or for a number of folds as in scikit-learn.
 
-    >>> by_splitter(5).word
+    >>> by_splitter(5).name
     '5 unshuffled folds'
     """
-    method: Method = WITHOUT_WORD["Splitter"].load()(splitter, average)
+    method: Method = WITHOUT_NAME["Splitter"].load()(splitter, average)
     return method
 
 
@@ -127,13 +127,13 @@ def fold_means(method: Method) -> Method:
     return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
-def method_by(word: str, options: Mapping[str, Any]) -> Method:
+def method_by(label: str, options: Mapping[str, Any]) -> Method:
     """Return the method that a word names, with options that replace its defaults.
 
     >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5
     """
-    text = word.strip()
+    text = label.strip()
     made: Callable[..., Method]
     numbers: tuple[int, ...] = ()
     if folds := _FOLDS.fullmatch(text):
@@ -144,21 +144,21 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
         made, numbers = cast(Callable[..., Method], by_splitter), (int(unshuffled[1]),)
     elif (numbered := _NUMBERED.fullmatch(text)) and f"{numbered[1]}-K" in registry:
         made, numbers = registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
-    elif word == "K-fold":
+    elif label == "K-fold":
         raise UnknownName(
             f"put a number for K: {mention('cv', '10-fold')}, or '5x10-fold' for 5 repeats."
         )
-    elif word in registry and word.endswith("-K"):
-        raise UnknownName(f"put a number for K: {mention('cv', f'{word[:-1]}5')}.")
-    elif word in registry:
-        made = registry.load(word)
+    elif label in registry and label.endswith("-K"):
+        raise UnknownName(f"put a number for K: {mention('cv', f'{label[:-1]}5')}.")
+    elif label in registry:
+        made = registry.load(label)
     else:
         words = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
         raise UnknownName(
-            f"there is no method {shown(word)}{closest(word, words) or '.'} "
+            f"there is no method {shown(label)}{closest(label, words) or '.'} "
             f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
         )
     options_known = list(inspect.signature(made).parameters)[len(numbers) :]
     for name in options:
-        check_known(f"method {shown(word)} has no option", name, options_known, "It has")
+        check_known(f"method {shown(label)} has no option", name, options_known, "It has")
     return made(*numbers, **options)

@@ -193,13 +193,13 @@ def _survival_forest(task: TaskWord, size: Size) -> tuple[Any, Grid]:
     return model, {"max_features": tried}
 
 
-def imported(word: str, module: str, extra: str) -> Any:
+def imported(name: str, module: str, extra: str) -> Any:
     """Return the module that a learner needs, or raise with the command that installs it."""
     try:
         return import_module(module)
     except ImportError:
         raise MissingExtra(
-            f"the learner {word!r} needs a package: pip install 'truerisk[{extra}]'."
+            f"the learner {name!r} needs a package: pip install 'truerisk[{extra}]'."
         ) from None
 
 

@@ -172,8 +172,8 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         if added > 0:
             coef = (inside / shrunk) @ across + (self.means_ - inside @ across) / added
         else:  # This is the minimum-norm solution for a singular covariance.
-            kept = shrunk > EPS * max(rows.shape) * shrunk.max(initial=0.0)
-            coef = (inside[:, kept] / shrunk[kept]) @ across[kept]
+            retained = shrunk > EPS * max(rows.shape) * shrunk.max(initial=0.0)
+            coef = (inside[:, retained] / shrunk[retained]) @ across[retained]
         intercept = np.log(self.priors_) - np.einsum("kj,kj->k", self.means_, coef) / 2
         if len(self.classes_) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]

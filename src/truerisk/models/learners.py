@@ -60,7 +60,7 @@ def names(task: TaskWord | None = None) -> list[str]:
     >>> names("regression")[:6]
     ['knn', 'ridge', 'lasso', 'svm', 'tree', 'forest']
     """
-    return [word for word in registry if task is None or task in registry.load(word).tasks]
+    return [name for name in registry if task is None or task in registry.load(name).tasks]
 
 
 SLOW_ROWS = 5_000
@@ -111,7 +111,7 @@ def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
 
 
 def learner(
-    word: str,
+    label: str,
     task: TaskWord,
     *,
     n_rows: int,
@@ -126,7 +126,7 @@ def learner(
 
     Parameters
     ----------
-    word : str
+    label : str
         Name of the learner, of those in ``tr.models.names()``.
     task : {"classification", "regression", "survival"}
         The task.
@@ -163,7 +163,7 @@ def learner(
     >>> list(pipeline.named_steps), grid
     (['prepare', 'model'], {'model__n_neighbors': [1, 3, 5]})
     """
-    entry = _entry(word, task)
+    entry = _entry(label, task)
     if n_rows < 1 or n_features < 1:
         raise BadData(f"{n_rows} rows and {n_features} features: a learner needs some of both.")
     from sklearn.pipeline import Pipeline
@@ -185,16 +185,16 @@ def learner(
     )
 
 
-def _entry(word: str, task: TaskWord) -> Learner:
+def _entry(name: str, task: TaskWord) -> Learner:
     fits = names(task)
     if not fits:
         raise UnknownName(
             f"there is no task {task!r}: it is classification, regression or survival."
         )
-    entry: Learner = registry.load(word)
+    entry: Learner = registry.load(name)
     if task not in entry.tasks:
         raise Refusal(
-            f"{word} does {entry.tasks[0]} only ({registry[word].about}) and the task is "
+            f"{name} does {entry.tasks[0]} only ({registry[name].about}) and the task is "
             f"{task}: use {', '.join(fits)}."
         )
     return entry

@@ -85,7 +85,7 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         rows, place = np.unique(np.vstack([self._seen, X]), axis=0, return_inverse=True)
-        seen, asked = np.split(place.ravel(), [len(self._seen)])
+        seen, requested = np.split(place.ravel(), [len(self._seen)])
         codes = np.zeros(len(rows), dtype=np.intp)
         np.maximum.at(codes, seen, self._codes)
-        return self.classes_[codes[asked]]
+        return self.classes_[codes[requested]]

@@ -124,8 +124,8 @@ class MultipleImputation(Around):
         """
         if not is_classifier(self.estimator):
             return self._mean("predict", X)
-        is_sure = hasattr(self.estimator, "predict_proba")
-        ranked = self._mean("predict_proba" if is_sure else "decision_function", X)
+        is_certain = hasattr(self.estimator, "predict_proba")
+        ranked = self._mean("predict_proba" if is_certain else "decision_function", X)
         code = (ranked > 0).astype(np.intp) if ranked.ndim == 1 else ranked.argmax(axis=1)
         return np.asarray(self.classes_[code])
 

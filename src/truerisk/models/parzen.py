@@ -112,14 +112,14 @@ class DistanceSums:
 
 
 def chosen_widths(
-    word: str, rows: DistanceSums, priors: np.ndarray | None, per_class: bool
+    name: str, rows: DistanceSums, priors: np.ndarray | None, per_class: bool
 ) -> np.ndarray:
     """Return the width of each class that maximises the criterion of this name."""
-    if word not in WORDS:
-        raise ValueError(f"width={word!r} is unknown; use a number, {' or '.join(WORDS)}.")
+    if name not in WORDS:
+        raise ValueError(f"width={name!r} is unknown; use a number, {' or '.join(WORDS)}.")
     n_classes = len(rows.sizes)
     tried = _tried(rows.squared)
-    if word == "maximum-likelihood":
+    if name == "maximum-likelihood":
         densities = rows.log_densities
 
         def likelihood(of_rows: np.ndarray) -> Criterion:

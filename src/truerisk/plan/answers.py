@@ -22,7 +22,7 @@ ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")
 TIE = 1e-10  # scores that differ by less count as equal
 
 
-def told_of_a_row(response: Response, data: Data) -> tuple[int, ...]:
+def row_message(response: Response, data: Data) -> tuple[int, ...]:
     """Return the shape of one answer, that is, the axes of `Answers.values` beyond the second."""
     in_time = data.task == "survival"
     if response == "probability":
@@ -37,7 +37,7 @@ def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) 
     total = int(plan.test_offsets[-1])
     if response == "label":
         return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
-    return np.full((n_candidates, total, *told_of_a_row(response, data)), np.nan)
+    return np.full((n_candidates, total, *row_message(response, data)), np.nan)
 
 
 @frozen
@@ -257,16 +257,16 @@ class Ask(Protocol):
         plan: Plan,
         only: np.ndarray | None = None,
         *,
-        besides: bool = True,
-        asked: np.ndarray | None = None,
+        extras: bool = True,
+        requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
         """Return the answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
 
-        With `besides=False` only the answers that the loss needs are returned, and none for further
-        scores. With `asked`, candidate c is fitted in fit f only where `asked[c, f]`. A plan that
-        is answered in parts counts as one pass, and each call gives the same `number`: the fits
-        then draw the same random numbers as if the plan were answered at once.
+        With `extras=False` only the answers that the loss needs are returned, and none for further
+        scores. With `requested`, candidate c is fitted in fit f only where `requested[c, f]`. A
+        plan that is answered in parts counts as one pass, and each call gives the same `number`:
+        the fits then draw the same random numbers as if the plan were answered at once.
         """
         ...
 
@@ -290,7 +290,7 @@ def code_type(n_classes: int) -> Any:
     return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32
 
 
-def with_besides(
+def with_extras(
     answers: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
 ) -> Answers:
     """Add further predictions of the same models.

@@ -105,15 +105,15 @@ def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return block[at] == rows
 
 
-def places_among(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
-    """Return the positions in `kept` of the numbers that are in `some`; None if there are none."""
+def places_among(some: np.ndarray | None, retained: np.ndarray) -> np.ndarray | None:
+    """Return the positions in `retained` of numbers that are in `some`; None if there are none."""
     if some is None:
         return None
-    places = np.flatnonzero(np.isin(kept, some)).astype(np.int32)
+    places = np.flatnonzero(np.isin(retained, some)).astype(np.int32)
     return places if len(places) else None
 
 
-def occurrences(ascending: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def occurrences(ascending: np.ndarray, requested: np.ndarray) -> np.ndarray:
     """Count how often each requested key occurs in an ascending list."""
-    right = np.searchsorted(ascending, asked, side="right")
-    return right - np.searchsorted(ascending, asked, side="left")
+    right = np.searchsorted(ascending, requested, side="right")
+    return right - np.searchsorted(ascending, requested, side="left")

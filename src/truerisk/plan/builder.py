@@ -173,12 +173,12 @@ def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
     >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
     ([0, 1, 2], [0], ('apparent',))
     """
-    asked = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
-    offsets = np.array([0] if rows is None else [0, len(asked)], np.int64)
+    requested = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
+    offsets = np.array([0] if rows is None else [0, len(requested)], np.int64)
     nothing_less = np.empty(0, np.int32), np.zeros(2, np.int64)
     return Plan.from_folds(
         n_rows=n_rows,
-        blocks=Blocks(asked, offsets),
+        blocks=Blocks(requested, offsets),
         train=RowSets(np.full(1, ALL, np.int32), *nothing_less),
         test=RowSets(np.full(1, ALL if rows is None else 0, np.int32), *nothing_less),
         fit=np.zeros(1, np.int32),

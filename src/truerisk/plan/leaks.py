@@ -116,16 +116,16 @@ def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
 
 
 def _with_keys(
-    plan: Plan, fit: int, keys: np.ndarray, totals: np.ndarray, asked: np.ndarray
+    plan: Plan, fit: int, keys: np.ndarray, totals: np.ndarray, requested: np.ndarray
 ) -> np.ndarray:
-    """Count the training rows of `fit` with each of the `asked` keys."""
+    """Count the training rows of `fit` with each of the `requested` keys."""
     if plan.train.base[fit] != ALL:
         rows, _ = plan.train_rows(fit)
-        return occurrences(np.sort(keys[rows]), asked)
+        return occurrences(np.sort(keys[rows]), requested)
     removed = [plan.blocks[int(b)] for b in plan.train.without(fit)]
     # Blocks may overlap: a row that two of them remove must be counted once.
     outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
-    return totals[asked] - occurrences(outside, asked)
+    return totals[requested] - occurrences(outside, requested)
 
 
 def known_rows(plan: Plan) -> np.ndarray:
@@ -134,11 +134,11 @@ def known_rows(plan: Plan) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, np.int32), *known]))
 
 
-def refuse_known_rows(word: str, plan: Plan) -> None:
+def refuse_known_rows(name: str, plan: Plan) -> None:
     """Refuse given splits that test rows of their own training sets: their risk is not honest."""
     if len(known := known_rows(plan)):
         raise Refusal(
-            f"'{word}' tests {len(known)} rows (first: row {known[0]}) by models that were "
+            f"'{name}' tests {len(known)} rows (first: row {known[0]}) by models that were "
             "trained on them, so the risk would not be honest: give splits whose test rows are no "
             "training rows."
         )

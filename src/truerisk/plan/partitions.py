@@ -82,20 +82,20 @@ def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
     if missed:
         asks = ~drawn.all(axis=1)
         times, drawn, number = times[asks], drawn[asks], number[asks]
-    n_samples, n_asked = len(times), len(times) + apparent
+    n_samples, n_requested = len(times), len(times) + apparent
     sizes = [drawn.sum(axis=1)]
     rows = [np.nonzero(drawn)[1]]
     counts = [times[drawn]]
-    test = np.full(n_asked, ALL, np.int32)
+    test = np.full(n_requested, ALL, np.int32)
     if missed:
         sizes.append(n_rows - sizes[0])
         rows.append(np.nonzero(~drawn)[1])
         counts.append(np.ones(len(rows[1]), np.int64))
         test[:n_samples] = n_samples + np.arange(n_samples)
-    train = np.full(n_asked, ALL, np.int32)
+    train = np.full(n_requested, ALL, np.int32)
     train[:n_samples] = np.arange(n_samples)
-    nothing = np.empty(0, np.int32), np.zeros(n_asked + 1, np.int64)
-    part = np.zeros(n_asked, np.int8)
+    nothing = np.empty(0, np.int32), np.zeros(n_requested + 1, np.int64)
+    part = np.zeros(n_requested, np.int8)
     part[n_samples:] = 1
     plan = Plan.from_folds(
         n_rows=n_rows,
@@ -106,7 +106,7 @@ def plan_of_samples(times: np.ndarray, *, missed: bool, apparent: bool) -> Plan:
         ),
         train=RowSets(train, *nothing),
         test=RowSets(test, *nothing),
-        fit=np.arange(n_asked, dtype=np.int32),
+        fit=np.arange(n_requested, dtype=np.int32),
         part=part,
         repeat=np.append(number, np.zeros(int(apparent), np.int32)).astype(np.int32),
         parts=("test", "apparent") if apparent else ("test",),

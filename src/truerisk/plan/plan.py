@@ -425,8 +425,8 @@ class Plan:
             words = ("fingerprint", "n_rows", "parts")
             array = {k: np.asarray(v) for k, v in content.items() if k not in words}
             counts = array.get("blocks.counts")
-            asked = {name.partition(".")[0] for name in array}
-            word = next((word for word in EXTRAS if word in asked), None)
+            requested = {name.partition(".")[0] for name in array}
+            label = next((label for label in EXTRAS if label in requested), None)
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
@@ -439,7 +439,7 @@ class Plan:
                 fit=array["fit"].astype(np.int32),
                 **{name: array[name].astype(kind) for name, kind in PLACES.items()},
                 parts=tuple(map(str, content["parts"])),
-                extra=None if word is None else EXTRAS.load(word).read(array),
+                extra=None if label is None else EXTRAS.load(label).read(array),
             )
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error

@@ -160,12 +160,12 @@ class SamplePlan(Record):
     @property
     def _sentences(self) -> list[str]:
         """The expected risk with all rows, and the number of test rows for the width."""
-        said = [] if self.expected is None else [str(self.expected)]
+        text = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
-            return said
+            return text
         level = formats.percent(self.confidence_level)
         return [
-            *said,
+            *text,
             (
                 f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
                 f"interval is {self.interval}, no wider than {self.width:.15g}"

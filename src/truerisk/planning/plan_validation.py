@@ -154,7 +154,9 @@ def plan_validation(
     check_foreseen(outcome, of_classes | of_numbers, NEEDS, MAY)
     check_level("confidence_level", confidence_level)
     mine = of_classes if outcome == "binary" else of_numbers
-    given = {"slope_width": slope_width} | {n: told for n, told in mine.items() if told is not None}
+    given = {"slope_width": slope_width} | {
+        n: reported for n, reported in mine.items() if reported is not None
+    }
     for name in (name for name in given if name in WIDTHS):
         wanted = f"use the width of an interval, above 0 and {WIDTHS[name]} at most"
         check_number(name, given[name], 1e-6, WIDTHS[name], wanted)
@@ -202,19 +204,20 @@ def _of_classes(
     if linear_predictor is not None:
         pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
         notes = [
-            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {told:.15g}."
-            for name, (of, told) in pairs.items()
-            if abs(of - told) > APART * told
+            f"a calibrated model with this linear predictor has {name} {of:.3g}, "
+            f"not {reported:.15g}."
+            for name, (of, reported) in pairs.items()
+            if abs(of - reported) > APART * reported
         ]
     z = model_size.normal_quantile(level)
     widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
-    told = [
+    reported = [
         f"observed over expected events: an interval no wider than {oe_width:.15g}",
         f"calibration slope: no wider than {slope_width:.15g}",
         f"AUC: no wider than {auc_width:.15g}",
     ]
     counts = model_size.rows_to_validate(prevalence, auc, slope_error, z, **widths)
-    sizes = dict(zip(told, counts, strict=True))
+    sizes = dict(zip(reported, counts, strict=True))
     if threshold is not None:
         check_inside("threshold", threshold)
         rates = dict(zip(("sensitivity", "specificity"), scores.rates(threshold), strict=True))

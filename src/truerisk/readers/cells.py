@@ -76,7 +76,7 @@ class Tally:
         """Return the first row with a chosen word."""
         return int(self.firsts[chosen.index(True)])
 
-    def first_word(self, chosen: Sequence[bool]) -> str:
+    def first_text(self, chosen: Sequence[bool]) -> str:
         """Return the first chosen word."""
         return self.words[chosen.index(True)]
 
@@ -113,7 +113,7 @@ class Listed:
     def __init__(self, cells: Sequence[str]) -> None:
         self.n_rows = len(cells)
         words = list(dict.fromkeys(cells))
-        place = {word: code for code, word in enumerate(words)}
+        place = {name: code for code, name in enumerate(words)}
         codes = np.fromiter(map(place.__getitem__, cells), dtype=np.int32, count=len(cells))
         self._codes = codes
         firsts = np.empty(len(words), dtype=np.int64)

@@ -230,12 +230,12 @@ def read_column(name: str, cells: Cells, lines: Sequence[int], *, as_text: bool 
     if as_text:
         return _text(name, cells.as_words())
     tally = cells.tally
-    bare = [word.strip() for word in tally.words]
-    judged = [None if word in MISSING else number(word) for word in bare]
+    bare = [label.strip() for label in tally.words]
+    judged = [None if label in MISSING else number(label) for label in bare]
     strays = [v is None and w not in MISSING for v, w in zip(judged, bare, strict=True)]
     if any(strays):
         _refuse_comma(name, lines, tally)
-        n_present = cells.n_rows - tally.n_of([word in MISSING for word in bare])
+        n_present = cells.n_rows - tally.n_of([label in MISSING for label in bare])
         return _text(name, cells.as_words(), _stray_text(name, lines, tally, strays, n_present))
     infinite = [v is not None and math.isinf(v) for v in judged]
     if any(infinite):
@@ -260,10 +260,10 @@ def numbers_rows(column: Column) -> bool:
 
 
 def _text(name: str, cells: Cells, note: str | None = None) -> Column:
-    bare = [word.strip() for word in cells.tally.words]
+    bare = [label.strip() for label in cells.tally.words]
     levels = tuple(sorted(set(bare) - MISSING))
     code_of_level = {level: float(code) for code, level in enumerate(levels)}
-    of_words = np.array([code_of_level.get(word) for word in bare], dtype=np.float64)
+    of_words = np.array([code_of_level.get(label) for label in bare], dtype=np.float64)
     column = Column(name, "text", cells, of_words, levels, note=note)
     n_missing, idle = column.n_missing, None
     if len(levels) == 1 and not n_missing:
@@ -274,28 +274,28 @@ def _text(name: str, cells: Cells, note: str | None = None) -> Column:
 
 
 def _stray_text(
-    name: str, lines: Sequence[int], told: Tally, strays: Sequence[bool], n_present: int
+    name: str, lines: Sequence[int], reported: Tally, strays: Sequence[bool], n_present: int
 ) -> str | None:
     """Return a sentence if a few words turn a column of numbers into text."""
-    n_strays = told.n_of(strays)
+    n_strays = reported.n_of(strays)
     if n_strays > (1 - _MOSTLY) * n_present:
         return None
     return (
         f"column {quoted(name)} is read as text because of {counted(n_strays, 'cell')} "
-        f"without a number, the first on line {lines[told.first_row(strays)]}: "
-        f"{quoted(told.first_word(strays))}"
+        f"without a number, the first on line {lines[reported.first_row(strays)]}: "
+        f"{quoted(reported.first_text(strays))}"
     )
 
 
-def _refuse_comma(name: str, lines: Sequence[int], told: Tally) -> None:
+def _refuse_comma(name: str, lines: Sequence[int], reported: Tally) -> None:
     """Raise if a column has numbers with a decimal comma."""
-    bare = [word.strip() for word in told.words]
-    present = [word for word in bare if word not in MISSING]
-    if not all(_COMMA_NUMBER.fullmatch(word) or number(word) is not None for word in present):
+    bare = [label.strip() for label in reported.words]
+    present = [label for label in bare if label not in MISSING]
+    if not all(_COMMA_NUMBER.fullmatch(label) or number(label) is not None for label in present):
         return
-    commas = ["," in word for word in bare]
+    commas = ["," in label for label in bare]
     raise BadData(
         f"column {quoted(name)} has numbers with a comma inside (line "
-        f"{lines[told.first_row(commas)]}: {quoted(told.first_word(commas))}): write a decimal "
-        "point, and no thousands separator."
+        f"{lines[reported.first_row(commas)]}: {quoted(reported.first_text(commas))}): write a "
+        "decimal point, and no thousands separator."
     )

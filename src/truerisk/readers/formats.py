@@ -138,14 +138,14 @@ def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
     kinds: list[str] = []
     for line, content in lines:
         bare = content.strip()
-        word = bare.partition(" ")[0].lower() if "\t" not in bare else bare.split()[0].lower()
-        if not bare or bare.startswith("%") or word == "@relation":
+        label = bare.partition(" ")[0].lower() if "\t" not in bare else bare.split()[0].lower()
+        if not bare or bare.startswith("%") or label == "@relation":
             continue
-        if word == "@data":
+        if label == "@data":
             if not names:
                 raise BadData(f"line {line}: @data stands before any @attribute.")
             return named(names, 1), kinds
-        if word != "@attribute":
+        if label != "@attribute":
             raise BadData(
                 f"line {line} of the header is neither @attribute nor @data: {quoted(bare)}."
             )

@@ -57,7 +57,7 @@ def read_target(
         if target_type or not np.array_equal(y, np.floor(y)):
             return _on_numbers(name, y, cells, target_type)
     cells = cells.as_words()
-    column = _Cells(name, cells, [word.strip() for word in cells.tally.words], lines)
+    column = _Cells(name, cells, [label.strip() for label in cells.tally.words], lines)
     column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
@@ -86,7 +86,7 @@ def read_outcome(
     `label` against another one.
     """
     came, when = (
-        _Cells(name, cells, [word.strip() for word in cells.tally.words], lines, what)
+        _Cells(name, cells, [title.strip() for title in cells.tally.words], lines, what)
         for name, cells, what in (
             (event, of_event.as_words(), "event"),
             (time, of_time.as_words(), "time to event"),
@@ -98,7 +98,7 @@ def read_outcome(
     wrong = [v is None or not 0 <= v < math.inf for v in when.numbers]
     if any(wrong):
         raise BadData(
-            f"the time to event {quoted(time)} is {quoted(when.tally.first_word(wrong).strip())} "
+            f"the time to event {quoted(time)} is {quoted(when.tally.first_text(wrong).strip())} "
             f"on line {lines[when.tally.first_row(wrong)]}: it is a number from 0 on; mend the "
             "cell or leave the row out."
         )
@@ -111,7 +111,7 @@ def read_outcome(
     y = np.empty(n_rows, dtype=[("event", np.bool_), ("time", np.float64)])
     y["event"], y["time"] = np.array(is_event)[came.cells.codes()], when.cells.floats(when.numbers)
     note = (
-        f"target {quoted(event)} is {quoted(came.tally.first_word(is_event).strip())} in "
+        f"target {quoted(event)} is {quoted(came.tally.first_text(is_event).strip())} in "
         f"{n_events:,} of {counted(n_rows, 'row')}, the times {quoted(time)} go from "
         f"{y['time'].min():g} to {y['time'].max():g}: survival"
     )
@@ -124,13 +124,13 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
     the_event = f"the event {quoted(came.name)}"
     if label is not None and label not in labels:
         raise BadData(f"{the_event} is never {quoted(label)}: its labels are {listed(labels)}.")
-    said = {1.0: True, 0.0: False, "true": True, "false": False}
+    text = {1.0: True, 0.0: False, "true": True, "false": False}
     known = [
-        said.get(word.casefold() if value is None else value)
-        for word, value in zip(came.bare, came.numbers, strict=True)
+        text.get(name.casefold() if value is None else value)
+        for name, value in zip(came.bare, came.numbers, strict=True)
     ]
     if label is None and None not in known:
-        return [word is True for word in known]
+        return [name is True for name in known]
     if len(labels) > 2:
         raise BadData(
             f"{the_event} has {len(labels)} labels, {listed(labels)}: it came or not; make a "
@@ -144,7 +144,7 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
             f"{the_event} is {listed(shown)}, and not 1 and 0 or true and false: say which label "
             f"means that the event came, {readings}{survival}."
         )
-    return [word == label for word in came.bare]
+    return [name == label for name in came.bare]
 
 
 def _reading(event: str) -> str:
@@ -172,12 +172,12 @@ class _Cells:
     @cached_property
     def numbers(self) -> list[float | None]:
         """The number of each word, or None."""
-        return [number(word) for word in self.bare]
+        return [number(name) for name in self.bare]
 
     def refuse_empty(self) -> None:
         """Raise for empty cells as in features; `NAN` or `-nan` is missing too."""
         words = zip(self.bare, self.numbers, strict=True)
-        none = [word in MISSING or (v is not None and math.isnan(v)) for word, v in words]
+        none = [name in MISSING or (v is not None and math.isnan(v)) for name, v in words]
         if not any(none):
             return
         n = self.tally.n_of(none)
@@ -206,21 +206,21 @@ def _inferred(numbers: Sequence[float | None]) -> TaskWord:
     return "classification" if whole and len(values) <= MOST_INTEGER_CLASSES else "regression"
 
 
-def _regression(column: _Cells, asked: TaskWord | None) -> TargetColumn:
+def _regression(column: _Cells, requested: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
     wrong = [v is None or math.isinf(v) for v in numbers]
     if any(wrong):
         line = column.lines[column.tally.first_row(wrong)]
         other = f", or use {mention('target_type', 'classification')}" if None in numbers else ""
         raise BadData(
-            f"the target {quoted(name)} holds {quoted(column.tally.first_word(wrong).strip())} on "
+            f"the target {quoted(name)} holds {quoted(column.tally.first_text(wrong).strip())} on "
             f"line {line}, which is no finite number: mend the cell{other}."
         )
-    return _on_numbers(name, column.cells.floats(numbers), column.cells, asked)
+    return _on_numbers(name, column.cells.floats(numbers), column.cells, requested)
 
 
 def _on_numbers(
-    name: str, y: NDArray[np.float64], cells: Cells, asked: TaskWord | None
+    name: str, y: NDArray[np.float64], cells: Cells, requested: TaskWord | None
 ) -> TargetColumn:
     if (y == y[0]).all():
         first = cells.as_words().tally.words[0].strip()
@@ -231,12 +231,12 @@ def _on_numbers(
     n_values = len(np.unique(y))
     span = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
     note = f"target {quoted(name)} is a number ({span}): regression"
-    if asked is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
+    if requested is None and 2 * n_values <= len(y) and np.array_equal(y, np.floor(y)):
         note += f"; if its integers are labels, use {mention('target_type', 'classification')}"
     return TargetColumn(y, "regression", Sentence(note))
 
 
-def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
+def _classes(column: _Cells, requested: TaskWord | None) -> TargetColumn:
     name, numbers = column.name, column.numbers
     labels = _labels(column.bare, numbers)
     counts: Counter[Any] = Counter()  # The order is that of the first appearance of labels.
@@ -258,7 +258,7 @@ def _classes(column: _Cells, asked: TaskWord | None) -> TargetColumn:
             f"line {line}: add rows of it, merge it with another class, or leave it out."
         )
     note = _classes_note(name, counts)
-    if asked is None and None not in numbers:
+    if requested is None and None not in numbers:
         note += f"; if its integers are quantities, use {mention('target_type', 'regression')}"
     return TargetColumn(labels[column.cells.codes()], "classification", Sentence(note))
 
@@ -309,7 +309,7 @@ SAYS = {"groups": "group", "time": "time", "block": "place"}
 
 
 @frozen
-class Beside:
+class RowColumns:
     """The names of such columns, without surrounding spaces."""
 
     groups: str | None
@@ -317,7 +317,7 @@ class Beside:
     block: tuple[str, ...]
 
     @classmethod
-    def named(cls, goal: Mapping[str, str], groups: Any, time: Any, block: Any) -> Beside:
+    def named(cls, goal: Mapping[str, str], groups: Any, time: Any, block: Any) -> RowColumns:
         """Check that names are texts, and no column is named twice; the `goal` are targets."""
         for what, name in (("groups", groups), ("time", time)):
             if name is not None and not isinstance(name, str):
@@ -365,15 +365,15 @@ def _take_column(found: Columns, name: str, what: str) -> tuple[Columns, NDArray
         return found, _row_labels(name, cells_of(found.aside[name]), found.lines, what)
     place = place_of(name, found)
     labels = _row_labels(name, cells_of(found.cells[place]), found.lines, what)
-    kept = [j for j in range(len(found.names)) if j != place]
-    names, cells = [found.names[j] for j in kept], [found.cells[j] for j in kept]
+    retained = [j for j in range(len(found.names)) if j != place]
+    names, cells = [found.names[j] for j in retained], [found.cells[j] for j in retained]
     return replace(found, names=names, cells=cells), labels
 
 
 def _row_labels(name: str, cells: Cells, lines: Sequence[int], what: str) -> NDArray[Any]:
     cells = cells.as_words()
     tally = cells.tally
-    labels = [word.strip() for word in tally.words]
+    labels = [title.strip() for title in tally.words]
     nameless = [label in MISSING for label in labels]
     if any(nameless):
         own = "a group of its own if it stands alone" if what == "groups" else "or leave it out"

@@ -19,7 +19,7 @@ from truerisk.readers.cells import cells_of, counted, listed, quoted, side_by_si
 from truerisk.readers.columnar import Column, Kind, numbers_rows, read_column
 from truerisk.readers.formats import read_columns
 from truerisk.readers.roles import (
-    Beside,
+    RowColumns,
     TargetColumn,
     TaskWord,
     place_of,
@@ -236,7 +236,7 @@ def read_table(
                     f"{mention('target_type')}: give these or that."
                 )
     goal, label = _goal(target, event, time_to_event)
-    beside = Beside.named(goal, groups, time, block)
+    beside = RowColumns.named(goal, groups, time, block)
     named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if named is not None and (len(named) != 1 or named in '\r\n" '):
         raise BadData(
@@ -384,13 +384,13 @@ def _preparation_notes(features: Sequence[Column]) -> list[str]:
 def _missing_note(holes: Sequence[Column], n_cells: int) -> str:
     n_missing = sum(column.n_missing for column in holes)
     one = n_missing == 1
-    fate = {
+    outcome = {
         "number": "is imputed inside the folds" if one else "are imputed inside the folds",
         "text": "counts as a level of its own" if one else "count as a level of their own",
     }
-    kinds = [kind for kind in fate if any(column.kind == kind for column in holes)]
+    kinds = [kind for kind in outcome if any(column.kind == kind for column in holes)]
     note = (
-        fate[kinds[0]]
+        outcome[kinds[0]]
         if len(kinds) == 1
         else "are imputed inside the folds (numbers) or count as a level of their own (text)"
     )

@@ -49,9 +49,9 @@ def draw_page(document: Assessment) -> Page:
     learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
     scale, loss = document.scale, clean(document.named_scoring, 40)
     what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
-    papers, parts = references(document), list[PagePart]()
+    provenance, parts = references(document), list[PagePart]()
     if document.validation is not None:
-        papers += validated_by(document.validation)
+        provenance += validated_by(document.validation)
         parts += parts_of(document.validation)
     named = {"columns": document.columns, "classes": document.classes}
     values = {
@@ -73,7 +73,7 @@ def draw_page(document: Assessment) -> Page:
         "now": {} if rates is None else rates.numbers(rates.start),
         "rate_names": RATE_NAMES,
         "methods": described(document),
-        "references": list(dict.fromkeys(papers)),
+        "references": list(dict.fromkeys(provenance)),
         "repeat": repeat(document),
         "described": [
             (what, first_few([clean(name, 60) for name in names], MOST_NAMED))
@@ -170,7 +170,7 @@ def _scorecard(document: Assessment) -> FigureTable | None:
             number(honest.value),
             str(honest.interval or "none"),
         ]
-        for name, learner, selected, honest in document.told_scores()
+        for name, learner, selected, honest in document.reported_scores()
         if name != document.named_scoring
     ]
     head = ("score", "learner", "selected", "honest", "interval")
@@ -286,10 +286,10 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
 
 def _areas(document: Assessment) -> dict[str, str]:
     """Return the honest rank scores of the best learner as texts, by name."""
-    every = {word: honest_rank(document, word) for word in ("auc", "average-precision")}
+    every = {name: honest_rank(document, name) for name in ("auc", "average-precision")}
     return {
-        word: f"{number(area.value)}, {level_and_ends(area.interval)}"
-        for word, area in every.items()
+        name: f"{number(area.value)}, {level_and_ends(area.interval)}"
+        for name, area in every.items()
         if area is not None and area.value is not None
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.auditing.outcome import Audit, Stated
+from truerisk.auditing.outcome import Audit, DeclaredOutcome
 from truerisk.core.formats import number, percent
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.svg import WIDTH, Drawing, PixelScale, columns_of, of_rows
@@ -35,7 +35,7 @@ def draw_claim(audit: Audit) -> Figure | None:
 
     Return None without the last two.
     """
-    rungs: list[tuple[str, RiskEstimate | Stated | None]] = [
+    rungs: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
         ("claimed", audit.claimed),
         ("rough", audit.rough),
         ("choosing", audit.choosing),

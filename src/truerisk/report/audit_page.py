@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.auditing.outcome import Audit, Stated
+from truerisk.auditing.outcome import Audit, DeclaredOutcome
 from truerisk.core.formats import clean, number, rows_counted, signed
 from truerisk.report.assessment_page import MOST_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
@@ -94,7 +94,7 @@ def _risks(audit: Audit) -> FigureTable:
     return FigureTable.from_rows(("which", audit.scale.noun, "interval", "by"), rows)
 
 
-def _named(audit: Audit) -> list[tuple[str, RiskEstimate | Stated]]:
+def _named(audit: Audit) -> list[tuple[str, RiskEstimate | DeclaredOutcome]]:
     """Return the risks by name; at level "scores" the honest one is the rough one."""
     honest = None if audit.is_rough else audit.honest
     named = zip(
@@ -156,7 +156,7 @@ def _methods(audit: Audit) -> Iterator[str]:
     yield f"{computed(audit.versions)}."
 
 
-def _how(audit: Audit, honest: RiskEstimate | Stated) -> str:
+def _how(audit: Audit, honest: RiskEstimate | DeclaredOutcome) -> str:
     risk = value_and_interval(honest)
     if audit.mixes:
         text = f"Its splits tested models that saw {MODELS_SAW[audit.mixes]}"
@@ -212,8 +212,8 @@ def _repeat(audit: Audit) -> Repeat:
     if isinstance(honest, RiskEstimate):
         made = {"seed": str(honest.seed), "engine": honest.engine}
         made["data fingerprint"] = honest.data_fingerprint
-    word = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
-    argument = "" if word is None else f"{word}={word}, "
+    name = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
+    argument = "" if name is None else f"{name}={name}, "
     rows = "" if audit.level == "scores" else "X, y, "
     usual = (
         f"tr.audit(search, {rows}{argument}level={audit.level!r}, "

@@ -74,9 +74,9 @@ def draw_curves(
     shown, curve = clean(name, 60), learner.curve
     curves = {f"{curve.common.method} (tuned)": curve, **learner.criteria}
     by_loss: dict[str, dict[str, RiskCurve]] = {}
-    for word, each in curves.items():
+    for label, each in curves.items():
         if len(each) == len(curve):
-            by_loss.setdefault(each.common.named_scoring, {})[word] = each
+            by_loss.setdefault(each.common.named_scoring, {})[label] = each
     heat = draw_heat(shown, curve, f"curve-{number_on_page}-heat")
     figures = (
         _of_loss(shown, learner, some, document, f"curve-{number_on_page}-{i}")
@@ -98,9 +98,9 @@ def _of_loss(
     honest = risk.value if loss == risk.named_scoring else None
     noun = scale.noun.capitalize()
     chosen = "; ".join(
-        f"{clean(word, 60)} chooses {setting_text(curve.best_params)} "
+        f"{clean(label, 60)} chooses {setting_text(curve.best_params)} "
         f"with {number(curve.values[curve.best])}"
-        for word, curve in curves.items()
+        for label, curve in curves.items()
     )
     about = f"{noun} of {len(own)} settings of {shown}. {chosen}."
     drawing = draw_lines(f"{noun} curve of {shown}", about, curves, banded=tuned, honest=honest)
@@ -159,8 +159,8 @@ def draw_lines(
             lows = [errors[c][0] - errors[c][1] for c in order]
             highs = [errors[c][0] + errors[c][1] for c in order]
             drawing.band(xs, lows, highs, "s0")
-    for i, (word, curve) in enumerate(curves.items()):
-        _draw_line(drawing, clean(word, 60), curve, axis, i)
+    for i, (name, curve) in enumerate(curves.items()):
+        _draw_line(drawing, clean(name, 60), curve, axis, i)
     return drawing
 
 
@@ -176,7 +176,7 @@ def _errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
 
-def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:
+def _draw_line(drawing: Drawing, name: str, curve: RiskCurve, axis: Axis, number_of: int) -> None:
     values = {c: v for c, v in enumerate(curve.values.tolist()) if isfinite(v)}
     finite = [c for c in axis.order if c in values]
     order = [finite[i] for i in thinned(len(finite))]
@@ -186,7 +186,7 @@ def _draw_line(drawing: Drawing, word: str, curve: RiskCurve, axis: Axis, number
     drawing.line([axis.places[c] for c in order], [values[c] for c in order], look)
     marked = [order[i] for i in thinned(len(order), MOST_MARKS)]
     for c in marked if curve.best in marked or curve.best not in values else [*marked, curve.best]:
-        tip = f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({word})"
+        tip = f"{setting_text(curve.candidates[c])}: {number(values[c])}{_error(curve, c)} ({name})"
         place = axis.places[c], values[c]
         drawing.point(*place, look, tip, shape=shape(number_of), size=3.2)
     if curve.best in values:
@@ -207,7 +207,7 @@ def _ticks(axis: Axis) -> list[float] | None:
 
 
 def _table(curves: Mapping[str, RiskCurve]) -> FigureTable:
-    head = ["setting", *(clean(word, 60) for word in curves)]
+    head = ["setting", *(clean(name, 60) for name in curves)]
     settings = next(iter(curves.values())).candidates
     rows = [
         [setting_text(setting), *(_cell(curve, c) for curve in curves.values())]

@@ -26,8 +26,8 @@ class FigureTable:
     @classmethod
     def from_rows(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
         """Return a table of at most `MOST_ROWS` rows."""
-        kept = tuple(tuple(row) for row in rows[:MOST_ROWS])
-        return cls(tuple(head), kept, len(rows) - len(kept))
+        retained = tuple(tuple(row) for row in rows[:MOST_ROWS])
+        return cls(tuple(head), retained, len(rows) - len(retained))
 
     @cached_property
     def looks(self) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
     dx, dy = dx[moves], dy[moves]
     lengths = np.abs(dx) + np.abs(dy)
     turns = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * lengths[:-1] * lengths[1:]
-    kept = [0, *(moves[1:][turns]).tolist(), *([len(xs) - 1] if len(xs) > 1 else [])]
-    return [kept[i] for i in thinned(len(kept), MOST_CORNERS)]
+    retained = [0, *(moves[1:][turns]).tolist(), *([len(xs) - 1] if len(xs) > 1 else [])]
+    return [retained[i] for i in thinned(len(retained), MOST_CORNERS)]
 
 
 def thinned(n: int, most: int = MOST_POINTS) -> list[int]:

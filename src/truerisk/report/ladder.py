@@ -185,8 +185,8 @@ def draw_boxes(document: Assessment, most: int | None = MOST) -> Figure | None:
         drawing.row(i + 0.5, clean(name, 60))
         drawing.box(five, i + 0.5, 10, "s0", _summary(name, risks[name]))
         for value in sorted({v for v in risks[name] if not five[0] <= v <= five[4]}):
-            said = f"{clean(name, 60)}: {number(value)}"
-            drawing.point(value, i + 0.5, "hollow s0", said, size=2.5)
+            text = f"{clean(name, 60)}: {number(value)}"
+            drawing.point(value, i + 0.5, "hollow s0", text, size=2.5)
     n = max(len(values) for values in risks.values())
     rows = []
     for name in order:
@@ -240,8 +240,8 @@ def draw_stability(document: Assessment, most: int | None = MOST) -> Figure | No
         for setting, count in _ordered(learner):
             share = 100 * count / total
             look = "s0" if setting == learner.curve.best else "other"
-            said = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
-            drawing.bar(at, at + share, i + 0.2, i + 0.8, look, said)
+            text = f"{setting_text(learner.curve.candidates[setting])}: {count} of {total}"
+            drawing.bar(at, at + share, i + 0.2, i + 0.8, look, text)
             at += share
     return Figure(
         name="stability",

@@ -106,6 +106,6 @@ def template_of(name: str) -> Any:
     )
     environment.filters["clean"] = clean
     environment.globals["today"] = today
-    for word, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
-        environment.globals[word] = Markup((HERE / file).read_text(encoding="utf-8"))
+    for label, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
+        environment.globals[label] = Markup((HERE / file).read_text(encoding="utf-8"))
     return environment.get_template(name)

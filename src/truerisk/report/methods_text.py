@@ -57,7 +57,7 @@ def described(document: Assessment) -> str:
     area, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
     if area is not None and area.value is not None and name != document.named_scoring:
         sentences.append(f"The area under the ROC curve was {value_and_interval(area)}.")
-    rests_on = cautions([form.word for form in _forms(document)])
+    rests_on = cautions([form.name for form in _forms(document)])
     by = f"{computed(document.best_learner.risk.versions)}, seed {document.seed}."
     return " ".join([*sentences, *_learned(document), *rests_on, by])
 
@@ -125,11 +125,11 @@ def _risk_sentence(document: Assessment) -> str:
     return f"The {which} was {named}, with {what} {value_and_interval(best.risk)}{selected}."
 
 
-def honest_rank(document: Assessment, word: str) -> RiskEstimate | Measured | None:
+def honest_rank(document: Assessment, name: str) -> RiskEstimate | Measured | None:
     """Return the honest "auc" or "average-precision" of the best learner, if the page has it."""
-    if word not in document.named_ranks:
-        return None if document.validation is None else document.validation.measure(word)
-    return document.of_ranks(word)
+    if name not in document.named_ranks:
+        return None if document.validation is None else document.validation.measure(name)
+    return document.of_ranks(name)
 
 
 def computed(versions: Mapping[str, str]) -> str:
@@ -148,7 +148,7 @@ def references(document: Assessment) -> list[str]:
     learners = document.learners.values()
     if any(learner.learning_curve is not None for learner in learners):
         cited.append(REFERENCES["learning"])
-    methods = [document.tuned_by, *(word for learner in learners for word in learner.criteria)]
+    methods = [document.tuned_by, *(name for learner in learners for name in learner.criteria)]
     if any("632" in method for method in methods):
         cited.append(reference_of("bootstrap-.632"))
     return list(dict.fromkeys(cited))
@@ -156,8 +156,8 @@ def references(document: Assessment) -> list[str]:
 
 def reference_of(interval: str) -> str:
     """Return the publication of an interval, by its name (grouped or not), or ""."""
-    word = interval.removesuffix("-grouped")
-    return as_form(word).reference if word in names() else REFERENCES.get(word, "")
+    name = interval.removesuffix("-grouped")
+    return as_form(name).reference if name in names() else REFERENCES.get(name, "")
 
 
 def _forms(document: Assessment) -> list[IntervalForm[Any]]:
@@ -167,7 +167,7 @@ def _forms(document: Assessment) -> list[IntervalForm[Any]]:
     area = honest_rank(document, "auc")
     given = [one.interval for one in (*estimates, *([] if area is None else [area]))]
     words = {one.method.removesuffix("-grouped") for one in given if one is not None}
-    return [as_form(word) for word in names() if word in words]
+    return [as_form(name) for name in names() if name in words]
 
 
 def repeat(document: Assessment) -> Repeat:
@@ -186,7 +186,7 @@ def repeat(document: Assessment) -> Repeat:
 def _call(document: Assessment) -> str:
     learners = document.ranked_learners
     words = ", ".join(repr(clean(name, 60)) for name in learners)
-    criteria = dict.fromkeys(word for each in learners.values() for word in each.criteria)
+    criteria = dict.fromkeys(label for each in learners.values() for label in each.criteria)
     methods = [document.tuned_by, *criteria]
     interval = f" interval={document.interval!r}," if document.interval else ""
     curves = [clean(name, 60) for name, each in learners.items() if each.learning_curve is not None]
@@ -214,16 +214,16 @@ def _grid(n: int) -> str:
     return "one setting" if n == 1 else f"{n} settings"
 
 
-def _method(word: str) -> str:
-    shown = clean(word, 60)
+def _method(name: str) -> str:
+    shown = clean(name, 60)
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
 def value_and_interval(estimate: WithInterval | Measured) -> str:
     """Format a risk with its interval and the interval's name for a sentence."""
     interval = estimate.interval
-    word = "" if interval is None else f", {clean(interval.method, 40)}"
-    return f"{number(estimate.value)} ({level_and_ends(interval)}{word})"
+    name = "" if interval is None else f", {clean(interval.method, 40)}"
+    return f"{number(estimate.value)} ({level_and_ends(interval)}{name})"
 
 
 def level_and_ends(interval: Interval | None) -> str:

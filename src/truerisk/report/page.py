@@ -47,12 +47,12 @@ def page_of(record: Any) -> Page:
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     facts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if is_report(record):
-        made = f"truerisk reproduce {record.word}"
+        made = f"truerisk reproduce {record.name}"
         facts = [made, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
-    word = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
+    name = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
-        "title": record.title if is_report(record) else word,
+        "title": record.title if is_report(record) else name,
         "facts": facts,
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [clean(text, 4000)],

@@ -225,7 +225,7 @@ def draw_calibration(bins: Calibration) -> Figure:
         tip = f"predicted {number(predicted)}, observed {number(observed)} in {count} rows"
         drawing.point(predicted, observed, "s0", tip, size=4.5)
         rows.append([number(predicted), number(observed), ends, str(count)])
-    sure_note = " ".join(clean(note, 200) for note in bins.notes)
+    certain_note = " ".join(clean(note, 200) for note in bins.notes)
     return Figure(
         name="calibration",
         title="Whether probabilities mean what they say",
@@ -233,7 +233,7 @@ def draw_calibration(bins: Calibration) -> Figure:
         caption=(
             f"Probability of {clean(bins.event, 60)} predicted for rows that took no part in the "
             "fit, in bins of about equally many rows, against the observed share. "
-            f"Brier score {number(bins.brier)}. {sure_note}"
+            f"Brier score {number(bins.brier)}. {certain_note}"
         ).strip(),
         table=FigureTable.from_rows(
             ("mean probability", "share observed", "interval", "rows"), rows

@@ -74,7 +74,8 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
 
 
 def draw_estimates(
-    estimates: Mapping[str, RiskEstimate | Comparison], beside: Mapping[str, float] | None = None
+    estimates: Mapping[str, RiskEstimate | Comparison],
+    beside: Mapping[str, float] | None = None,
 ) -> Figure | None:
     """Draw a row for each value with its interval, and named vertical lines `beside` them.
 
@@ -169,7 +170,7 @@ def draw_tested(posterior: ErrorPosterior) -> Figure:
 def draw_rule(found: RulePosterior) -> Figure | None:
     """Draw the density of a rule's error; return None without a posterior, or if it is a point."""
     law = found.law
-    if law is None or law.is_sure:
+    if law is None or law.is_certain:
         return None
     edges = np.linspace(law.quantile(TAIL), law.quantile(1 - TAIL), POINTS + 1)
     density = np.diff([law.cdf(float(edge)) for edge in edges]) / np.diff(edges)

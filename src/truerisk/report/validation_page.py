@@ -39,8 +39,8 @@ HEADLINES = {"auc": "report", "explained": "report", "slope": "", "in-the-large"
 
 
 def _headline(document: Validation) -> Iterator[Headline]:
-    for word, look in HEADLINES.items():
-        one = document.measure(word)
+    for name, look in HEADLINES.items():
+        one = document.measure(name)
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
             yield Headline(one.title, number(one.honest, 3), under, look)
@@ -78,8 +78,8 @@ def verdict(document: Validation) -> list[str]:
         n_rows = document.rows["n_rows"]
         texts.append(f"A finished model was applied to {n_rows} rows; nothing was fitted.")
     of_event = calibration is None or calibration.event is not None
-    for word, sentence in SENTENCES.items():
-        one = document.measure(word)
+    for name, sentence in SENTENCES.items():
+        one = document.measure(name)
         if one is None or one.honest is None:
             continue
         ends, judged = "", one.honest
@@ -91,8 +91,8 @@ def verdict(document: Validation) -> list[str]:
             judged = one.of_final_model
             ends = f" on held-out rows; that of the final model is about {number(judged)}{ends}"
         own = "" if one.apparent is None else f"; on the training rows it is {number(one.apparent)}"
-        calibrated = float(word == "slope")
-        side = SIDES.get((word, of_event), ("", ""))[judged > calibrated]
+        calibrated = float(name == "slope")
+        side = SIDES.get((name, of_event), ("", ""))[judged > calibrated]
         if one.interval is None and one.reason is not None:
             side = "; it has no interval, for the reason below the table." if side else ""
         if side and one.interval is not None and calibrated in one.interval:
@@ -131,10 +131,10 @@ SIDES = {
 
 def validated_by(document: Validation) -> list[str]:
     """Return the references of the validation."""
-    papers = [STEYERBERG]
-    papers += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
-    papers += [VICKERS] if document.net_benefit is not None else []
-    return [*papers, HARRELL] if document.n_samples or document.calibration else papers
+    provenance = [STEYERBERG]
+    provenance += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
+    provenance += [VICKERS] if document.net_benefit is not None else []
+    return [*provenance, HARRELL] if document.n_samples or document.calibration else provenance
 
 
 def validated_again(document: Validation) -> Repeat:

@@ -37,8 +37,8 @@ class HonestNumber:
         if self.most is None or self.own.better == "lower":
             return self
         scale = Scale(self.most)
-        told = Reported(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
-        return HonestNumber(f"error ({self.most:g} − {self.title})", told)
+        reported = Reported(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
+        return HonestNumber(f"error ({self.most:g} − {self.title})", reported)
 
 
 def numbers_of(risk: Any) -> dict[str, HonestNumber]:
@@ -53,21 +53,21 @@ def numbers_of(risk: Any) -> dict[str, HonestNumber]:
     }
 
 
-def judge(number: HonestNumber, bound: float, asked: str) -> tuple[bool, str]:
+def judge(number: HonestNumber, bound: float, requested: str) -> tuple[bool, str]:
     """Return True if the unfavourable end of the interval misses the bound, and a sentence on it.
 
     The lower end counts if larger is better, else the upper end. A number without an interval
-    misses every bound. `asked` quotes the bound as the user gave it.
+    misses every bound. `requested` quotes the bound as the user gave it.
     """
     own, name = number.own, number.title
     if own.interval is None:
-        sentence = f"{name} has no interval, so nothing shows that it keeps {asked}."
+        sentence = f"{name} has no interval, so nothing shows that it keeps {requested}."
         return True, f"bound missed: {sentence}"
     larger = own.better == "larger"
     end, side = (own.interval.low, "lower") if larger else (own.interval.high, "upper")
     is_missed = end < bound if larger else end > bound
     value, end_text = formats.risk(own.value), formats.risk(end)
-    sentence = f"{name} {value}, the {side} end of its interval {end_text}; {asked}."
+    sentence = f"{name} {value}, the {side} end of its interval {end_text}; {requested}."
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 
 
@@ -91,9 +91,9 @@ def _as_argument(name: str, bound: str = "") -> str:
     >>> _as_argument("zero-one", "0.2"), _as_argument("1 - auc", "0.2")
     ('zero_one=0.2', "**{'1 - auc': 0.2}")
     """
-    word = re.sub(r"\W", "_", name)
-    if word.isidentifier():
-        return f"{word}={bound}" if bound else word
+    label = re.sub(r"\W", "_", name)
+    if label.isidentifier():
+        return f"{label}={bound}" if bound else label
     return f"**{{{name!r}: {bound}}}" if bound else repr(name)
 
 
@@ -101,21 +101,21 @@ def _checked(
     numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
     """Return the number that a keyword names and its bound; refuse an unreachable bound."""
-    by_keyword = {re.sub(r"\W", "_", word): number for word, number in numbers.items()}
-    word = re.sub(r"\W", "_", name)
-    word = word if word in by_keyword else ALIKE.get(word, word)
-    if word not in by_keyword:
+    by_keyword = {re.sub(r"\W", "_", label): number for label, number in numbers.items()}
+    label = re.sub(r"\W", "_", name)
+    label = label if label in by_keyword else ALIKE.get(label, label)
+    if label not in by_keyword:
         raise UnknownName(
-            f"require({name}=…): this number was not measured{closest(word, by_keyword) or '.'} "
+            f"require({name}=…): this number was not measured{closest(label, by_keyword) or '.'} "
             f"Measured are: {', '.join(map(_as_argument, numbers))}. A call measures more scores "
             "where it is asked for them, as in scoring=['auc', 'log']."
         )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):
         raise BadArgument(f"require({name}={shown(bound)}): a bound is a finite number.")
-    most = by_keyword[word].most
+    most = by_keyword[label].most
     if most is not None and bound > most:
         raise BadArgument(
             f"require({name}={bound:.15g}): this score is {most:g} at most, so that nothing keeps "
             "the bound; write a smaller one."
         )
-    return by_keyword[word], float(bound)
+    return by_keyword[label], float(bound)

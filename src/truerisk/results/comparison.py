@@ -179,7 +179,7 @@ class Comparison(Record):
             return None
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
-    def by_t(self, error: float, df: float, asked: Equivalence, interval: str) -> Comparison:
+    def by_t(self, error: float, df: float, requested: Equivalence, interval: str) -> Comparison:
         """Return the comparison with test, interval and posterior by Student's t.
 
         Parameters
@@ -188,7 +188,7 @@ class Comparison(Record):
             The standard error of the difference.
         df : float
             The degrees of freedom.
-        asked : Equivalence
+        requested : Equivalence
             The confidence level and the region of practical equivalence.
         interval : str
             Name of the interval.
@@ -200,17 +200,17 @@ class Comparison(Record):
         """
         from scipy.special import stdtr, stdtrit
 
-        mean, of_losses, rope = self.difference, self._loss_difference, asked.rope
+        mean, of_losses, rope = self.difference, self._loss_difference, requested.rope
         better = float(stdtr(df, (-rope - of_losses) / error))
         worse = float(stdtr(df, (of_losses - rope) / error))
-        half = float(stdtrit(df, (1 + asked.confidence_level) / 2)) * error
+        half = float(stdtrit(df, (1 + requested.confidence_level) / 2)) * error
         return replace(
             self,
             std_error=error,
             statistic=mean / error,
             df=df,
             p_value=float(2 * stdtr(df, -abs(mean / error))),
-            interval=Interval(mean - half, mean + half, interval, asked.confidence_level),
+            interval=Interval(mean - half, mean + half, interval, requested.confidence_level),
             rope=rope,
             better=better,
             equivalent=max(1 - better - worse, 0.0),
@@ -298,7 +298,7 @@ class Comparison(Record):
         if self.p_value is not None:
             findings.append(f"p = {self.p_value:.4g}")
         if self.probabilities is not None:
-            text = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
+            text = ", ".join(f"{name} {p:.3f}" for name, p in self.probabilities.items())
             who = formats.clean(self.names[0], 40)
             findings.append(f"{who} is practically {text} (by more than {self.rope:.15g} or not)")
         return findings
@@ -312,8 +312,8 @@ class Comparison(Record):
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
         rows += [
-            [f"P({formats.clean(self.names[0], 40)} {word})", formats.number(p)]
-            for word, p in (self.probabilities or {}).items()
+            [f"P({formats.clean(self.names[0], 40)} {label})", formats.number(p)]
+            for label, p in (self.probabilities or {}).items()
         ]
         rows += [[name, f"{value:g}"] for name, value in self.details.items()]
         rows += [["assumed", sentence] for sentence in self.assumed]

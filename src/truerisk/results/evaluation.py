@@ -270,7 +270,7 @@ class Evaluation:
     units: tuple[OuterSplit, ...] = ()
     winners: Winners | None = None
     answers: Answers | None = None
-    shaken: Answers | None = None
+    left_two_out: Answers | None = None
     scores: tuple[Evaluation, ...] = ()
 
 
@@ -284,7 +284,7 @@ AT_ONCE = 1 << 15  # losses of models without a further fold, of which there are
 
 
 @frozen(eq=False)
-class Shaken:
+class LeftTwoOut:
     """Losses of rows that were tested by models without their own fold and a further one.
 
     `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]` as
@@ -296,7 +296,7 @@ class Shaken:
     losses: np.ndarray
 
     @classmethod
-    def from_answers(cls, answers: Answers, losses: np.ndarray) -> Shaken:
+    def from_answers(cls, answers: Answers, losses: np.ndarray) -> LeftTwoOut:
         """Collect the losses of models fitted without two folds (the "inner" questions)."""
         plan = answers.plan
         unit = plan.unit.astype(np.min_scalar_type(int(plan.unit.max(initial=0))))
@@ -317,9 +317,9 @@ class Shaken:
             part = slice(start, start + AT_ONCE)
             yield part, self.rows[part] if every else np.searchsorted(rows, self.rows[part])
 
-    def minus(self, other: Shaken) -> Shaken:
+    def minus(self, other: LeftTwoOut) -> LeftTwoOut:
         """Return the differences of two candidates on the same rows and folds."""
-        return Shaken(self.rows, self.other, self.losses - other.losses)
+        return LeftTwoOut(self.rows, self.other, self.losses - other.losses)
 
 
 @frozen(eq=False)
@@ -329,8 +329,8 @@ class Influences:
     For a score that rates whole test sets, the loss of a row is the value plus the row's influence.
     `losses[j]` belongs to row `rows[j]`, `weights` sum to 1, and `groups` are the groups of the
     rows. `k` is the number of folds. `one_row` is the effect of a different answer to a single row
-    on the value if answers are labels, and 0 otherwise. `shaken` holds the losses by models that
-    lack a further fold.
+    on the value if answers are labels, and 0 otherwise. `left_two_out` holds the losses by models
+    that lack a further fold.
     """
 
     losses: np.ndarray
@@ -339,12 +339,12 @@ class Influences:
     groups: np.ndarray | None
     k: float
     one_row: float
-    shaken: Shaken | None
+    left_two_out: LeftTwoOut | None
 
     @property
     def in_pairs(self) -> bool:
         """True if fits without a further fold show how much the losses change."""
-        return self.shaken is not None
+        return self.left_two_out is not None
 
 
 # calibrated factor on the variance of independent rows, for a single drawing of the folds

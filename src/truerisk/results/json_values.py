@@ -123,8 +123,8 @@ def _refuse_size(named: str, size: int, max_bytes: int) -> None:
         )
 
 
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(word)
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
 
 
 def schema_of(content: Any) -> str:

@@ -559,8 +559,8 @@ class RiskCurve(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.procedure is None and len(self) > 1:
             raise Refusal(CHOICE_LEFT_OUT.format(len(self)))
-        told = self[self.best] if self.procedure is None else self.procedure
-        return told._honest_numbers
+        reported = self[self.best] if self.procedure is None else self.procedure
+        return reported._honest_numbers
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """Return a frame with a row per candidate: parameters, value, error, interval, choice.
@@ -690,11 +690,11 @@ def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
     """Return the estimate itself, or the estimate of one of its further scores."""
     if score is None or (isinstance(score, str) and score == estimate.scoring):
         return estimate
-    check_asked(score, [estimate.scoring, *estimate.scores])
+    check_requested(score, [estimate.scoring, *estimate.scores])
     return estimate.scores[score]
 
 
-def check_asked(score: Any, names: Sequence[str]) -> None:
+def check_requested(score: Any, names: Sequence[str]) -> None:
     """Refuse a score that these fits were not evaluated for, and suggest the nearest one."""
     if not isinstance(score, str) or score not in names:
         raise UnknownName(

@@ -92,7 +92,7 @@ SELECTED_SCORE = "selected, in the rows of further scores: the score of the chos
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 
-def honest_risk(noun: str, word: str, *, tuned: bool = True) -> str:
+def honest_risk(noun: str, name: str, *, tuned: bool = True) -> str:
     """Return a description of the honest risk, or score, of an assessment, by its testing method.
 
     If no learner was tuned, it is the risk of fitting only.
@@ -104,15 +104,15 @@ def honest_risk(noun: str, word: str, *, tuned: bool = True) -> str:
     >>> honest_risk("risk", "10-fold", tuned=False)
     'risk on rows not used for fitting'
     """
-    if word.startswith(SEES_ITS_ROWS):
+    if name.startswith(SEES_ITS_ROWS):
         return f"{noun} in part on rows that were used for {'tuning or ' if tuned else ''}fitting"
     return f"{noun} on rows {'used neither for tuning nor' if tuned else 'not used'} for fitting"
 
 
-def tested_by(word: str) -> str:
+def tested_by(name: str) -> str:
     """Return the splits that test, in terms that a reader understands without the documentation.
 
     >>> tested_by("pairs"), tested_by("10-fold")
     ('leaving out pairs of these folds', '10-fold')
     """
-    return "leaving out pairs of these folds" if word == "pairs" else clean(word, 40)
+    return "leaving out pairs of these folds" if name == "pairs" else clean(name, 40)

@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
-from truerisk.core.errors import NotWritten, said_by
+from truerisk.core.errors import NotWritten, message_of
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ def place_of(path: Any, like: str = "report.html") -> Path:
         is_folder = place.is_dir()
         place.resolve()
     except (OSError, RuntimeError) as error:  # a name that is too long, or circular links
-        raise NotWritten(f"{shown(str(place))} cannot be written: {said_by(error)}.") from None
+        raise NotWritten(f"{shown(str(place))} cannot be written: {message_of(error)}.") from None
     if is_folder:
         raise NotWritten(f"{place} is a folder; name a file in it, such as {like}.")
     folder = place.absolute().parent

@@ -11,7 +11,7 @@ from truerisk.core.identity import is_honest_search
 from truerisk.estimation.problem import Problem, pose
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import as_method, usual_word
+from truerisk.methods.words import as_method, default_name
 from truerisk.search.search_problem import problem_of_search, route
 
 
@@ -50,7 +50,7 @@ def problem_of_any(
     problem = pose(
         Family.from_grid(searched), X, y, random_state=random_state, is_event=True, **rows
     )
-    usual = usual_word(problem.data)
+    usual = default_name(problem.data)
     in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
     testing = Pairs() if in_pairs else nested(usual, usual)
     return replace(problem, select_by=as_method(usual), testing=testing)

@@ -17,7 +17,7 @@ from truerisk.core.errors import (
     Refusal,
     UnknownName,
     is_failure,
-    said_by,
+    message_of,
 )
 from truerisk.core.family import Family
 from truerisk.core.formats import clean
@@ -159,7 +159,7 @@ class Claim:
         except BaseException as error:  # A user's splitter may raise anything.
             if not is_failure(error):
                 raise
-            why = said_by(error)
+            why = message_of(error)
             hint = f". Give {mention('groups')} as you did to fit." if "group" in why else ""
             raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error
         return [(row_numbers(train), row_numbers(test)) for train, test in pairs]
@@ -210,18 +210,18 @@ def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
 
 
 @frozen
-class ByWord:
+class NamedScore:
     """scikit-learn's scorer of a name as a search uses it: the positive class is the label 1."""
 
-    word: str
+    name: str
 
     def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
         from sklearn.metrics import get_scorer
 
-        return get_scorer(self.word)(estimator, X, y, **options)
+        return get_scorer(self.name)(estimator, X, y, **options)
 
     def __str__(self) -> str:
-        return self.word
+        return self.name
 
 
 _BY_ROWS: dict[str, tuple[str, Factor]] = {
@@ -283,39 +283,39 @@ def scale_of(claim: Claim) -> ScoreScale:
     """Return the scale of a claim; an unknown scorer keeps its scale, with the sign reversed."""
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
-        name = loss.word if loss.is_score else f"−{loss.word}"
-        scale = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
-    elif (word := known_word(claim)) is None:
+        name = loss.name if loss.is_score else f"−{loss.name}"
+        scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, whole=loss)
+    elif (label := known_name(claim)) is None:
         name, own = _name_of(claim), claim.scoring
         scale = ScoreScale(f"−{name}", 0.0, own, False, whole=own, is_known=False)
     else:
-        name, scale = word, _of_word(word, claim)
+        name, scale = label, _from_name(label, claim)
     return replace(scale, name=name, errors=claim.errors or name.startswith("−"))
 
 
-def _of_word(word: str, claim: Claim) -> ScoreScale:
+def _from_name(name: str, claim: Claim) -> ScoreScale:
     """Return the scale of a score of scikit-learn."""
-    if word in _BY_ROWS:
-        loss_word, factor = _BY_ROWS[word]
-        named = loss_word if factor is _none else f"1 − {word}"
-        perfect = 0.0 if word.startswith("neg_") else 1.0
-        whole = loss_word if factor is _none else word
-        return ScoreScale(named, perfect, loss_word, True, factor, whole)
-    if word == "roc_auc":
+    if name in _BY_ROWS:
+        loss_name, factor = _BY_ROWS[name]
+        named = loss_name if factor is _none else f"1 − {name}"
+        perfect = 0.0 if name.startswith("neg_") else 1.0
+        whole = loss_name if factor is _none else name
+        return ScoreScale(named, perfect, loss_name, True, factor, whole)
+    if name == "roc_auc":
         return ScoreScale("auc", 1.0, "auc", False, whole="auc")
-    scorer = ByWord(word)
-    if word.startswith("neg_"):
-        return ScoreScale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
-    if perfect_of(word) == 1:
-        return ScoreScale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
-    return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
+    scorer = NamedScore(name)
+    if name.startswith("neg_"):
+        return ScoreScale(name.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
+    if perfect_of(name) == 1:
+        return ScoreScale(f"1 − {name}", 1.0, scorer, False, whole=scorer)
+    return ScoreScale(f"−{name}", 0.0, claim.scoring, False, whole=claim.scoring, is_known=False)
 
 
-def perfect_of(word: str) -> float:
+def perfect_of(name: str) -> float:
     """Return the largest score, infinite if it is unknown; 0 for errors with the sign reversed."""
-    if word.startswith("neg_"):
+    if name.startswith("neg_"):
         return 0.0
-    return 1.0 if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1) else np.inf
+    return 1.0 if name in PERFECT_IS_1 or name.startswith(FAMILIES_OF_1) else np.inf
 
 
 def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
@@ -332,8 +332,8 @@ def scale_on_rows(scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
         return replace(scale, whole=same)
     return replace(
         scale,
-        word=f"1 − {same.word}",
-        name=same.word,
+        word=f"1 − {same.name}",
+        name=same.name,
         perfect=same.perfect,
         loss=same,
         whole=same,
@@ -346,8 +346,8 @@ def _same_loss(claim: Claim, data: Data) -> Loss | None:
     """Return the loss of this package that equals the score of the search, or None."""
     from sklearn.metrics import get_scorer
 
-    word = known_word(claim)
-    scorer = claim.scoring if word is None else get_scorer(word)
+    name = known_name(claim)
+    scorer = claim.scoring if name is None else get_scorer(name)
     if data.task not in ("classification", "regression") or not callable(scorer):
         return None
     try:
@@ -380,7 +380,7 @@ def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
     """Return the class to which the score of the search refers, or None for all classes."""
     if isinstance(scale.whole, Loss) and not is_a(scale.whole, SCORER_LOSS):
         return scale.whole.label(data)
-    if known_word(claim) in OF_ONE_CLASS:
+    if known_name(claim) in OF_ONE_CLASS:
         return 1
     return getattr(claim.scoring, "__dict__", {}).get("_kwargs", {}).get("pos_label")
 
@@ -388,11 +388,11 @@ def _rated_class(scale: ScoreScale, claim: Claim, data: Data) -> Any:
 OF_ONE_CLASS = ("average_precision", "f1", "jaccard", "precision", "recall")
 
 
-def scorer_of_class(word: str, positive: Any) -> Any:
+def scorer_of_class(name: str, positive: Any) -> Any:
     """Return scikit-learn's scorer of a name, for the class `positive` in place of the label 1."""
     from sklearn.metrics import get_scorer, make_scorer
 
-    made = vars(get_scorer(word))
+    made = vars(get_scorer(name))
     options = {**made["_kwargs"], "pos_label": positive}
     return make_scorer(made["_score_func"], response_method=made["_response_method"], **options)
 
@@ -409,7 +409,7 @@ def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
     return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, is_known=True)
 
 
-def known_word(claim: Claim) -> str | None:
+def known_name(claim: Claim) -> str | None:
     """Return scikit-learn's name for the score that the search maximised, or None."""
     scoring = claim.scoring
     if isinstance(scoring, str):

@@ -39,9 +39,9 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss, by_scoring
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import USUAL_FOLDS, as_method, usual_word
+from truerisk.methods.words import USUAL_FOLDS, as_method, default_name
 from truerisk.results.results import RiskEstimate, all_findings, with_findings
-from truerisk.search.claim import Claim, known_word
+from truerisk.search.claim import Claim, known_name
 from truerisk.search.own_claim import as_risk, claim_of
 from truerisk.search.repeat import of_clones, study_given, with_groups
 from truerisk.search.search_problem import Routed, own_score, problem_of, scoring_of
@@ -49,7 +49,7 @@ from truerisk.search.tuned_model import TunedModel
 
 # parameters of searches like GridSearchCV
 KIN = {"estimator", "cv", "scoring", "refit", "error_score"}
-TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
+REPORTED = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 
 
 def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
@@ -65,7 +65,7 @@ def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | No
         refuse_state(estimator)
     rows = SearchRows.from_search(search, y, routed)
     if search.outer is not None:  # A refusal that would follow a long fit is raised now.
-        _testing(search.outer, kind, usual_word(rows.data))
+        _testing(search.outer, kind, default_name(rows.data))
     if rows.data.task != "other":
         rows.problem(search, search.scoring)
     before = marks_of(estimator)
@@ -85,11 +85,11 @@ def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | No
     problem, own = problem_and_loss(search, rows, claim, fitted)
     forward = claim is not None and claim.goes_forward
     if search.outer is not None:
-        forward = forward and _testing(search.outer, kind, usual_word(rows.data))[0].goes_forward
+        forward = forward and _testing(search.outer, kind, default_name(rows.data))[0].goes_forward
     problem = with_checks(problem, search.checks, forward=forward)
     selected = selected_risk(problem, own, claim, fitted, rows.seconds)
     selected = with_findings(selected, problem.findings)
-    attributes = {name: getattr(fitted, name) for name in TOLD if hasattr(fitted, name)}
+    attributes = {name: getattr(fitted, name) for name in REPORTED if hasattr(fitted, name)}
     attributes |= {"search_": fitted, "loss_": problem.loss, "selected_risk_": selected}
     attributes |= {"best_params_": dict(fitted.best_params_)}
     attributes |= {"multimetric_": getattr(fitted, "multimetric_", False)}
@@ -106,7 +106,7 @@ def fit_given_search(search: Any, y: Any, routed: Routed) -> dict[str, Any] | No
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """Return the risk of searching and fitting, from a fresh clone in every outer training set."""
-    testing, notes = _testing(outer, kind, usual_word(problem.data))
+    testing, notes = _testing(outer, kind, default_name(problem.data))
     tested = compute(replace(problem, calibrated=True), testing, new_rows=True)
     estimate = curve_of(tested)[0]
     if estimate.value is None:
@@ -227,11 +227,11 @@ def selected_risk(
     claimed = as_risk(claim, problem.data, like)
     loss = problem.loss
     label = loss.label(problem.data)
-    if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
+    if own is None or (own.name, own.perfect) != (loss.name, loss.perfect):
         return claimed
     if own.label(problem.data) != label:
         return replace(claimed, positive=own.label(problem.data))
-    return claimed.on_scale(like.scale, scoring=loss.word, positive=label)
+    return claimed.on_scale(like.scale, scoring=loss.name, positive=label)
 
 
 def _search_provenance(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
@@ -271,13 +271,13 @@ def scoring_of_given(search: Any, claim: Claim | None, fitted: Any) -> Any:
         getattr(fitted, "best_estimator_", fitted) if claim is None else claim.estimator
     )
     if claim is not None and search.scoring is None:
-        word = known_word(claim) if not isinstance(claim.scoring, Loss) else None
+        name = known_name(claim) if not isinstance(claim.scoring, Loss) else None
         if isinstance(claim.scoring, Loss):
             asker.scoring = claim.scoring
-        elif word is None and claim.scoring is None:
+        elif name is None and claim.scoring is None:
             asker.scoring = own_score(claim.estimator)
-        elif word != "accuracy":  # the default loss of classifiers is accuracy
-            asker.scoring = word or claim.scoring
+        elif name != "accuracy":  # the default loss of classifiers is accuracy
+            asker.scoring = name or claim.scoring
     return scoring_of(asker)
 
 

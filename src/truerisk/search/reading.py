@@ -245,10 +245,10 @@ def read_logistic(search: Any) -> Claim:
 
 
 def _logistic_scores(search: Any) -> np.ndarray:
-    scores_kept = search.scores_
-    if not isinstance(scores_kept, dict):
-        return np.moveaxis(np.asarray(scores_kept), 1, 2)
-    first, *others = (np.asarray(scores) for scores in scores_kept.values())
+    stored_scores = search.scores_
+    if not isinstance(stored_scores, dict):
+        return np.moveaxis(np.asarray(stored_scores), 1, 2)
+    first, *others = (np.asarray(scores) for scores in stored_scores.values())
     if any(not np.array_equal(first, other) for other in others):
         raise Refusal(
             "LogisticRegressionCV chose one C per class (one-vs-rest): there is no single claim. "

@@ -19,7 +19,7 @@ from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, curve_of, procedure_of
 from truerisk.methods.pairs import Pairs, testing_method
 from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter, usual_word
+from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter, default_name
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding, without_checks
 from truerisk.results.results import RiskCurve, RiskEstimate
@@ -69,7 +69,7 @@ def tested_in_pairs(
     claim.refuse_other_rows(data)
     (y,) = data.targets(data.y)
     X, terms = data.X, {**terms, "time": data.time}
-    usual = usual_word(data)
+    usual = default_name(data)
     with stage("testing the choice"):
         if claim.curve is not None:
             return _ours(search, claim.curve, X, y, None, terms, usual="pairs")
@@ -158,7 +158,7 @@ def _of_grid(
     try:
         computed = compute(problem, method, known=[known])
     except FitFailed as error:
-        if not claim.goes_on or problem.engine not in ("auto", Generic.word):
+        if not claim.goes_on or problem.engine not in ("auto", Generic.name):
             raise
         lenient = replace(problem, engine=Generic(error="warn"))
         try:

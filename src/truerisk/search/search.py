@@ -15,7 +15,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
 from truerisk.core.progress import shows_progress, stage
 from truerisk.engines.running.doors import refuse_too_large
-from truerisk.engines.running.executors import connections_kept
+from truerisk.engines.running.executors import reuse_connections
 from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
 from truerisk.estimation.problem import Problem, with_checks
 from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
@@ -316,8 +316,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         trained = {"trained": self.return_train_score}
         named = {problem.family.name: problem}
-        with connections_kept(), open_store(self.store, named, kind="search") as stored:
-            keeper, tried = None if stored is None else stored.keeper, None
+        with reuse_connections(), open_store(self.store, named, kind="search") as stored:
+            fit_store, tried = None if stored is None else stored.fit_store, None
             if self.time_limit is not None:
                 try_in_time, limits = load_part("try-in-time"), {"refit": bool(self.refit)}
                 with own_warning(self.error_score):
@@ -329,7 +329,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                     error_score=self.error_score,
                     several=self.multimetric_,
                     known=() if tried is None else tried.tuning,
-                    keeper=keeper,
+                    fit_store=fit_store,
                     **trained,
                 )
                 selected = selected if tried is None else tried.tuned(selected)
@@ -340,8 +340,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             if testing is not None:
                 with stage("honest risk"):
                     known = [selected.answers] if tried is None else tried.known_answers(selected)
-                    asked = replace(problem, calibrated=True)
-                    tested = compute(asked, testing, known=known, keeper=keeper)
+                    requested = replace(problem, calibrated=True)
+                    tested = compute(requested, testing, known=known, fit_store=fit_store)
                     tested = tested if tried is None else tried.tested(tested)
                     self._keep_risk(problem, selected, tested)
             found = [*problem.findings]
@@ -465,8 +465,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         if "selected_risk_" in fitted:
             shown.append(("selected, which flatters:", self.selected_risk_))
         rows = []
-        for word, risk in shown:
-            name = f"{word} {risk.scale.name_for(risk.named_scoring)}"
+        for label, risk in shown:
+            name = f"{label} {risk.scale.name_for(risk.named_scoring)}"
             rows.append([name, formats.risk(risk.value), str(risk.interval or "none")])
         caption = "What to report is the honest risk of the whole search."
         return tables.Block(caption, ["", "value", "interval"], rows).html + diagram

@@ -28,7 +28,7 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import are_several, by_scoring, named, scorer_losses
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import as_method, fold_means, is_of_scikit_learn, usual_word
+from truerisk.methods.words import as_method, default_name, fold_means, is_of_scikit_learn
 from truerisk.search.door import check_store, load_part
 
 
@@ -57,7 +57,7 @@ def problem_of_search(search: Any, y: Any, routed: Routed) -> tuple[Problem, boo
     options = {"sample_weight": routed.rows["sample_weight"], "fit_params": routed.fit}
     problem = problem_of(search, data, family, scoring, seed=seed, **options)
     refuse_unrated_class(problem)
-    usual = usual_word(data)
+    usual = default_name(data)
     select_by, testing = compared_by(search, usual), None
     if search.outer is not None:
         testing = testing_method(search.outer, select_by, usual)
@@ -175,9 +175,9 @@ def compared_by(search: Any, usual: str) -> Method:
     method = as_method(usual if search.cv is None else search.cv)
     if isinstance(method, Procedure) and not method.shares_folds:
         raise Refusal(
-            f"{mention('cv', method.word)} tests what was tuned inside, and rates no setting on "
-            f"all rows: use {mention('cv', method.inner_method.word)} with "
-            f"{mention('outer', method.outer_method.word)}."
+            f"{mention('cv', method.name)} tests what was tuned inside, and rates no setting on "
+            f"all rows: use {mention('cv', method.inner_method.name)} with "
+            f"{mention('outer', method.outer_method.name)}."
         )
     return method if isinstance(search.cv, Method) else fold_means(method)
 
@@ -189,12 +189,12 @@ def check_race(select_by: Method, error_score: Any, *, return_train_score: bool)
     if return_train_score:
         raise BadArgument(
             f"return_train_score=True asks every fit of every setting about its own rows, and "
-            f"'{select_by.word}' does not make them all: leave one of them out."
+            f"'{select_by.name}' does not make them all: leave one of them out."
         )
     if is_number(error_score) and not np.isnan(float(error_score)):
         raise BadArgument(
             f"{mention('error_score', error_score)} is the score of fits that failed, and would be "
-            f"that of fits that '{select_by.word}' never made: use error_score=numpy.nan."
+            f"that of fits that '{select_by.name}' never made: use error_score=numpy.nan."
         )
 
 
@@ -215,7 +215,7 @@ def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
         )
     if isinstance(engine, Generic):
         return replace(engine, error="warn")
-    if isinstance(engine, str) and engine in ("auto", Generic.word):
+    if isinstance(engine, str) and engine in ("auto", Generic.name):
         return Generic(error="warn")
     raise BadArgument(
         f"{mention('error_score', error_score)} needs the engine 'generic', and "

@@ -20,24 +20,24 @@ from truerisk.estimation.problem import Problem
 
 @frozen(eq=False)
 class StoredSearch:
-    """The open store of a search; engines store their fits through the `keeper`."""
+    """The open store of a search; engines store their fits through the `fit_store`."""
 
-    keeper: Any
+    fit_store: Any
     path: Path
 
     @property
     def fits(self) -> Fits:
         """The numbers of fits that were found in the store and added to it."""
-        return Fits(self.keeper.n_found, self.keeper.n_added)
+        return Fits(self.fit_store.n_found, self.fit_store.n_added)
 
     def part(self, family: Family, of: Family, candidates: slice) -> None:
         """Announce a part of the settings, so that its fits are stored under the whole search."""
-        self.keeper.part(family, of, candidates)
+        self.fit_store.part(family, of, candidates)
 
     def warn_of_another(self) -> None:
         """Warn if the store holds fits, but none of this search."""
-        keeper = self.keeper
-        if keeper.was_empty or keeper.n_found or not keeper.n_added:
+        fit_store = self.fit_store
+        if fit_store.was_empty or fit_store.n_found or not fit_store.n_added:
             return
         warn(
             f"{self.path} holds fits, and none of this search: data, model, settings, folds, what "
@@ -80,5 +80,5 @@ def open_store(
         workers=workers_of(first.executor) or 1,
         mixed_versions=mixed_versions,
         kind=kind,
-    ) as keeper:
-        yield StoredSearch(keeper, store_of(store, example="search.db"))
+    ) as fit_store:
+        yield StoredSearch(fit_store, store_of(store, example="search.db"))

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from truerisk.contracts import Keeper, Method
+from truerisk.contracts import FitStore, Method
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -92,7 +92,7 @@ class _Pass:
     problem: Problem
     plan: Plan
     number: int = 0
-    besides: bool = True
+    extras: bool = True
     tests: bool = False
 
 
@@ -100,7 +100,7 @@ def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _
     problem, chosen, plan = draw_plan(problem, method)
     if type(chosen).evaluate is not Method.evaluate:
         raise Refusal(
-            f"'{chosen.word}' compares settings with each other as it goes, and a time_limit tries "
+            f"'{chosen.name}' compares settings with each other as it goes, and a time_limit tries "
             "them one after the other: leave out time_limit, or choose by folds, such as "
             f"{mention('cv', '10-fold')}."
         )
@@ -113,7 +113,7 @@ def _passes_of_testing(
     """Return the passes before the choice, without answers known from the search."""
     inner = plan.part_named("inner")
     if not testing.shares_folds:
-        return [_Pass(problem, inner, 0, besides=False, tests=True)]
+        return [_Pass(problem, inner, 0, extras=False, tests=True)]
     outer = plan.part_named("outer")
     first = [] if _is_known(outer, tuned) else [_Pass(problem, outer, 0, tests=True)]
     return [*first, _Pass(problem, inner, 1, tests=True)]
@@ -176,8 +176,8 @@ class _Course:
         for this in self.passes:
             begun = self.clock()
             problem = replace(this.problem, family=family)
-            asking = problem.asking(keeper=self._fit_store, passes=this.number)
-            answers_of_passes.append(asking(this.plan, besides=this.besides))
+            asking = problem.asking(fit_store=self._fit_store, passes=this.number)
+            answers_of_passes.append(asking(this.plan, extras=this.extras))
             self.refusals |= asking.refusals
             seconds.append(self.clock() - begun)
         for number, (answers, spent) in enumerate(zip(answers_of_passes, seconds, strict=True)):
@@ -186,8 +186,8 @@ class _Course:
         self.n_tried += n
 
     @property
-    def _fit_store(self) -> Keeper | None:
-        return None if self.stored is None else self.stored.keeper
+    def _fit_store(self) -> FitStore | None:
+        return None if self.stored is None else self.stored.fit_store
 
     def _part(self, first: int, end: int) -> Family:
         """Return some of the settings; a store keeps their fits under the whole grid."""

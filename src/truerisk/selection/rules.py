@@ -54,7 +54,7 @@ class Minimum(Rule):
     1
     """
 
-    word: ClassVar[str] = "min"
+    name: ClassVar[str] = "min"
     ties: ClassVar[str] = "first in grid order"
 
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
@@ -96,7 +96,7 @@ class OneStandardError(Rule):
 
     simplest: Literal["first", "last"] = "first"
 
-    word: ClassVar[str] = "1-se"
+    name: ClassVar[str] = "1-se"
     ties: ClassVar[str] = "simplest in grid order"
     needs_std_errors: ClassVar[bool] = True
 

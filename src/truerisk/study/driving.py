@@ -15,7 +15,7 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
-from truerisk.engines.running.executors import crew_of, one_thread
+from truerisk.engines.running.executors import one_thread, open_workers
 from truerisk.engines.workers.crews import Shared, versions
 from truerisk.engines.workers.scheduler import BatchRun
 from truerisk.study.limits import end_child, run_batch, run_here
@@ -55,12 +55,12 @@ def drive(
     if not queue:
         return
     order = Order(work, rules.limits, arrays)
-    with crew_of(executor, StudyIncomplete) as crew:
-        here = crew is None
+    with open_workers(executor, StudyIncomplete) as workers:
+        here = workers is None
         run = BatchRun(
-            crew, Shared(run_here if here else run_batch, (order,), StudyIncomplete), queue
+            workers, Shared(run_here if here else run_batch, (order,), StudyIncomplete), queue
         )
-        store.begin(1 if crew is None else crew.workers, versions())
+        store.begin(1 if workers is None else workers.workers, versions())
         disk.tell()
         try:
             with _one_thread() if here else nullcontext(), closing(run.results()) as coming:
@@ -113,13 +113,13 @@ class _Disk:
         since = time.monotonic() - self._stored_at
         pause = max(COMMIT_EVERY, min(COMMIT_PAUSE * self._storing, COMMIT_LATEST))
         due = self.fates and (since > pause or len(self.fates) >= COMMIT_SIZE)
-        if due or since > HEARTBEAT or not all(fate.ends for fate in self.fates):
+        if due or since > HEARTBEAT or not all(outcome.ends for outcome in self.fates):
             self.store(running)
 
     def store(self, running: int = 0) -> None:
         started = time.monotonic()
         self._store.save(self.fates, running=running)
-        self.ended += sum(fate.ends for fate in self.fates)
+        self.ended += sum(outcome.ends for outcome in self.fates)
         self.fates = []
         self._stored_at = time.monotonic()
         self._storing = self._stored_at - started

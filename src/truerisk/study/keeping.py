@@ -66,16 +66,16 @@ def keeping(
     with Store.write(place) as store:
         begin(store, kind, {"name": place.name}, mixed_versions=mixed_versions)
         store.begin(workers, versions())
-        keeper = Keeping(store, contents)
+        fit_store = Keeping(store, contents)
         try:
-            yield keeper
+            yield fit_store
         finally:
-            keeper.flush()
+            fit_store.flush()
             store.end()
 
 
 class Keeping:
-    """A store of fits that writes to disk within about a second; `Keeper` in core/contracts."""
+    """A store of fits that writes to disk within about a second; `FitStore` in core/contracts."""
 
     def __init__(self, store: Store, learners: Mapping[int, tuple[Family, Any, list[Any]]]) -> None:
         self.store = store
@@ -84,7 +84,7 @@ class Keeping:
         self._data: dict[int, tuple[Data, str]] = {}
         self.cells = {cell.key: cell for cell in store.cells()}
         self.was_empty = not self.cells
-        self.waiting: list[tuple[_Shelf, int, Mapping[str, Any], float]] = []
+        self.waiting: list[tuple[_FitCache, int, Mapping[str, Any], float]] = []
         self._stored_at = time.monotonic()
         self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
 
@@ -102,7 +102,7 @@ class Keeping:
         plan: Plan,
         request: Request,
         seed: int,
-    ) -> _Shelf:
+    ) -> _FitCache:
         """Return the storage for the fits of these candidates."""
         _, estimator, settings = self._learners[id(family)]
         content = {
@@ -117,7 +117,7 @@ class Keeping:
         }
         if request.also:
             content["also"] = [[r.response, content_of(r.scorer, "loss")] for r in request.also]
-        return _Shelf(self, content, plan.n_fits, len(candidates))
+        return _FitCache(self, content, plan.n_fits, len(candidates))
 
     def flush_when_due(self) -> None:
         """Write the waiting fits if there are enough, or if the last write is long ago."""
@@ -132,13 +132,19 @@ class Keeping:
             return
         started = time.monotonic()
         # A cell is created in the store together with its first fit.
-        new = {shelf.key: shelf for shelf, *_ in self.waiting if shelf.key not in self.cells}
-        for n_fits in {shelf.n_fits for shelf in new.values()}:
-            contents = [shelf.content for shelf in new.values() if shelf.n_fits == n_fits]
+        new = {
+            fit_cache.key: fit_cache
+            for fit_cache, *_ in self.waiting
+            if fit_cache.key not in self.cells
+        }
+        for n_fits in {fit_cache.n_fits for fit_cache in new.values()}:
+            contents = [
+                fit_cache.content for fit_cache in new.values() if fit_cache.n_fits == n_fits
+            ]
             self.cells |= {cell.key: cell for cell in self.store.want(contents, n_fits)}
         fates = []
-        for shelf, fit, content, seconds in self.waiting:
-            packed, cell = pack(content), self.cells[shelf.key]
+        for fit_cache, fit, content, seconds in self.waiting:
+            packed, cell = pack(content), self.cells[fit_cache.key]
             fates.append(Fate(cell.id, fit, State.DONE, seconds, packed.text, packed.npy))
         self.store.save(fates)
         self.waiting = []
@@ -152,8 +158,8 @@ class Keeping:
         return self._data[id(data)][1]
 
 
-class _Shelf:
-    """Storage for fits that differ only by their number; `Shelf` in core/contracts."""
+class _FitCache:
+    """Storage for fits that differ only by their number; `FitCache` in core/contracts."""
 
     def __init__(
         self, keeping: Keeping, content: Mapping[str, Any], n_fits: int, n_candidates: int

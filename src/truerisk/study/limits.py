@@ -24,7 +24,7 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.engines.running.executors import one_thread
 from truerisk.engines.workers.crews import Shared
-from truerisk.engines.workers.parcels import Parcel, opened, path_of
+from truerisk.engines.workers.parcels import Payload, opened, path_of
 from truerisk.engines.workers.processes import end_with_parent
 from truerisk.study.schema import Fate
 from truerisk.study.tasks import Batch, Limits, Order, failed, run_task
@@ -90,7 +90,7 @@ class _Child:
         self._tasks = Connection(to, readable=False)
         self._answers = Connection(came, writable=False)
         path = path_of(order)
-        own = Parcel(Shared(run_here, (order,))) if path is None else None
+        own = Payload(Shared(run_here, (order,))) if path is None else None
         try:
             self._send(sys.path, path if own is None else own.path)
             if self._receive(STARTING) is None:
@@ -106,20 +106,20 @@ class _Child:
         seconds = self.order.limits.seconds
         self._send(batch, number)
         try:
-            fate = self._receive(seconds)
+            outcome = self._receive(seconds)
         except TimeoutError:
             self.ended = True
             spent = time.perf_counter() - started
             return failed(
                 batch, number, spent, f"it took longer than its limit of {seconds:.15g} s."
             )
-        if fate is None:
+        if outcome is None:
             self.ended = True
             code = self._process.wait(STARTING)
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             spent = time.perf_counter() - started
             return failed(batch, number, spent, f"its process was ended {how}.")
-        return fate
+        return outcome
 
     def _send(self, *parts: Any) -> None:
         with suppress(BrokenPipeError):  # The child has ended, which the missing reply will show.
@@ -168,8 +168,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The driver handles Ctrl-C.
     end_with_parent(os.getppid())
     with suppress(EOFError, BrokenPipeError):  # The parent has closed its ends of the pipes.
-        sys.path[:], parcel = tasks.recv()  # The order may need what the parent could import.
-        (order,) = opened(parcel).parts
+        sys.path[:], payload = tasks.recv()  # The order may need what the parent could import.
+        (order,) = opened(payload).parts
         _send_back(answers, "ready")
         while True:
             batch, number = tasks.recv()
@@ -192,11 +192,11 @@ def _limited(order: Order, batch: Batch, number: int) -> Fate:
     if limits.megabytes is None:
         return run_task(order.work, batch, number, order.frozen())
     with _address_space(int(limits.megabytes * MEGABYTE)):
-        fate = run_task(order.work, batch, number, order.frozen())
-    if fate.error is not None and "MemoryError" in fate.error.splitlines()[-1]:
+        outcome = run_task(order.work, batch, number, order.frozen())
+    if outcome.error is not None and "MemoryError" in outcome.error.splitlines()[-1]:
         sentence = f"it needed more than its limit of {limits.megabytes:.15g} MB."
-        return failed(batch, number, fate.seconds or 0.0, f"{fate.error}\n{sentence}")
-    return fate
+        return failed(batch, number, outcome.seconds or 0.0, f"{outcome.error}\n{sentence}")
+    return outcome
 
 
 @contextmanager

@@ -107,10 +107,10 @@ class Queue(Batches):
 
     def timed(self, fates: Sequence[Fate]) -> None:
         """Record the times of tasks, which determine the size of the next batches."""
-        for fate in fates:
-            if fate.seconds:  # The time is unknown if the worker died.
-                lane = self._of[fate.cell]
-                lane.seconds += fate.seconds
+        for outcome in fates:
+            if outcome.seconds:  # The time is unknown if the worker died.
+                lane = self._of[outcome.cell]
+                lane.seconds += outcome.seconds
                 lane.timed += 1
                 self._answered = True
 

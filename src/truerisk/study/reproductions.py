@@ -23,7 +23,7 @@ KIND = "reproduction"  # kind of store, as written in its file
 
 def stored_replicates(
     work: Work,
-    word: str,
+    name: str,
     source: str,
     replicates: int,
     seed: int,
@@ -34,19 +34,19 @@ def stored_replicates(
     resume: bool = False,
     mixed_versions: bool = False,
 ) -> list[Mapping[str, np.ndarray]]:
-    """Return what replicates 0 … replicates − 1 of the experiment `word` found.
+    """Return what replicates 0 … replicates − 1 of the experiment `name` found.
 
     Those that the store holds are read, if `resume` says that they may be; the others are drawn. A
     change of the `source` of the experiment makes its replicates new ones.
     """
-    content = {"experiment": word, "source": key_of(source), "seed": seed}
+    content = {"experiment": name, "source": key_of(source), "seed": seed}
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name}, mixed_versions=mixed_versions)
         (cell,) = store.want([content], replicates)
         held = len(store.ended(cell))
         if held and not resume:
             raise UnknownName(
-                f"{path} holds {held} of {replicates} replicates of {word}: add "
+                f"{path} holds {held} of {replicates} replicates of {name}: add "
                 f"{mention('resume', True)} to go on with them, or name another file."
             )
         store.forget([State.FAILED])  # Experiments that failed may have been corrected since.
@@ -56,7 +56,7 @@ def stored_replicates(
             number, state, _, error = errors[0]
             last = error.strip().splitlines()[-1]
             raise StudyIncomplete(
-                f"{len(errors)} of {cell.wanted} replicates of {word} have no result "
+                f"{len(errors)} of {cell.wanted} replicates of {name} have no result "
                 f"(replicate {number} {state.name.lower()}: {last}); {store.path} keeps the others."
             )
         return [draws for *_, draws in store.results(cell)]

@@ -18,7 +18,7 @@ from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, check_present, closest
 from truerisk.intervals import as_form
-from truerisk.losses.loss_words import may_be_word
+from truerisk.losses.loss_words import may_be_name
 from truerisk.losses.row_losses import registry as losses
 from truerisk.methods.words import method_by
 from truerisk.selection import as_rule
@@ -214,7 +214,7 @@ class _Reader:
 
     def scoring(self) -> str | None:
         value = self.content.get("scoring")
-        if value is not None and not (isinstance(value, str) and may_be_word(value)):
+        if value is not None and not (isinstance(value, str) and may_be_name(value)):
             self.refuse(
                 f"there is no scoring {value!r}{closest(str(value), losses) or '.'} Known: "
                 f"{', '.join(losses)}, and scikit-learn's scorer names.",
@@ -241,10 +241,10 @@ class _Reader:
             seen.add(value)
         return tuple(values)
 
-    def worded(self, check: Callable[[Any], Any], word: str, *place: str | int) -> None:
+    def worded(self, check: Callable[[Any], Any], name: str, *place: str | int) -> None:
         """Raise a registry's refusal with its line."""
         try:
-            check(word)
+            check(name)
         except TrueRiskError as error:
             self.refuse(error.sentence.marked, *place)
 
@@ -276,7 +276,7 @@ class _Reader:
             if not isinstance(written.get("target"), str):
                 self.refuse('a file needs its target, target = "column".', key, i)
             return Path(str(written["file"])).stem
-        return self.word_of(written, known_problems(), key, i)
+        return self.name_of(written, known_problems(), key, i)
 
     def learner(self, written: dict[str, Any], key: str, i: int) -> str:
         """Check a word, with a setting (`set`) or a grid (`grid`), or an import.
@@ -296,7 +296,7 @@ class _Reader:
         for name, values in written.get("grid", {}).items():
             if not isinstance(values, list) or not values:
                 self.refuse(f"grid.{name} is to be a list of values.", key, i, "grid", name)
-        return self.word_of(written, known_learners().registry, key, i)
+        return self.name_of(written, known_learners().registry, key, i)
 
     def method(self, written: dict[str, Any], key: str, i: int) -> str:
         """Check a word with options, or an import, either with an interval; return its name."""
@@ -304,23 +304,23 @@ class _Reader:
             self.worded(as_form, written["interval"], key, i, "interval")
         if "import" in written:
             return self.imported(written, key, i, {"interval"})
-        word = written.get("word")
-        if not isinstance(word, str):
+        name = written.get("word")
+        if not isinstance(name, str):
             self.refuse(f"{written!r} is no word of a method, nor has it one.", key, i)
-        self.worded(lambda word: method_by(word, options_of(written)), word, key, i)
-        return f"{word}:{written['interval']}" if "interval" in written else word
+        self.worded(lambda name: method_by(name, options_of(written)), name, key, i)
+        return f"{name}:{written['interval']}" if "interval" in written else name
 
-    def word_of(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
-        word = written.get("word")
-        if not isinstance(word, str):
+    def name_of(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
+        name = written.get("word")
+        if not isinstance(name, str):
             self.refuse(f"an entry of {key} has a word, a file or an import.", key, i)
-        if word not in registry:
+        if name not in registry:
             self.refuse(
-                f"there is no {registry.kind} {word!r}{closest(word, registry) or '.'} "
+                f"there is no {registry.kind} {name!r}{closest(name, registry) or '.'} "
                 f"Known: {', '.join(registry)}.",
                 key, i,
             )  # fmt: skip
-        return word
+        return name
 
     def imported(
         self, written: dict[str, Any], key: str, i: int, more: Set[str] = frozenset()
@@ -383,9 +383,9 @@ def _inside(lines: list[str], start: int, end: int, value: Any, place: Place) ->
     shown = [str(value).lower() if isinstance(value, bool) else str(value)]
     if isinstance(value, dict):
         shown = [str(v) for v in value.values()] + list(value)
-    for word in [*shown, *(step for step in reversed(place) if isinstance(step, str))]:
+    for name in [*shown, *(step for step in reversed(place) if isinstance(step, str))]:
         for number in range(start, end):
             code = lines[number].partition("#")[0]
-            if word and word in code:
+            if name and name in code:
                 return number + 1
     return start + 1

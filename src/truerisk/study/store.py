@@ -47,7 +47,7 @@ class Tally:
     done: int
     failed: int
     quarantined: int
-    suspect: int
+    doubtful: int
     seconds: float
 
 
@@ -201,8 +201,8 @@ class Store:
         ((*counts, spent),) = self._all(
             f"SELECT {columns}, {seconds} FROM task WHERE id >= ? AND id < ?", _range(cell)
         )
-        done, failed, quarantined, suspect = (int(count) for count in counts)
-        return Tally(done, failed, quarantined, suspect, float(spent))
+        done, failed, quarantined, doubtful = (int(count) for count in counts)
+        return Tally(done, failed, quarantined, doubtful, float(spent))
 
     def save(self, fates: Sequence[Fate], *, running: int = 0) -> None:
         """Write outcomes in one transaction; the results are on disk when it returns."""

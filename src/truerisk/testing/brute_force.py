@@ -49,7 +49,7 @@ def decoded(plan: Plan) -> Decoded:
     return Decoded(
         [sorted(seen.elements()) for seen in train],
         labels,
-        [(fit, sorted(asked)) for fit, asked in zip(content["fit"], test, strict=True)],
+        [(fit, sorted(requested)) for fit, requested in zip(content["fit"], test, strict=True)],
         {content["fit"][question] for question in content.get("freedom", [])},
     )
 

@@ -67,7 +67,7 @@ class Case:
     >>> from truerisk.extend import Data, Family
     >>> data = Data.check(np.arange(20.0)[:, None], [0, 1] * 10, task="classification")
     >>> case = tr.testing.Case(Family.from_grid(GaussianNB()), data, tr.losses.ZeroOne())
-    >>> case.loss.word
+    >>> case.loss.name
     'zero-one'
     """
 
@@ -147,7 +147,7 @@ def evaluate(
 ) -> Evaluation:
     """Draw the plan (or use a given one), answer it (by the generic engine), and reduce it."""
     engine = engine or Generic()
-    loss = method.loss_of(case.data, case.loss, asked=False)
+    loss = method.loss_of(case.data, case.loss, requested=False)
     with quiet():
         method.check(case.data, loss)
         if plan is None:
@@ -157,13 +157,13 @@ def evaluate(
             plan: Plan,
             only: np.ndarray | None = None,
             *,
-            besides: bool = True,
-            asked: np.ndarray | None = None,
+            extras: bool = True,
+            requested: np.ndarray | None = None,
             number: int | None = None,
         ) -> Answers:
             request, run = (
                 Request.from_plan(loss, plan),
-                RunOptions(executor, seed, only, needed=asked),
+                RunOptions(executor, seed, only, needed=requested),
             )
             return engine.run(case.family, case.data, plan, request, run)
 
@@ -174,7 +174,7 @@ def evaluate(
 class Recorder(Engine):
     """The generic engine, which stores the original content of its answers."""
 
-    word = "recorder"
+    name = "recorder"
 
     def __init__(self) -> None:
         self.answered: list[tuple[Answers, bytes]] = []
@@ -230,7 +230,7 @@ def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEs
     common = blank_estimate(
         case.data,
         case.loss,
-        method=method.word,
+        method=method.name,
         target=method.target,
         bias=method.bias,
         n_fits=evaluation.n_fits,

@@ -100,8 +100,8 @@ def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request:
         return
     for c, row in enumerate(expected):
         for q, one in enumerate(row):
-            told = bool(answers.answered[c, q])
-            require(told == (one is not None), f"answered[{c}, {q}] is {told}, wrongly.")
+            reported = bool(answers.answered[c, q])
+            require(reported == (one is not None), f"answered[{c}, {q}] is {reported}, wrongly.")
             if one is not None:
                 found = answers.for_question(q)[c]
                 if np.shape(found) != one.shape or not np.allclose(found, one, **NEAR):
@@ -119,7 +119,7 @@ def _alike(
         return
     require(expected is not None, "a fit fails, and it answers.")
     if expected is not None:
-        require_same(expected, found, f"engine '{reference.word}' and this one")
+        require_same(expected, found, f"engine '{reference.name}' and this one")
 
 
 def _failing_or(
@@ -136,10 +136,10 @@ def require_same(first: Answers, second: Answers, between: str) -> None:
     """Require equal answers: labels exactly, numbers to nine digits."""
     require(first.values.shape == second.values.shape, f"{between} answer in other shapes.")
     require(np.array_equal(first.answered, second.answered), f"{between} answer other questions.")
-    told = first.answered
+    reported = first.answered
     if first.response != "scored":
-        told = np.repeat(told, first.plan.test_sizes, axis=1)
-    differ = ~np.isclose(first.values[told], second.values[told], **NEAR)
+        reported = np.repeat(reported, first.plan.test_sizes, axis=1)
+    differ = ~np.isclose(first.values[reported], second.values[reported], **NEAR)
     require(not differ.any(), f"{between} differ in {differ.sum()} of {differ.size} answers.")
     free, other = freedom_of(first), freedom_of(second)
     require((free is None) == (other is None), f"{between}: one states freedom.")
@@ -178,15 +178,15 @@ def require_contract(answers: Answers, engine: Engine, s: Situation, rows: int) 
     plan, values = s.plan, answers.values
     require(answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
     require(answers.response == s.request.response, f"the response is {answers.response}.")
-    require(answers.engine == engine.word, f"the engine calls itself {answers.engine!r}.")
+    require(answers.engine == engine.name, f"the engine calls itself {answers.engine!r}.")
     shape = (rows, *_shape(s))
     require(values.shape == shape, f"values have shape {values.shape}, not {shape}.")
     labels = s.request.response == "label"
     kind = np.dtype(code_type(s.data.n_classes) if labels else np.float64)
     require(values.dtype == kind, f"values are {values.dtype}, not {kind}.")
     require(answers.answered.dtype == bool, f"answered is {answers.answered.dtype}, not bool.")
-    asked = (rows, plan.n_questions)
-    require(answers.answered.shape == asked, f"answered has shape {answers.answered.shape}.")
+    requested = (rows, plan.n_questions)
+    require(answers.answered.shape == requested, f"answered has shape {answers.answered.shape}.")
     require(bool(answers.answered.all()) == (not answers.failures), "answered denies failures.")
     require(answers.n_fits == rows * plan.n_fits, f"n_fits is {answers.n_fits}.")
     for name in ("fit_seconds", "answer_seconds"):
@@ -199,10 +199,10 @@ def _shape(s: Situation) -> tuple[int, ...]:
     """Return the shape of one candidate's values."""
     if s.request.response == "scored":
         return (s.plan.n_questions,)
-    asked = sum(len(s.plan.test_rows(q)[0]) for q in range(s.plan.n_questions))
+    requested = sum(len(s.plan.test_rows(q)[0]) for q in range(s.plan.n_questions))
     if s.request.response == "probability":
-        return asked, s.data.n_classes
-    return (asked, *(s.data.y.shape[1:] if s.request.response == "value" else ()))
+        return requested, s.data.n_classes
+    return (requested, *(s.data.y.shape[1:] if s.request.response == "value" else ()))
 
 
 @frozen

@@ -119,7 +119,7 @@ def check_engine(
     >>> tr.testing.check_engine(tr.engines.LeastSquares(), family, examples=2)
     """
     checks = engine_checks(engine, *families, examples=examples, shrink=shrink)
-    raise_failures(f"engine '{engine.word}'", checks)
+    raise_failures(f"engine '{engine.name}'", checks)
 
 
 def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
@@ -181,9 +181,9 @@ ONE_BY_ONE: Mapping[str, tuple[str, Callable[[Family, Effort], Draw | None]]] = 
 
 def _checks_on_draws(engine: Engine, family: Family, effort: Effort) -> Iterator[Check]:
     """Yield comparisons on drawn plans, with fitting one by one and with the generic engine."""
-    for word, (fact, drawn) in ONE_BY_ONE.items():
+    for name, (fact, drawn) in ONE_BY_ONE.items():
         run = partial(_against_brute_force, drawn, engine, family, effort)
-        yield Check(f"equals_brute_force_on_{word}[{family.name}]", fact, run)
+        yield Check(f"equals_brute_force_on_{name}[{family.name}]", fact, run)
     fact = "On any plan it says what the generic engine says, or refuses."
     of_all = Draw(family, strategies.plans, effort, ties=True)
     run = partial(of_all.against, Generic(error="warn"), engine)
@@ -221,17 +221,17 @@ def check_only_is_honoured(engine: Engine, family: Family) -> None:
             require(same, f"question {q} was not answered by candidate {candidate}.")
 
 
-def check_what_is_not_asked_is_left_out(engine: Engine, family: Family) -> None:
+def check_unrequested_answers_are_left_out(engine: Engine, family: Family) -> None:
     """Check that an engine that leaves fits out gives the same answers for the others."""
     if not engine.leaves_out:
         return
     for s in willing_on(engine, family):
-        asked = np.zeros((len(family), s.plan.n_fits), dtype=bool)
-        asked.flat[::2] = True
-        every, some = run_on(engine, s), run_on(engine, s, asked=asked)
-        require(some.n_fits == asked.sum(), f"n_fits is {some.n_fits}, not {asked.sum()}.")
-        require(np.array_equal(some.made, asked), "it does not say which fits it made.")
-        require_same(every.part(asked), some, "a part and the whole")
+        requested = np.zeros((len(family), s.plan.n_fits), dtype=bool)
+        requested.flat[::2] = True
+        every, some = run_on(engine, s), run_on(engine, s, requested=requested)
+        require(some.n_fits == requested.sum(), f"n_fits is {some.n_fits}, not {requested.sum()}.")
+        require(np.array_equal(some.made, requested), "it does not say which fits it made.")
+        require_same(every.part(requested), some, "a part and the whole")
 
 
 def check_same_answers_twice(engine: Engine, family: Family) -> None:
@@ -258,14 +258,14 @@ def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) ->
         require_same(first, back, "candidates in this and in reversed order")
 
 
-def _models_beside(
+def _models_compared(
     engine: Engine, family: Family, what: str, by_brute_force: Callable[..., Any]
 ) -> Iterator[tuple[Any, Answers]]:
     """Yield what the models say on every other question, and the answers of an engine."""
     for s in willing_on(engine, family):
         # No other questions are requested.
-        asked: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)
-        s = replace(s, plan=replace(s.plan, extra=ModelFacts(**{what: asked})))
+        requested: Any = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)
+        s = replace(s, plan=replace(s.plan, extra=ModelFacts(**{what: requested})))
         refused = engine.lacks(s.plan) or engine.refuse(s.family, s.data, s.plan, s.request)
         if refused is None:
             try:
@@ -277,7 +277,7 @@ def _models_beside(
 
 def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
     """Check that degrees of freedom, if supported, are those of the fitted models."""
-    for expected, answers in _models_beside(engine, family, "freedom", freedom_by_brute_force):
+    for expected, answers in _models_compared(engine, family, "freedom", freedom_by_brute_force):
         found = freedom_of(answers)
         same = found is not None and np.allclose(found, expected, rtol=1e-8, equal_nan=True)
         require(same, f"degrees of freedom are {found} and not {expected}.")
@@ -285,7 +285,7 @@ def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) 
 
 def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
     """Check that linear rules, if supported, are those of the fitted models."""
-    for expected, answers in _models_beside(engine, family, "rules", rules_by_brute_force):
+    for expected, answers in _models_compared(engine, family, "rules", rules_by_brute_force):
         require_same_rules(expected, rules_of(answers), "the models and the engine")
 
 
@@ -325,7 +325,7 @@ def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:
 PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
     check_answers_as_the_contract_says,
     check_only_is_honoured,
-    check_what_is_not_asked_is_left_out,
+    check_unrequested_answers_are_left_out,
     check_same_answers_twice,
     check_same_answers_on_any_executor,
     check_order_of_candidates_does_not_matter,

@@ -128,7 +128,7 @@ def check_method(method: Method, case: Case | None = None) -> None:
     >>> import truerisk as tr
     >>> tr.testing.check_method(tr.methods.KFold(5))
     """
-    raise_failures(f"method '{method.word}'", method_checks(method, case))
+    raise_failures(f"method '{method.name}'", method_checks(method, case))
 
 
 @frozen(eq=False)
@@ -141,7 +141,7 @@ class Trial:
     def draw(self, seed: int = 0) -> Plan:
         """Return a plan with this seed."""
         with quiet():
-            loss = self.method.loss_of(self.case.data, self.case.loss, asked=False)
+            loss = self.method.loss_of(self.case.data, self.case.loss, requested=False)
             self.method.check(self.case.data, loss)
             return self.method.plan(self.case.data, Streams(seed))
 
@@ -173,7 +173,7 @@ class Trial:
 def check_says_what_it_estimates(trial: Trial) -> None:
     """Check that a method has a word, a known target, and a sentence on its bias."""
     method = trial.method
-    require(bool(method.word.strip()), "the word is empty.")
+    require(bool(method.name.strip()), "the word is empty.")
     require(method.target in get_args(Target), f"target {method.target!r} is not in {Target}.")
     require(bool(method.bias.strip()), "nothing is said about the bias.")
 
@@ -345,7 +345,7 @@ def check_fingerprint_changes_with_the_plan(trial: Trial) -> None:
         require(plan.fingerprint != another.fingerprint, "two different plans share it.")
 
 
-def check_no_fit_is_asked_about_its_own_rows(trial: Trial) -> None:
+def check_no_fit_predicts_its_own_rows(trial: Trial) -> None:
     """Check that no tested row was trained on, except in apparent parts.
 
     Methods without splits are exempt. Training sets that are defined by a distribution exclude the
@@ -381,7 +381,7 @@ CHECKS = (
     check_estimates_survive_json,
     check_plan_survives_json,
     check_fingerprint_changes_with_the_plan,
-    check_no_fit_is_asked_about_its_own_rows,
+    check_no_fit_predicts_its_own_rows,
 )
 
 

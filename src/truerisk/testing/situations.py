@@ -110,12 +110,12 @@ def run_on(
     s: Situation,
     *,
     only: np.ndarray | None = None,
-    asked: np.ndarray | None = None,
+    requested: np.ndarray | None = None,
     executor: Any = None,
 ) -> Answers:
     """Return the engine's answers with seed 3."""
     with quiet():
-        run = RunOptions(executor, 3, only, needed=asked)
+        run = RunOptions(executor, 3, only, needed=requested)
         return engine.run(s.family, s.data, s.plan, s.request, run)
 
 

@@ -272,10 +272,10 @@ class CalibrationCurve(Record):
         apparent: np.ndarray,
         corrected: np.ndarray,
         confidence_level: float,
-        sure: bool,
+        is_certain: bool,
     ) -> CalibrationCurve:
-        """Collect the held-out curve and those of the fit on all rows; no band unless `sure`."""
-        low, high = fit.band(grid, outcomes, confidence_level) if sure else (None, None)
+        """Collect the curve on held-out rows and the fit's on all; no band unless `is_certain`."""
+        low, high = fit.band(grid, outcomes, confidence_level) if is_certain else (None, None)
         return cls(
             predicted=grid,
             observed=fit.event_share_at(grid),

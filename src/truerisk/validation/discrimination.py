@@ -120,14 +120,14 @@ class NetBenefit(Record):
         apparent: np.ndarray | None,
         corrected: np.ndarray | None,
         confidence_level: float = 0.95,
-        sure: bool = True,
+        is_certain: bool = True,
         notes: tuple[str, ...] = (),
         of_setting: Outcomes | None = None,
     ) -> NetBenefit:
         """Compute net benefits on held-out rows, and those of the fit on all rows.
 
-        There are no intervals unless `sure`. They are computed from `of_setting` if it is given:
-        predictions for the same held-out rows by models with the setting of the final model.
+        There are no intervals unless `is_certain`. They are computed from `of_setting` if it is
+        given: predictions for the same held-out rows by models with the setting of the final model.
         """
         z = quantile_of_t(confidence_level, outcomes.degrees)
         honest, _ = net_benefits(outcomes, thresholds)
@@ -135,17 +135,17 @@ class NetBenefit(Record):
         middle, error = net_benefits(certain, thresholds)
         everybody, spread = net_benefits(outcomes, thresholds, everybody=True)
         gain_low, gain_high = None, None
-        if sure:
+        if is_certain:
             gain_low, gain_high = gain_interval(certain, thresholds, confidence_level)
         return cls(
             event=event,
             thresholds=thresholds,
             honest=honest,
-            low=middle - z * error if sure else None,
-            high=middle + z * error if sure else None,
+            low=middle - z * error if is_certain else None,
+            high=middle + z * error if is_certain else None,
             treat_all=everybody,
-            treat_all_low=everybody - z * spread if sure else None,
-            treat_all_high=everybody + z * spread if sure else None,
+            treat_all_low=everybody - z * spread if is_certain else None,
+            treat_all_high=everybody + z * spread if is_certain else None,
             apparent=apparent,
             corrected=corrected,
             confidence_level=confidence_level,
@@ -219,19 +219,19 @@ class NetBenefit(Record):
     @property
     def _sentence_of_one(self) -> str:
         honest, everybody = map(formats.number, (self.honest[0], self.treat_all[0]))
-        told = (
+        reported = (
             f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
             f"{honest} true positives per row, false ones weighed off; treating everybody gains "
             f"{everybody}, nobody 0."
         )
         if self.gain_low is None or self.gain_high is None:
-            return told
+            return reported
         final = self.of_final_model
         gain = (self.honest if final is None else final)[0] - max(self.treat_all[0], 0.0)
         value, low, high = map(formats.number, (gain, self.gain_low[0], self.gain_high[0]))
         level = formats.percent(self.confidence_level)
         whose = "The gain" if final is None else "The gain of the final model"
-        return f"{told} {whose} over the better of these is {value} ({level} {low} to {high})."
+        return f"{reported} {whose} over the better of these is {value} ({level} {low} to {high})."
 
     def _places(self, chosen: np.ndarray) -> str:
         """Return the number of chosen thresholds, and the runs that they form."""

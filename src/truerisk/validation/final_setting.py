@@ -79,12 +79,12 @@ class ModelLine:
     needs_jackknife: bool
     lacking: str = "."
 
-    def interval(self, word: str, level: float, *, of_setting: bool = True) -> Interval | None:
+    def interval(self, label: str, level: float, *, of_setting: bool = True) -> Interval | None:
         """Return the interval of the final model's number, None where it is unknown."""
-        if word not in self.errors or (self.needs_jackknife and self.jackknife is None):
+        if label not in self.errors or (self.needs_jackknife and self.jackknife is None):
             return None
-        place = self.words.index(word)
-        middle, spread = self.values[place], self.errors[word] ** 2
+        place = self.words.index(label)
+        middle, spread = self.values[place], self.errors[label] ** 2
         name = SANDWICH_SETTING if of_setting else SANDWICH
         if self.jackknife is not None:
             middle = self.jackknife.carried[place]

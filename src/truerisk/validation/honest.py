@@ -22,9 +22,9 @@ from truerisk.methods.external import External
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import row_losses
 from truerisk.methods.parts.procedure import Procedure, by_fit
-from truerisk.plan.answers import Answers, Response, told_of_a_row
+from truerisk.plan.answers import Answers, Response, row_message
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import AnsweredRows, Shaken
+from truerisk.results.evaluation import AnsweredRows, LeftTwoOut
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event
@@ -52,7 +52,7 @@ class HonestRun:
     def from_problem(cls, untested: Problem) -> HonestRun:
         """Test the procedure; also request the most informative predictions of its models."""
         richest = untested.richest
-        problem = untested if richest is None else asking_besides(untested, richest)
+        problem = untested if richest is None else with_extra_answers(untested, richest)
         honest = compute(replace(problem, calibrated=True), problem.testing)
         risk = procedure_of(honest)
         assert risk is not None  # The method tests a procedure, so that there is a risk.
@@ -60,7 +60,7 @@ class HonestRun:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
         answered = risk.answered
         if answered is None:
-            raise Refusal(f"'{honest.method.word}' keeps no answers about single rows.")
+            raise Refusal(f"'{honest.method.name}' keeps no answers about single rows.")
         if len(problem.family) == 1:
             best = 0
         elif isinstance(untested.testing, Pairs):
@@ -73,7 +73,7 @@ class HonestRun:
             answered=answered,
             winners=honest.winners.candidate,
             best=best,
-            pair_answers=honest.shaken,
+            pair_answers=honest.left_two_out,
         )
 
     @property
@@ -103,10 +103,12 @@ class HonestRun:
     def with_richest(self) -> HonestRun:
         """Return the run with probabilities if possible; refit the winners if they are missing."""
         richest, data = self.problem.richest, self.problem.data
-        kept = None if richest is None else self.answers.get(richest.response)
+        retained = None if richest is None else self.answers.get(richest.response)
         if richest is None:
             return self
-        if kept is not None and kept.values.shape[2:] == told_of_a_row(kept.response, data):
+        if retained is not None and retained.values.shape[2:] == row_message(
+            retained.response, data
+        ):
             return self  # Otherwise the predictions are for other horizons.
         plan = self.answered.answers[0].plan
         asking = self.problem.asking_winners()
@@ -130,7 +132,7 @@ class HonestRun:
 LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
 
 
-def asking_besides(problem: Problem, request: Request) -> Problem:
+def with_extra_answers(problem: Problem, request: Request) -> Problem:
     """Return the problem with an added score that needs the requested kind of predictions.
 
     Nothing is added if one of its scores already needs them.
@@ -139,7 +141,7 @@ def asking_besides(problem: Problem, request: Request) -> Problem:
         return problem
     in_time = [registry.load("brier-at")(horizon) for horizon in problem.data.horizons[:1]]
     loss = as_loss((*in_time, LOSSES[request.response])[0], problem.data)
-    return replace(problem, scores={**problem.scores, loss.word: Score(loss)})
+    return replace(problem, scores={**problem.scores, loss.name: Score(loss)})
 
 
 NO_PAIRS = (
@@ -192,17 +194,17 @@ CALIBRATED = ("auc",)  # scores of whole test sets that have intervals for depen
 UNCALIBRATED = "it has no interval for rows that may depend on each other."
 
 
-def score_of(run: HonestRun, asked: str | Loss, event: Event | None) -> Measured:
+def score_of(run: HonestRun, requested: str | Loss, event: Event | None) -> Measured:
     """Return a score of the held-out predictions, averaged as in the search.
 
     It is that of the search itself if it was requested there, or else computed from the
     predictions, without a fit. If rows may depend on each other, it has an interval only if one was
     calibrated for this case.
     """
-    score, data = _score(run, asked, event), run.problem.data if event is None else event.data
+    score, data = _score(run, requested, event), run.problem.data if event is None else event.data
     if not data.dependent or score.reason is not None:
         return score
-    if score.interval is not None and (as_loss(asked, data).per_row or asked in CALIBRATED):
+    if score.interval is not None and (as_loss(requested, data).per_row or requested in CALIBRATED):
         return score
     return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
 
@@ -215,30 +217,33 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
     """
     problem, testing = run.problem, run.testing
     data = problem.data if event is None else event.data
-    word = score.word if isinstance(score, Loss) else score
-    in_time = None if event is None else event.score_in_time(word)
+    name = score.name if isinstance(score, Loss) else score
+    in_time = None if event is None else event.score_in_time(name)
     if in_time is not None:
         data = problem.data
     loss = as_loss(score if in_time is None else in_time, data)
     for estimate in (run.risk, *run.risk.scores.values()):
         if _is_of(estimate, loss, event, problem):
-            return Measured(word, estimate.value, estimate.std_error, estimate.interval)
-    by_winners, by_shaken = list(run.answered.answers), list(run.pairs_by_response.values())
+            return Measured(name, estimate.value, estimate.std_error, estimate.interval)
+    by_winners, by_left_two_out = list(run.answered.answers), list(run.pairs_by_response.values())
     if event is not None and in_time is None:
         by_winners = [event.answers(a) for a in by_winners]
-        by_shaken = [event.answers(a) for a in by_shaken]
+        by_left_two_out = [event.answers(a) for a in by_left_two_out]
     answers = _with_response(by_winners, loss.response)
-    shaken = _with_response(by_shaken, loss.response)
+    left_two_out = _with_response(by_left_two_out, loss.response)
     if answers is None:
-        return Measured(word, reason=f"the model gives no answers that '{word}' could rate.")
+        return Measured(name, reason=f"the model gives no answers that '{name}' could rate.")
     interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
     terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
-        tested = testing.risk(answers, shaken, data, loss, terms)
+        tested = testing.risk(answers, left_two_out, data, loss, terms)
     except Refusal as refusal:
-        return Measured(word, reason=str(refusal))
-    value, told = loss.scale.value(float(tested.value)), loss.scale.interval(tested.read_interval())
-    return Measured(word, value, tested.read_std_error(), told)
+        return Measured(name, reason=str(refusal))
+    value, reported = (
+        loss.scale.value(float(tested.value)),
+        loss.scale.interval(tested.read_interval()),
+    )
+    return Measured(name, value, tested.read_std_error(), reported)
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
@@ -246,8 +251,8 @@ def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
     data = run.problem.data if event is None else event.data
     estimates = (run.risk, *run.risk.scores.values())
     return all(
-        any(_is_of(one, as_loss(word, data), event, run.problem) for one in estimates)
-        for word in ("auc", "average-precision")
+        any(_is_of(one, as_loss(name, data), event, run.problem) for one in estimates)
+        for name in ("auc", "average-precision")
     )
 
 
@@ -265,11 +270,17 @@ def with_pairs(run: HonestRun, response: Response) -> HonestRun:
 
 def _is_of(estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem) -> bool:
     """Return True if a search's estimate is this score of this event, whatever its name."""
-    asked = next((one for one in problem.losses if one.word == estimate.scoring), None)
-    if asked is None or type(asked) is not type(loss) or asked.horizons != loss.horizons:
+    requested = next((one for one in problem.losses if one.name == estimate.scoring), None)
+    if (
+        requested is None
+        or type(requested) is not type(loss)
+        or requested.horizons != loss.horizons
+    ):
         return False
-    alike = asked.usual_average == loss.usual_average
-    alike = alike and getattr(asked, "over_classes", None) == getattr(loss, "over_classes", None)
+    alike = requested.usual_average == loss.usual_average
+    alike = alike and getattr(requested, "over_classes", None) == getattr(
+        loss, "over_classes", None
+    )
     return alike and (event is None or bool(loss.horizons) or event.is_of(estimate.positive))
 
 
@@ -287,7 +298,7 @@ def _with_response(answers: Sequence[Answers], response: Response) -> Answers | 
 ALSO_RATED = ("auc", "brier")  # losses that are added for classes if the predictions allow it
 
 
-def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, Shaken | None]]:
+def answered_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, LeftTwoOut | None]]:
     """Yield every loss that the predictions allow, with losses of pair models if known.
 
     These are models that lack a further fold.
@@ -306,17 +317,17 @@ def _losses(run: HonestRun) -> Iterator[tuple[Loss, RiskEstimate | None]]:
     for name, score in problem.scores.items():
         yield score.loss, run.risk.scores.get(name)
     if problem.data.task == "classification":
-        words = {loss.word for loss in problem.losses}
-        for word in ALSO_RATED:
-            if word not in words and (word != "auc" or problem.data.n_classes == 2):
-                yield as_loss(word, problem.data), None
+        words = {loss.name for loss in problem.losses}
+        for label in ALSO_RATED:
+            if label not in words and (label != "auc" or problem.data.n_classes == 2):
+                yield as_loss(label, problem.data), None
 
 
-def _left_two_out(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> Shaken | None:
+def _left_two_out(run: HonestRun, loss: Loss, estimate: RiskEstimate | None) -> LeftTwoOut | None:
     """Return the losses of pair models that the risk keeps, or compute them from predictions."""
     if estimate is not None and estimate.influences is not None:
-        return estimate.influences.shaken
+        return estimate.influences.left_two_out
     answers = run.pairs_by_response.get(loss.response)
     if answers is None or not isinstance(loss, RowLoss):
         return None
-    return Shaken.from_answers(answers, row_losses(answers, run.problem.data, loss))
+    return LeftTwoOut.from_answers(answers, row_losses(answers, run.problem.data, loss))

@@ -135,8 +135,8 @@ def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     between = _between(y, noise)
     weights = 1 / (noise + between)
     mean = float(weights @ y / weights.sum())
-    kept = between * weights
-    return Shrinkage(kept * y + (1 - kept) * mean, mean, between**0.5, kept)
+    retained = between * weights
+    return Shrinkage(retained * y + (1 - retained) * mean, mean, between**0.5, retained)
 
 
 def _between(y: np.ndarray, noise: np.ndarray) -> float:

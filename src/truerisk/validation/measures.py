@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from truerisk.core import formats, tables
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import of_word
+from truerisk.core.registry import lookup
 from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Count, Finite, Record, Size
 
@@ -135,8 +135,8 @@ class MeasuredPart(Record):
 
     measures: Mapping[str, Measured]
 
-    def __getitem__(self, word: str) -> Measured:
-        return of_word(word, self.measures)
+    def __getitem__(self, name: str) -> Measured:
+        return lookup(name, self.measures)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)

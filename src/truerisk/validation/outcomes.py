@@ -250,13 +250,13 @@ class Event:
         """True if it is the second of two classes, as in scores of one class."""
         return self.of.n_classes == 2 and self.code == 1
 
-    def score_in_time(self, word: str) -> Loss | None:
+    def score_in_time(self, name: str) -> Loss | None:
         """Return the score of a survival outcome with this name at the horizon, or None.
 
         Its interval accounts for the variance of the censoring weights, which a score of two
         classes ignores.
         """
-        kind = f"{word}-at"
+        kind = f"{name}-at"
         if self.horizon is None or kind not in AT_HORIZON:
             return None
         loss: Loss = registry.load(kind)(self.horizon)

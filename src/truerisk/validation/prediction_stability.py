@@ -198,27 +198,29 @@ class PredictionStability(Record):
         return f"{tables.text_table(head, rows)}\nnote: {self.source}"
 
 
-def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.ndarray] | None:
+def others_of_pairs(
+    answers: Answers, left_two_out: Answers
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the tested rows, and the `(K − 1, n)` positions of their further predictions.
 
-    The rows are ascending, and the positions refer to `shaken`. Line s holds, for the rows of fold
-    i, the model that lacks fold i and the s-th fold after it, so that each line is a complete set
-    of predictions. The result is None if rows were tested more than once.
+    The rows are ascending, and the positions refer to `left_two_out`. Line s holds, for the rows of
+    fold i, the model that lacks fold i and the s-th fold after it, so that each line is a complete
+    set of predictions. The result is None if rows were tested more than once.
     """
     plan = answers.plan
     rows = plan.positions[0]
-    distinct, counts = np.unique(shaken.plan.positions[0], return_counts=True)
+    distinct, counts = np.unique(left_two_out.plan.positions[0], return_counts=True)
     if (
         len(np.unique(rows)) < len(rows)
         or np.ptp(counts)
         or not np.array_equal(distinct, np.sort(rows))
     ):
         return None
-    further = np.repeat(shaken.plan.unit, shaken.plan.test_sizes)
-    own = np.repeat(shaken.plan.fold, shaken.plan.test_sizes)
+    further = np.repeat(left_two_out.plan.unit, left_two_out.plan.test_sizes)
+    own = np.repeat(left_two_out.plan.fold, left_two_out.plan.test_sizes)
     n_folds = int(max(further.max(), own.max())) + 1
     after = (further - own) % n_folds
-    order = np.lexsort((after, shaken.plan.positions[0]))
+    order = np.lexsort((after, left_two_out.plan.positions[0]))
     return distinct, order.reshape(len(distinct), -1).T
 
 
@@ -245,15 +247,15 @@ def moves_of_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
     answers = run.answers[response]
-    shaken = pair_answers(run, response)
-    of_pairs = others_of_pairs(answers, shaken)
+    left_two_out = pair_answers(run, response)
+    of_pairs = others_of_pairs(answers, left_two_out)
     if of_pairs is None:
         raise Refusal(
             f"rows were tested more than once: use one repetition, {mention('outer', 'pairs')}."
         )
     rows, places = of_pairs
     given = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
-    others, factor = shaken.values[0][places], max(1.0, len(places) - 1) ** 0.5
+    others, factor = left_two_out.values[0][places], max(1.0, len(places) - 1) ** 0.5
     source = SOURCE.format(factor=factor)
     if response == "label":
         changed = others != given

@@ -42,14 +42,14 @@ class Profile:
         """
         if self.words == OF_RANKS:
             ranks = _of_ranks(outcomes)
-            return np.array([ranks.get(word, np.nan) for word in self.words])
+            return np.array([ranks.get(name, np.nan) for name in self.words])
         line, curve = fits or line_and_curve(outcomes)
         errors = outcomes.mean((outcomes.predictions - outcomes.observed) ** 2)
         numbers = {"brier": errors, "squared": errors}
         numbers |= _of_ranks(outcomes) if "auc" in self.words else {}
         numbers |= {} if isinstance(line, str) else line.measures()
         numbers |= {} if isinstance(curve, str) else curve.errors(outcomes)
-        measures = [numbers.get(word, np.nan) for word in self.words]
+        measures = [numbers.get(name, np.nan) for name in self.words]
         absent = np.full(len(self.grid), np.nan)
         drawn = absent if isinstance(curve, str) else curve.event_share_at(self.grid)
         return np.concatenate([measures, drawn, net_benefits(outcomes, self.thresholds)[0]])

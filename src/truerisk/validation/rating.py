@@ -48,7 +48,7 @@ from truerisk.validation.measures import (
 from truerisk.validation.outcomes import Event, HeldOut, Outcomes, clipped
 from truerisk.validation.profile import FoldJackknife, Optimism, Profile
 from truerisk.validation.updating import Updating
-from truerisk.validation.wishes import Wishes
+from truerisk.validation.wishes import ValidationOptions
 
 if TYPE_CHECKING:  # samples are a branch
     from truerisk.validation.resampled import Resampled
@@ -80,20 +80,20 @@ class Rating:
     """The numbers of one validation, each computed once, for an `event` or for numeric y."""
 
     def __init__(
-        self, run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None = None
+        self, run: HonestRun, held: HeldOut, options: ValidationOptions, event: Event | None = None
     ) -> None:
-        self.run, self.wishes, self.of_event = run, wishes, event
+        self.run, self.options, self.of_event = run, options, event
         self.held_out = held if event is None else event.held_out(held)
         self.data = run.problem.data if event is None else event.data
         self.ranks_only = held.response == "score"
-        self.honest = Outcomes.held_out(self.held_out, wishes.clip)
+        self.honest = Outcomes.held_out(self.held_out, options.clip)
         self.level = run.problem.confidence_level
         own = None if run.finished else _answers_of_all(run)
         self.apparent_answers, apparent = own, None if own is None else self._all_rows(own)
         bare = self.ranks_only
         self.profile = Profile(
             np.empty(0) if bare else grid_of(self.honest if apparent is None else apparent),
-            np.empty(0) if bare or event is None else wishes.thresholds,
+            np.empty(0) if bare or event is None else options.thresholds,
             OF_NUMBERS if event is None else OF_RANKS if bare else OF_EVENTS,
         )
         self.notes: list[str] = []
@@ -135,7 +135,7 @@ class Rating:
             return Outcomes.from_predictions(self.data.y[rows], answers, weights, members, IDENTITY)
         predictions = self.of_event.read(answers, self.held_out.response)
         if not self.ranks_only:
-            predictions = clipped(predictions[:, 1], self.wishes.clip)
+            predictions = clipped(predictions[:, 1], self.options.clip)
         return Outcomes.from_predictions(
             self.data.class_codes[rows] == 1, predictions, weights, members
         )
@@ -150,15 +150,17 @@ class Rating:
 
     def _optimism(self, own: Outcomes | None) -> Optimism:
         """Compute the optimism of the model on its own rows; a finished model has none here."""
-        training, test, wishes = [], [], self.wishes
+        training, test, options = [], [], self.options
         apparent = self.profile.nothing if own is None else self.profile.compute(own)
-        if wishes.replicates or wishes.samples is not None:
+        if options.replicates or options.samples is not None:
             check_present("truerisk.methods.bootstrap")
             from truerisk.validation.resampled import resampled
 
             try:
                 request = Request(self.held_out.response)
-                drawn = resampled(self.run, request, wishes.replicates, wishes.samples, wishes.seed)
+                drawn = resampled(
+                    self.run, request, options.replicates, options.samples, options.seed
+                )
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
                 return Optimism.from_profiles(apparent, [], [])
@@ -239,7 +241,7 @@ class Rating:
             run.answered, self.data if self.of_event is None else self.of_event.of
         )
         held = held if self.of_event is None else self.of_event.held_out(held)
-        outcomes = Outcomes.held_out(held, self.wishes.clip)
+        outcomes = Outcomes.held_out(held, self.options.clip)
         fits = line_and_curve(outcomes)
         values = self.profile.compute(outcomes, fits)
         jackknife, lacking = None, "."
@@ -260,36 +262,38 @@ class Rating:
 
     def measured(self) -> Mapping[str, Measured]:
         """Return every measure, in its honest and other versions."""
-        measures, told = self.profile.measures, self.optimism
-        ladder = {name: measures(getattr(told, name)) for name in ("apparent", "training", "test")}
-        n = dict(zip(self.profile.words, told.n.tolist(), strict=False))
+        measures, reported = self.profile.measures, self.optimism
+        ladder = {
+            name: measures(getattr(reported, name)) for name in ("apparent", "training", "test")
+        }
+        n = dict(zip(self.profile.words, reported.n.tolist(), strict=False))
         found = self._honest()
-        for word, one in found.items():
-            beside: dict[str, Any] = {name: _or_none(of[word]) for name, of in ladder.items()}
-            found[word] = replace(one, n=n[word], **beside)
+        for label, one in found.items():
+            beside: dict[str, Any] = {name: _or_none(of[label]) for name, of in ladder.items()}
+            found[label] = replace(one, n=n[label], **beside)
         return found
 
     def _honest(self) -> dict[str, Measured]:
         """Return value, error, interval and reason of every measure on held-out rows."""
         values = self.profile.measures(self.values)
-        found = {word: Measured(word, _or_none(value)) for word, value in values.items()}
+        found = {name: Measured(name, _or_none(value)) for name, value in values.items()}
         found |= {w: score_of(self.run, w, self.of_event) for w in SCORED if w in found}
         if self.ranks_only:
             return found
         if isinstance(self.line, str):
-            for word in found.keys() & set(OF_THE_LINE):
-                found[word] = replace(found[word], reason=self.line)
+            for name in found.keys() & set(OF_THE_LINE):
+                found[name] = replace(found[name], reason=self.line)
         elif self.independent:
-            for word, error in self.line.std_errors(self.honest.members).items():
-                found[word] = replace(found[word], **self._sureness(word, error))
+            for name, error in self.line.std_errors(self.honest.members).items():
+                found[name] = replace(found[name], **self._sureness(name, error))
         if isinstance(self.curve, str):
-            for word in OF_THE_CURVE:
-                found[word] = replace(found[word], reason=self.curve)
+            for name in OF_THE_CURVE:
+                found[name] = replace(found[name], reason=self.curve)
         return found
 
-    def _sureness(self, word: str, error: float) -> dict[str, Any]:
+    def _sureness(self, name: str, error: float) -> dict[str, Any]:
         """Return the standard error of held-out rows and the interval of the final model."""
-        if self.disagrees is not None and word in ("slope", "intercept"):
+        if self.disagrees is not None and name in ("slope", "intercept"):
             return {"std_error": error, "reason": self.disagrees}
         line = self.model
         if line is None:
@@ -297,12 +301,12 @@ class Rating:
                 outcomes=self.honest,
                 words=self.profile.words,
                 values=self.values,
-                errors={word: error},
+                errors={name: error},
                 jackknife=self.jackknife,
                 needs_jackknife=self.jackknife is not None,
                 lacking=self.lacking,
             )
-        interval = line.interval(word, self.level, of_setting=self.model is not None)
+        interval = line.interval(name, self.level, of_setting=self.model is not None)
         if interval is None:
             return {"std_error": error, "reason": LACKS + line.lacking}
         return {"std_error": error, "interval": interval}
@@ -326,7 +330,7 @@ class Rating:
                 self.missing["updating"] = str(refusal)
 
         def of(part: str) -> dict[str, Measured]:
-            return {word: m for word, m in measures.items() if MEASURES[word].part == part}
+            return {name: m for name, m in measures.items() if MEASURES[name].part == part}
 
         if event is not None:
             parts["discrimination"] = Discrimination.from_held_out(
@@ -343,10 +347,10 @@ class Rating:
         if self.independent:
             notes = overlap if self.jackknife is None else (OF_ALL_ROWS,)
             if self.model is not None:
-                stated = "slope and intercepts"
+                declared = "slope and intercepts"
                 if self.disagrees is not None:
-                    stated = "calibration in the large"
-                notes += (OF_SETTING.format(stated),)
+                    declared = "calibration in the large"
+                notes += (OF_SETTING.format(declared),)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.from_outcomes(
             self.honest, label, of("calibration"), self._curve(), notes
@@ -361,12 +365,12 @@ class Rating:
             )
             parts["net_benefit"] = NetBenefit.from_outcomes(
                 self.honest,
-                self.wishes.thresholds,
+                self.options.thresholds,
                 event=event.label,
                 apparent=None if self.run.finished else apparent,
                 corrected=corrected if np.isfinite(corrected).all() else None,
                 confidence_level=self.level,
-                sure=self.independent and (self.disagrees is None or self.model is not None),
+                is_certain=self.independent and (self.disagrees is None or self.model is not None),
                 notes=overlap + whose,
                 of_setting=None if self.model is None else self.model.outcomes,
             )
@@ -394,7 +398,7 @@ class Rating:
             apparent=self.profile.curve(self.optimism.apparent),
             corrected=self.profile.curve(self.optimism.corrected),
             confidence_level=self.level,
-            sure=self.independent and self.disagrees is None,
+            is_certain=self.independent and self.disagrees is None,
         )
 
 

@@ -18,10 +18,10 @@ from truerisk.data.data import Data
 from truerisk.estimation.run import compute
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.pairs import testing_method
-from truerisk.methods.words import usual_word
+from truerisk.methods.words import default_name
 from truerisk.plan.partitions import times_drawn
 from truerisk.plan.plan import Plan
-from truerisk.validation.honest import HonestRun, asking_besides
+from truerisk.validation.honest import HonestRun, with_extra_answers
 from truerisk.validation.wishes import NOT_ROW_BY_ROW
 
 LONG = 60.0  # Expected seconds from which the user is warned.
@@ -84,20 +84,22 @@ def resampled(
     method: Any = EveryClass("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
         assert problem.select_by is not None
-        method = testing_method(method, problem.select_by, usual_word(problem.data))
+        method = testing_method(method, problem.select_by, default_name(problem.data))
     _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
-        told = compute(asking_besides(problem, wanted), method)
-    found = told.answers
+        reported = compute(with_extra_answers(problem, wanted), method)
+    found = reported.answers
     if found is None:
-        raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
+        raise Refusal(f"'{reported.method.name}' keeps no answers about single rows.")
     answers = next(one for one in (found, *found.also) if one.response == wanted.response)
     plan, fine = answers.plan, answers.answered[0]
     questions = np.flatnonzero(fine)
     if not len(questions):
         raise Refusal("the procedure failed in every bootstrap sample.")
     values = np.array([answers.for_question(int(q))[0] for q in questions])
-    return Resampled(times_drawn(plan, questions), values, n_samples - len(questions), told.n_fits)
+    return Resampled(
+        times_drawn(plan, questions), values, n_samples - len(questions), reported.n_fits
+    )
 
 
 def _warn_of_hours(run: HonestRun, n_samples: int) -> None:

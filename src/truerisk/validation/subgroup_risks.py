@@ -19,14 +19,14 @@ from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, as_form
 from truerisk.intervals.calibrated import enlarged
-from truerisk.intervals.choice import calibrated_word
+from truerisk.intervals.choice import calibrated_name
 from truerisk.intervals.form import Sureness
 from truerisk.intervals.instability import instability
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import average_weights, means_by_row, row_losses
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import ORDERED, order_of
-from truerisk.results.evaluation import Shaken
+from truerisk.results.evaluation import LeftTwoOut
 from truerisk.validation.many_levels import (
     StableScale,
     level_of_each,
@@ -56,7 +56,7 @@ DEPENDENT = (
 
 def subgroup_risks(
     answers: Answers,
-    shaken: Shaken | None,
+    left_two_out: LeftTwoOut | None,
     data: Data,
     loss: Loss,
     terms: Terms,
@@ -65,11 +65,11 @@ def subgroup_risks(
 ) -> SubgroupRisks:
     """Return one loss of the first candidate in every level of these columns, and overall.
 
-    `answers` are predictions by models that had not seen the rows. `shaken` are losses of the same
-    rows by models that lack a further fold, if there are any. Rows in which the event `came` are
-    counted.
+    `answers` are predictions by models that had not seen the rows. `left_two_out` are losses of the
+    same rows by models that lack a further fold, if there are any. Rows in which the event `came`
+    are counted.
     """
-    tested = _TestedRows(answers, shaken, data, loss, terms, came)
+    tested = _TestedRows(answers, left_two_out, data, loss, terms, came)
     whole = tested.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
     parts = [
         tested.part(Subgroup(column.column, name, 0), column.codes == code)
@@ -84,7 +84,7 @@ def subgroup_risks(
         places = [i for i, part in enumerate(parts) if part.subgroup.column == column.column]
         spreads |= _shrink(column.column, levels, [i for i in places if parts[i].varies], parts)
     notes, label = tuple(_notes(tested, levels)), loss.label(data)
-    return SubgroupRisks(loss.word, overall, tuple(levels), quantile, spreads, notes, label)
+    return SubgroupRisks(loss.name, overall, tuple(levels), quantile, spreads, notes, label)
 
 
 def _notes(tested: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
@@ -95,8 +95,8 @@ def _notes(tested: _TestedRows, levels: Sequence[SubgroupRisk]) -> Iterator[str]
         yield DEPENDENT
     elif tested.ordered:
         yield ORDERED
-    elif tested.interval_word is None:
-        yield f"{tested.loss.word}: {UNCALIBRATED}"
+    elif tested.interval_name is None:
+        yield f"{tested.loss.name}: {UNCALIBRATED}"
 
 
 def _simultaneous_quantile(tested: _TestedRows, parts: Sequence[_Part]) -> float | None:
@@ -141,16 +141,16 @@ class _TestedRows:
     """Predictions of rows, from which the risks of subsets are computed."""
 
     answers: Answers
-    shaken: Shaken | None
+    left_two_out: LeftTwoOut | None
     data: Data
     loss: Loss
     terms: Terms
     came: np.ndarray | None = None
 
     @property
-    def interval_word(self) -> str | None:
+    def interval_name(self) -> str | None:
         """Name of the interval that was calibrated for this loss, or None."""
-        return calibrated_word(self.loss, self.data)
+        return calibrated_name(self.loss, self.data)
 
     @property
     def depends(self) -> bool:
@@ -165,7 +165,7 @@ class _TestedRows:
     @property
     def is_independent(self) -> bool:
         """True if the variance of a subset is known, as intervals and shrinkage require."""
-        return self.interval_word is not None and not (self.depends or self.ordered)
+        return self.interval_name is not None and not (self.depends or self.ordered)
 
     @cached_property
     def lacking(self) -> str | None:
@@ -299,10 +299,10 @@ class _Part:
 
     def _sureness(self, level: float) -> Sureness:
         tested = self.tested_rows
-        if tested.interval_word is None or not tested.is_independent:
+        if tested.interval_name is None or not tested.is_independent:
             return None, None, ()
         terms = replace(tested.terms, confidence_level=level)
-        return as_form(tested.interval_word).compute(replace(self.evidence, terms=terms), 0)
+        return as_form(tested.interval_name).compute(replace(self.evidence, terms=terms), 0)
 
     @cached_property
     def evidence(self) -> RowEvidence:
@@ -316,10 +316,14 @@ class _Part:
         value = losses @ weights / total  # Whole numbers stay whole, so that 6/12 is 0.5.
         if not tested.loss.per_row:
             value, losses, one_row = self._of_sets(rows)
-        shaken = tested.shaken if tested.loss.per_row else None
-        if shaken is not None:
-            inside = self.member[shaken.rows]
-            shaken = Shaken(shaken.rows[inside], shaken.other[inside], shaken.losses[:, inside])
+        left_two_out = tested.left_two_out if tested.loss.per_row else None
+        if left_two_out is not None:
+            inside = self.member[left_two_out.rows]
+            left_two_out = LeftTwoOut(
+                left_two_out.rows[inside],
+                left_two_out.other[inside],
+                left_two_out.losses[:, inside],
+            )
         groups = tested.data.groups
         return _Evidence(
             values=value,
@@ -334,7 +338,7 @@ class _Part:
             repeatedly=repeatedly,
             by_position=tested.by_position[:, tests],
             split_risks=value[:, None],
-            shaken=shaken,
+            left_two_out=left_two_out,
             one_row=one_row,
             row_of=np.searchsorted(rows, tested.answers.plan.positions[0][tests]),
         )

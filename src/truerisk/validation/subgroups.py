@@ -17,7 +17,7 @@ from truerisk.core.arguments import even_array, mention, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import of_word
+from truerisk.core.registry import lookup
 from truerisk.core.tables import frame_of_rows
 from truerisk.data.columns import category_order
 from truerisk.data.rows import (
@@ -107,7 +107,7 @@ class Subgroups(Record):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
-        return of_word(loss, {each.scoring: each for each in self.risks})
+        return lookup(loss, {each.scoring: each for each in self.risks})
 
     def __iter__(self) -> Iterator[str]:
         return (each.scoring for each in self.risks)

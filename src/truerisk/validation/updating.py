@@ -47,11 +47,11 @@ class Updated(BaseEstimator):
         self.fits = fits
 
     def _fitted(self, X: Any, y: np.ndarray, sample_weight: Any) -> Self:
-        said = np.asarray(X, dtype=np.float64)[:, 0]
+        text = np.asarray(X, dtype=np.float64)[:, 0]
         self.coef_ = np.array([0.0, 1.0])
         if self.fits == "nothing":
             return self
-        eta, constant = self.link.of(said), np.ones((len(y), 1))
+        eta, constant = self.link.of(text), np.ones((len(y), 1))
         both = self.fits == "intercept and slope"
         columns = np.column_stack([constant, eta]) if both else constant
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
@@ -62,10 +62,10 @@ class Updated(BaseEstimator):
         return self
 
     def _answers(self, X: Any) -> np.ndarray:
-        said = np.asarray(X, dtype=np.float64)[:, 0]
+        text = np.asarray(X, dtype=np.float64)[:, 0]
         if self.fits == "nothing":  # A probability of 0 or 1 has no logit.
-            return said
-        return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(said))
+            return text
+        return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(text))
 
 
 class UpdatedProbabilities(ClassifierMixin, Updated):
@@ -154,8 +154,12 @@ class Updating(Record):
             ) from error
         except BadData as error:  # For example, there may be fewer groups than folds.
             raise Refusal(f"folds of these rows cannot be made: {error}") from error
-        told, updates = line.measures(), []
-        ends = ((0.0, 1.0), (told["in-the-large"], 1.0), (told["intercept"], told["slope"]))
+        reported, updates = line.measures(), []
+        ends = (
+            (0.0, 1.0),
+            (reported["in-the-large"], 1.0),
+            (reported["intercept"], reported["slope"]),
+        )
         for place, (name, risk, (a, b)) in enumerate(zip(NAMES, risks, ends, strict=True)):
             brier = risk.scores["brier"].value if "brier" in risk.scores else None
             gain = compare(risk, risks[0], confidence_level=level) if place else None

@@ -30,7 +30,7 @@ from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import scoring_of
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, validation_of
-from truerisk.validation.wishes import Wishes
+from truerisk.validation.wishes import ValidationOptions
 
 
 @refuses_old_names
@@ -185,7 +185,7 @@ def validate(
     problem = problem.with_executor(n_jobs)
     if confidence_level is not None:
         problem = replace(problem, confidence_level=confidence_level)
-    wishes = Wishes.from_arguments(
+    options = ValidationOptions.from_arguments(
         X,
         problem.data,
         seed,
@@ -212,11 +212,11 @@ def validate(
         scoring=scoring,
         random_state=seed or None,
     )
-    found = validation_of(honest_run(problem, search_or_model), wishes)
+    found = validation_of(honest_run(problem, search_or_model), options)
     notes = [*found.notes]
     if (columns := columns_of(data.X)) is not None:
-        told = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
-        notes += [f"{each.sentence} {each.remedy}" for each in told]
+        reported = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
+        notes += [f"{each.sentence} {each.remedy}" for each in reported]
     if positive is None:
         notes += _order_contradicted(y, data, found.rows["event"])
     return replace(found, notes=tuple(notes), given=typed)
@@ -319,8 +319,8 @@ def problem_of_finished(
     seen = getattr(frozen, "feature_names_in_", ())
     X, rows, _ = take_named_columns(X, given, keep=seen)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
-    told = data.classes is not None and hasattr(frozen, "predict_proba")
-    asked: dict[str, Any] = {"scoring": "log" if told else None}
+    reported = data.classes is not None and hasattr(frozen, "predict_proba")
+    requested: dict[str, Any] = {"scoring": "log" if reported else None}
     if isinstance(frozen.estimator, HonestSearchCV):
         search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
         if risk is not None and risk.data_fingerprint == data.fingerprint:
@@ -329,10 +329,10 @@ def problem_of_finished(
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
         chosen, _ = by_scoring(scoring_of(search), search.refit)
-        asked = {"scoring": chosen, "confidence_level": search.confidence_level}
-    asked |= {} if scoring is None else {"scoring": scoring}
+        requested = {"scoring": chosen, "confidence_level": search.confidence_level}
+    requested |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen, data)
-    problem = problem_on(data, family, random_state=seed, positive=positive, **asked)
+    problem = problem_on(data, family, random_state=seed, positive=positive, **requested)
     return replace(problem, select_by=External(), testing=External())
 
 
@@ -342,32 +342,32 @@ def _refuse_other_classes(model: Any, data: Data) -> None:
         return
     known, ours = (np.asarray(each).tolist() for each in (model.classes_, data.classes))
     if set(known) != set(ours):
-        told, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
+        reported, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
         raise Refusal(
-            f"the finished model tells the classes {told} apart, and y has {here}: give y the "
+            f"the finished model tells the classes {reported} apart, and y has {here}: give y the "
             "labels of the model, and rows of each of its classes."
         )
 
 
-def honest_run(asked: Problem, searched: Any) -> HonestRun:
+def honest_run(requested: Problem, searched: Any) -> HonestRun:
     """Take what a search was tested by already where it keeps what is needed, else test it.
 
     A finished model is kept with its answers, so that it can be told.
     """
-    if isinstance(asked.testing, External):
+    if isinstance(requested.testing, External):
         try:
-            model = asked.family.estimator.estimator
+            model = requested.family.estimator.estimator
             return replace(
-                HonestRun.from_problem(asked), model=getattr(model, "best_estimator_", model)
+                HonestRun.from_problem(requested), model=getattr(model, "best_estimator_", model)
             )
         except (FitFailed, BadData) as error:
             if not (why := why_of(str(error))):
                 raise
             raise Refusal(f"the finished model cannot answer about these rows: {why}") from error
     if not isinstance(searched, HonestSearchCV) or not hasattr(searched, "risk_"):
-        return HonestRun.from_problem(asked)
-    stored = _run_of(asked, searched)
-    run = HonestRun.from_problem(asked) if stored is None else stored.with_richest()
+        return HonestRun.from_problem(requested)
+    stored = _run_of(requested, searched)
+    run = HonestRun.from_problem(requested) if stored is None else stored.with_richest()
     return replace(run, model=getattr(searched, "best_estimator_", None))
 
 

@@ -31,7 +31,7 @@ from truerisk.validation.stability import ModelStability, stability_of
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
 from truerisk.validation.updating import Updating
-from truerisk.validation.wishes import Wishes
+from truerisk.validation.wishes import ValidationOptions
 
 SCORES = {
     "auc": ("auc", 1.0),
@@ -144,7 +144,7 @@ class Validation(Bounded, Record):
     @property
     def finished(self) -> bool:
         """True if a finished model was validated, without any fit on these rows."""
-        return self.risk.method == External.word
+        return self.risk.method == External.name
 
     def with_names(self, names: tuple[str, ...]) -> Validation:
         """Return the validation with names of columns, if X was an array and had none.
@@ -164,12 +164,12 @@ class Validation(Bounded, Record):
         notes = (re.sub(r"column \d+", lambda m: by_place.get(m[0], m[0]), n) for n in self.notes)
         return replace(self, stability=named, notes=tuple(notes))
 
-    def measure(self, word: str) -> Measured | None:
+    def measure(self, name: str) -> Measured | None:
         """Return the measure with this name, if it exists.
 
         Parameters
         ----------
-        word : str
+        name : str
             Name of the measure, such as "auc", "slope" or "brier".
 
         Returns
@@ -177,7 +177,7 @@ class Validation(Bounded, Record):
         Measured or None
             Honest, apparent and corrected value of the measure.
         """
-        return self.measures.get(word)
+        return self.measures.get(name)
 
     @property
     def n_samples(self) -> int:
@@ -188,7 +188,7 @@ class Validation(Bounded, Record):
     def measures(self) -> Mapping[str, Measured]:
         """Measures of discrimination and calibration, by name."""
         parts = [part for part in (self.discrimination, self.calibration) if part is not None]
-        return {word: measure for part in parts for word, measure in part.measures.items()}
+        return {name: measure for part in parts for name, measure in part.measures.items()}
 
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
@@ -207,17 +207,19 @@ class Validation(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         scores = {
             name: HonestNumber(name, Reported(one.honest, one.interval, "larger"), most)
-            for word, (name, most) in SCORES.items()
-            if (one := self.measures.get(word)) is not None
+            for label, (name, most) in SCORES.items()
+            if (one := self.measures.get(label)) is not None
         }
         # It may have another average than a measure of the same name.
-        asked = numbers_of(self.risk)
-        return asked | {name: number for name, number in scores.items() if name not in asked}
+        requested = numbers_of(self.risk)
+        return requested | {
+            name: number for name, number in scores.items() if name not in requested
+        }
 
     def _metrics(self) -> Mapping[str, Any]:
         numbers: dict[str, Any] = {}
-        for word, measure in self.measures.items():
-            numbers |= Reported(measure.honest, measure.interval, "").named(word)
+        for name, measure in self.measures.items():
+            numbers |= Reported(measure.honest, measure.interval, "").named(name)
         return {**numbers, **self.risk.to_metrics()}
 
 
@@ -239,11 +241,11 @@ def rows_of(held: HeldOut, code: int | None) -> ValidatedRows:
 NO_OTHER = "nothing was fitted, so that there are no other models to hold this one against."
 
 
-def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
+def validation_of(run: HonestRun, options: ValidationOptions) -> Validation:
     """Compute all parts; only bootstrap samples require further tuned models."""
-    event = Event.named(wishes.positive, run.problem.data, wishes.horizon)
+    event = Event.named(options.positive, run.problem.data, options.horizon)
     held_out = HeldOut.from_answers(run.answered, run.problem.data if event is None else event.of)
-    if wishes.horizon is not None and event is not None:
+    if options.horizon is not None and event is not None:
         held_out = event.held_out(held_out)
     parts: dict[str, Any] = {}
     missing: dict[str, str] = {}
@@ -251,10 +253,10 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     if why := why_unrated(run, held_out, event):
         missing = dict.fromkeys(("discrimination", "calibration", "net_benefit"), why)
     else:
-        rating = Rating(run, held_out, wishes, event)
+        rating = Rating(run, held_out, options, event)
         parts, missing, notes = rating.parts(), rating.missing, rating.notes
         run, apparent, samples = rating.run, rating.apparent_answers, rating.samples
-    by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
+    by_level = None if options.columns is None else subgroups_of(run, options.columns, event)
     stability = None
     if run.finished:
         missing["stability"] = NO_OTHER
@@ -269,10 +271,10 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         subgroups=by_level,
         stability=stability,
         checklist=Checklist.from_facts(
-            facts_of(run, held_out, parts, by_level, stability, samples, wishes.horizon)
+            facts_of(run, held_out, parts, by_level, stability, samples, options.horizon)
         ),
         missing=missing,
-        notes=(*notes, *(event.by_order if event and wishes.positive is None else ())),
+        notes=(*notes, *(event.by_order if event and options.positive is None else ())),
         **parts,
     )
 
@@ -287,12 +289,12 @@ def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | Non
     terms = Terms(problem.confidence_level, problem.rule)
     risks = tuple(
         _as_elsewhere(
-            subgroup_risks(answers, shaken, problem.data, loss, terms, columns, came),
+            subgroup_risks(answers, left_two_out, problem.data, loss, terms, columns, came),
             loss,
             run,
             event,
         )
-        for loss, answers, shaken in answered_losses(run)
+        for loss, answers, left_two_out in answered_losses(run)
     )
     notes = tuple(levels.note for levels in columns if levels.note is not None)
     return Subgroups(risks, problem.confidence_level, notes)
@@ -302,17 +304,17 @@ def _as_elsewhere(
     risks: SubgroupRisks, loss: Loss, run: HonestRun, event: Event | None
 ) -> SubgroupRisks:
     """Replace a set score of all rows by the mean over folds that is reported elsewhere."""
-    if loss.word == "auc" and event is not None:
+    if loss.name == "auc" and event is not None:
         risks = replace(risks, positive=plain_values.plain(event.of.label(event.code)))
     if loss.per_row or risks.whole.value is None:
         return risks
-    is_area = loss.word == "auc"
+    is_area = loss.name == "auc"
     honest = score_of(run, "auc" if is_area else loss, event if is_area else None)
     if honest.value is None:
         return risks
-    stated: dict[str, Any] = {
+    declared: dict[str, Any] = {
         "value": honest.value,
         "std_error": honest.std_error,
         "interval": honest.interval,
     }
-    return replace(risks, whole=replace(risks.whole, **stated))
+    return replace(risks, whole=replace(risks.whole, **declared))

@@ -22,7 +22,7 @@ NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
 
 
 @frozen(eq=False)
-class Wishes:
+class ValidationOptions:
     """Event, thresholds, bootstrap samples, subgroups, and the clipping of probabilities.
 
     `columns` are the subgroups' levels, None if none were requested.
@@ -51,7 +51,7 @@ class Wishes:
         replicates: Any = 0,
         samples: Any = None,
         horizon: float | None = None,
-    ) -> Wishes:
+    ) -> ValidationOptions:
         """Check the options as a user gives them, and raise for the one that is wrong."""
         check_count("replicates", replicates, least=0)
         data = _at_horizon(data, horizon, positive)
@@ -68,7 +68,7 @@ class Wishes:
         at = _thresholds(thresholds)
         if clip is not None:
             check_clip(clip)
-        wishes = cls(
+        options = cls(
             thresholds=at,
             clip=None if clip is None else float(clip),
             replicates=replicates,
@@ -79,12 +79,12 @@ class Wishes:
             horizon=horizon,
         )
         Event.named(positive, data)  # An invalid class is reported before anything is fitted.
-        return wishes
+        return options
 
     @classmethod
     def planned(
         cls, given: Any, X: Any, data: Data, seed: int, positive: Any = None
-    ) -> Wishes | None:
+    ) -> ValidationOptions | None:
         """Check the options of `validate`, given as True or a mapping; return None if unset."""
         if given is None or given is False:
             return None
@@ -101,7 +101,7 @@ class Wishes:
 
 WORDS = tuple(
     name
-    for name, one in signature(Wishes.from_arguments).parameters.items()
+    for name, one in signature(ValidationOptions.from_arguments).parameters.items()
     if one.kind is one.KEYWORD_ONLY
 )
 

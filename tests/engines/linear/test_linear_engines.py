@@ -321,4 +321,4 @@ def test_auto_leaves_few_penalties_of_a_large_wide_table_to_lasso_itself():
     data = checked(X, y)
     for alphas, word in (([0.1, 0.2, 0.3], "generic"), ([0.1, 0.2, 0.3, 0.4], "elastic-net")):
         given = family_of(Lasso(), {"alpha": alphas}), data, plan_of("3-fold", data), VALUE
-        assert choose_engine("auto", *given)[0].word == word
+        assert choose_engine("auto", *given)[0].name == word

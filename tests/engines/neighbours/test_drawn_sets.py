@@ -101,10 +101,10 @@ def test_expected_costs_are_the_closed_form_as_it_is_printed():
         (CITY, Complete(4), ZeroOne()),
         (make_pipeline(Normalizer(), PLAIN), Complete(5), ZeroOne()),
     ],
-    ids=lambda given: getattr(given, "word", type(given).__name__),
+    ids=lambda given: getattr(given, "name", type(given).__name__),
 )
 def test_knn_on_drawn_sets_equals_fitting_every_one(model, method, loss):
-    rows = 5 if method.word == "exact-oob" else 7
+    rows = 5 if method.name == "exact-oob" else 7
     data = checked(X[:rows], Y[:rows])
     loss.check(data)
     prefix = "kneighborsclassifier__" if hasattr(model, "steps") else ""

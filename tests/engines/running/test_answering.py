@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.assessment.pace import pace_of
 from truerisk.core.errors import FitFailed
-from truerisk.engines.running.several_scores import asked_once
+from truerisk.engines.running.several_scores import ask_once
 from truerisk.estimation.problem import pose
 from truerisk.extend import Family, Streams, TrueRiskError, TrueRiskWarning
 from truerisk.methods import KFold
@@ -307,14 +307,14 @@ def test_asked_once_remembers_the_very_rows_and_leaves_the_model_as_it_was():
     """Answers are nobody's to write into; a block may raise."""
     model = Slow().fit(X, Y)
     CALLS.clear()
-    with asked_once((model, X), (model, X)):
+    with ask_once((model, X), (model, X)):
         first = model.predict_proba(X)
         first[:] = 0
         assert model.predict_proba(X).sum() == pytest.approx(N)
         assert model.predict_proba(X[:5]).shape == (5, 2)
         assert get_scorer("neg_log_loss")(model, X, Y) > -1
     assert CALLS["predict_proba"] == 2
-    with pytest.raises(ZeroDivisionError), asked_once((model, X), (model, X)):
+    with pytest.raises(ZeroDivisionError), ask_once((model, X), (model, X)):
         raise ZeroDivisionError
     assert not {"predict", "predict_proba"} & set(vars(model))
 

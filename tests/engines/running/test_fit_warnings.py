@@ -8,8 +8,8 @@ import pytest
 from truerisk.engines.running.fit_warnings import (
     Tally,
     alike,
+    collect_warnings,
     counted,
-    kept_warnings,
     split_counted,
 )
 
@@ -66,12 +66,12 @@ def test_kept_warnings_are_those_of_the_main_thread():
     found = []
 
     def elsewhere():
-        with kept_warnings() as mine:
+        with collect_warnings() as mine:
             found.append(mine)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        with kept_warnings() as kept:
+        with collect_warnings() as kept:
             warnings.warn("heard", UserWarning, stacklevel=1)
         assert kept == [(UserWarning, "heard")]
         thread = threading.Thread(target=elsewhere)

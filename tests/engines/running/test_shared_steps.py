@@ -75,7 +75,7 @@ def curve(model, grid, X, y, **options):
 
 def require_unshared(monkeypatch, shared, *given, **options):
     """Whole pipelines have the same values, to the last bit, and the same warnings."""
-    monkeypatch.setattr(SharedSteps, "of", classmethod(lambda *_: None))
+    monkeypatch.setattr(SharedSteps, "from_family", classmethod(lambda *_: None))
     found, said = curve(*given, **options)
     np.testing.assert_array_equal(shared[0].values, found.values)
     assert shared[1] == said
@@ -242,7 +242,7 @@ def test_shared_steps_that_fail_are_named_as_in_a_whole_pipeline(data, monkeypat
     given = Pipeline([("bad", Fails(late=late)), ("m", GaussianNB())]), {"m__var_smoothing": [0.1]}
     with pytest.raises(FitFailed, match="step 'bad'") as shared:
         curve(*given, *data)
-    monkeypatch.setattr(SharedSteps, "of", classmethod(lambda *_: None))
+    monkeypatch.setattr(SharedSteps, "from_family", classmethod(lambda *_: None))
     with pytest.raises(FitFailed) as alone:
         curve(*given, *data)
     assert str(shared.value) == str(alone.value)
@@ -329,7 +329,7 @@ def test_shared_steps_let_weights_reach_the_learner(monkeypatch, data):
 
     shared = risk(seen__sample_weight=weights)
     assert shared != risk()
-    monkeypatch.setattr(SharedSteps, "of", classmethod(lambda *_: None))
+    monkeypatch.setattr(SharedSteps, "from_family", classmethod(lambda *_: None))
     assert shared == risk(seen__sample_weight=weights)
 
 

@@ -34,13 +34,13 @@ LABELS = Request("label")
 
 
 class Dictionary:
-    """A keeper that holds everything in memory, packed as a file would hold it."""
+    """A fit store that holds everything in memory, packed as a file would hold it."""
 
     def __init__(self):
         self.n_found = self.n_added = 0
         self.packed = {}
 
-    def shelf(self, engine, family, candidates, data, plan, request, seed):
+    def cache_for(self, engine, family, candidates, data, plan, request, seed):
         place = engine, tuple(candidates), plan.fingerprint, request.response, seed
         return _Place(self, place)
 
@@ -121,7 +121,9 @@ def answered(case, keeper=None, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         family = Family.from_grid(model, grid)
-        return engine.run(family, DATA, PLAN, request, RunOptions(seed=5, keeper=keeper, **options))
+        return engine.run(
+            family, DATA, PLAN, request, RunOptions(seed=5, fit_store=keeper, **options)
+        )
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -146,13 +148,13 @@ def test_stored_fits_of_several_targets_and_their_warnings_come_back():
     """Warnings are said again, of their kind and with their count; answers have an axis more."""
     two, keeper = checked(X, X[:, :2]), Dictionary()
     given = Family.from_grid(Lines()), two, KFold(3).plan(two, Streams(0)), Request("value")
-    first, second = (Generic().run(*given, RunOptions(keeper=keeper)) for _ in range(2))
+    first, second = (Generic().run(*given, RunOptions(fit_store=keeper)) for _ in range(2))
     assert keeper.n_found == 3
     assert same(first, second)
     keeper, family = Dictionary(), Family.from_grid(MLPClassifier(max_iter=3))
     for _ in range(2):
         with pytest.warns(ConvergenceWarning, match=r"4 times in 4 fits") as caught:
-            Generic().run(family, DATA, PLAN, LABELS, RunOptions(keeper=keeper))
+            Generic().run(family, DATA, PLAN, LABELS, RunOptions(fit_store=keeper))
         assert len(caught) == 1
     assert keeper.n_found == 4
 
@@ -185,7 +187,7 @@ def test_stored_fits_are_those_that_did_not_fail(monkeypatch):
     with pytest.raises(FitFailed):
         answered((Generic(), Moody(), grid, LABELS), keeper)
     assert keeper.n_added == 1
-    warn, run = Generic(error="warn"), RunOptions(seed=5, keeper=keeper)
+    warn, run = Generic(error="warn"), RunOptions(seed=5, fit_store=keeper)
     with pytest.warns(FitFailedWarning, match="4 of 8 fits failed"):
         given = warn.run(Family.from_grid(Moody(), grid), DATA, PLAN, LABELS, run)
     assert len(given.failures) == 4
@@ -200,7 +202,7 @@ def test_stored_fits_hold_no_linear_rules():
     facts = ModelFacts(rules=np.arange(PLAN.n_questions, dtype=np.int32))
     plan, keeper = replace(PLAN, extra=facts), Dictionary()
     family = Family.from_grid(LogisticRegression())
-    given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
+    given = Generic().run(family, DATA, plan, LABELS, RunOptions(fit_store=keeper))
     assert len(given.extra.rules) == 4
     assert keeper.n_added == 0
 

@@ -50,7 +50,7 @@ def test_auc_of_rows_that_tie_is_the_learners_own(word, method):
         data = few_values(seed)
         plan = as_method(method).plan(data, Streams(seed))
         engine, _ = choose_engine("auto", family, data, plan, request)
-        if engine.word == "generic":
+        if engine.name == "generic":
             continue
         try:
             found, expected = both(engine, family, data, plan, request)

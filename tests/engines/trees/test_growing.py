@@ -273,7 +273,7 @@ def test_grown_trees_leave_odd_cells_of_a_step_to_scikit_learn(step):
 # ---------------- What is left to scikit-learn
 
 
-class Keeper:
+class FitStore:
     """Stands for any: it is not asked."""
 
 
@@ -288,7 +288,7 @@ LEFT = {
     "class weights": (DecisionTreeClassifier(class_weight="balanced"), DATA),
     "a generator": (DecisionTreeClassifier(random_state=np.random.RandomState(0)), DATA),
     "out of range": (DecisionTreeClassifier(max_depth=0), DATA),
-    "a keeper": (TREE, DATA, "3-fold", RunOptions(seed=4, keeper=Keeper())),
+    "a keeper": (TREE, DATA, "3-fold", RunOptions(seed=4, fit_store=FitStore())),
     "missing cells": (TREE, checked(np.where(X > 1, np.nan, X), CLASSES)),
     "beyond single precision": (TREE, checked(X * 1e300, CLASSES)),
     "text": (TREE, checked(FRAME.assign(a="1.5"), CLASSES)),

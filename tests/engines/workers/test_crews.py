@@ -25,7 +25,7 @@ from truerisk.core.errors import FitFailed
 from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers import parcels
 from truerisk.engines.workers.crews import Shared
-from truerisk.engines.workers.parcels import Parcel, run_parcel
+from truerisk.engines.workers.parcels import Payload, run_payload
 from truerisk.engines.workers.processes import reusable_workers
 
 X = np.random.default_rng(0).normal(size=(60_000, 10))
@@ -187,11 +187,11 @@ def lies_mapped(array):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_parcel_maps_a_large_array_and_is_opened_once(folder, order):
-    parcel = Parcel(Shared(looked_at, (np.asarray(LARGE, order=order),)))
+    parcel = Payload(Shared(looked_at, (np.asarray(LARGE, order=order),)))
     content = parcels.opened(parcel.path)
     parcel.remove()
     assert not any(folder.iterdir())
-    rows, mapped = run_parcel(parcel.path, [3, 1])
+    rows, mapped = run_payload(parcel.path, [3, 1])
     assert rows.tolist() == LARGE[[3, 1]].tolist()
     assert mapped
     assert parcels.opened(parcel.path) is content
@@ -205,8 +205,8 @@ def test_parcel_gives_frames_and_sparse_matrices_as_they_were(folder):
     frame = pd.DataFrame(LARGE).assign(word=words)
     table = pl.DataFrame({"a": LARGE[:, 0], "word": words.tolist()})
     matrix = sparse.csr_matrix(LARGE)
-    parcel = Parcel(Shared(lambda *given: given[:-1], (frame, table, matrix)))
-    one, two, three = run_parcel(parcel.path, None)
+    parcel = Payload(Shared(lambda *given: given[:-1], (frame, table, matrix)))
+    one, two, three = run_payload(parcel.path, None)
     pd.testing.assert_frame_equal(one, frame)
     assert two.equals(table)
     assert (three != matrix).nnz == 0
@@ -219,9 +219,9 @@ def written_to(table, batch):
 
 
 def test_parcel_stays_as_it_was_where_a_model_writes_into_it(folder):
-    parcel = Parcel(Shared(written_to, (LARGE,)))
+    parcel = Payload(Shared(written_to, (LARGE,)))
     before = Path(parcel.path).read_bytes()
-    assert run_parcel(parcel.path, 0.0) == 0.0
+    assert run_payload(parcel.path, 0.0) == 0.0
     assert Path(parcel.path).read_bytes() == before
     assert LARGE[0, 1] == 1.0
 

@@ -92,7 +92,7 @@ def test_class_errors_of_a_rule_without_coefficients_are_sure(prior, start, said
         found = of_rows(prior, rows, np.zeros(2), start, sign)
         assert found.mean()[0] == (said != sign)
         assert found.variance()[0] == 0
-        assert found.is_sure[0]
+        assert found.is_certain[0]
 
 
 def test_class_errors_of_one_row_have_a_proper_posterior():

@@ -228,5 +228,5 @@ def test_prior_arrays_are_kept_as_tuples_and_the_word_tells_what_was_given():
     one, other = (BayesianError(mean=np.array(M), scale=S) for _ in range(2))
     assert one == other
     assert hash(one) == hash(other)
-    assert one.word == "bee (scale, mean)"
-    assert BayesianError("flat", kappa=3).word == "bee (flat prior, kappa=3)"
+    assert one.name == "bee (scale, mean)"
+    assert BayesianError("flat", kappa=3).name == "bee (flat prior, kappa=3)"

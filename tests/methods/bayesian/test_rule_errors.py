@@ -111,12 +111,12 @@ def test_error_law_of_a_sure_class_is_the_other_one_moved():
     """With ε₊ = 1 for sure, γ ε₋ + 1 − γ is the law of ε₋, moved."""
     sure, right, free = ScoreLaw(1.0, 0.0, 3.0, -1.0), ScoreLaw(1.0, 0.0, 3.0, 1.0), golden(-1)
     for law in (ErrorLaw((0.25, 0.75), (free, sure)), ErrorLaw((0.75, 0.25), (sure, free))):
-        assert not law.is_sure
+        assert not law.is_certain
         assert law.cdf(0.76) == pytest.approx(float(free.cdf(np.array([0.04]))[0]))
         assert (law.cdf(0.7), law.cdf(1.0)) == (0, 1)
     known = ErrorLaw((0.5, 0.5), (sure, right))
-    assert known.is_sure
-    assert ErrorLaw((0.0, 1.0), (free, right)).is_sure
+    assert known.is_certain
+    assert ErrorLaw((0.0, 1.0), (free, right)).is_certain
     assert (known.cdf(0.49), known.cdf(0.5)) == (0, 1)
 
 

@@ -12,11 +12,11 @@ import click
 from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.assess import assess as assess_learners
 from truerisk.assessment.assessment import Assessment
-from truerisk.assessment.families import word_families
+from truerisk.assessment.families import named_families
 from truerisk.assessment.forecast import MANY, forecast, planned_fits
-from truerisk.assessment.schedule import word_by_size
+from truerisk.assessment.schedule import method_name_by_size
 from truerisk.cli.gate import judged, named_bounds, refuse_bounds, with_bounded
-from truerisk.cli.options import splits_word, typed
+from truerisk.cli.options import splits_name, typed
 from truerisk.cli.output import (
     listed,
     say,
@@ -27,14 +27,14 @@ from truerisk.cli.output import (
     write_page,
 )
 from truerisk.cli.reviews import REVIEWED, reviewed
-from truerisk.cli.signals import interrupted_code, interrupted_word
+from truerisk.cli.signals import interrupted_code, interruption_message
 from truerisk.cli.source import Source, label_written, source_of
 from truerisk.core.formats import seconds
 from truerisk.core.tables import text_table
 from truerisk.data.data import Data
 from truerisk.estimation.outer_splits import n_parts
 from truerisk.estimation.problem import Problem, problem_on
-from truerisk.methods.words import USUAL_FOLDS, usual_word
+from truerisk.methods.words import USUAL_FOLDS, default_name
 
 Planned = tuple[list[Any] | None, str | None, str | list[str] | None]
 """Methods that choose settings, the one that tests, and learners with a learning curve."""
@@ -44,53 +44,53 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs", "store", "mixed_versi
 """Options that do not affect any number."""
 
 
-def run(asked: Any) -> int:
+def run(requested: Any) -> int:
     """Print the assessment that `truerisk assess` requests, and return the exit code."""
-    words = listed("--cv", asked.cv, "method", "10-fold")
-    methods: list[Any] | None = words and [splits_word(word) for word in words]
-    if asked.mixed_versions and asked.store is None:
+    words = listed("--cv", requested.cv, "method", "10-fold")
+    methods: list[Any] | None = words and [splits_name(label) for label in words]
+    if requested.mixed_versions and requested.store is None:
         raise click.UsageError("--mixed-versions needs --store.")
-    review = [name for name in REVIEWED if getattr(asked, name) is not None]
-    if review and not asked.validate:  # These options are only for a validation.
+    review = [name for name in REVIEWED if getattr(requested, name) is not None]
+    if review and not requested.validate:  # These options are only for a validation.
         raise click.UsageError(f"--{review[0]} needs --validate.")
-    source = source_of(asked)
-    options: dict[str, Any] = {"rule": asked.rule, **source.of_rows}
-    options |= {"confidence_level": asked.confidence, "random_state": asked.seed}
-    options |= {"scoring": with_bounded(asked.scoring, asked.min_score, source.task)}
-    options |= {"positive": label_written(source, asked.positive), "n_jobs": asked.n_jobs}
-    families = _families(source, asked.models, (*(methods or (None,)), asked.outer))
-    curves: str | list[str] | None = asked.learning_curve
+    source = source_of(requested)
+    options: dict[str, Any] = {"rule": requested.rule, **source.of_rows}
+    options |= {"confidence_level": requested.confidence, "random_state": requested.seed}
+    options |= {"scoring": with_bounded(requested.scoring, requested.min_score, source.task)}
+    options |= {"positive": label_written(source, requested.positive), "n_jobs": requested.n_jobs}
+    families = _families(source, requested.models, (*(methods or (None,)), requested.outer))
+    curves: str | list[str] | None = requested.learning_curve
     if curves not in (None, "cheap", "all"):
-        curves = listed("--learning-curve", asked.learning_curve, "learner", "knn,lda")
-    validation = reviewed(source, asked) if asked.validate else None
-    _say_plan(source, methods, asked.outer)
-    plan, bounds = (methods, asked.outer, curves), (asked.fail_above, asked.min_score)
+        curves = listed("--learning-curve", requested.learning_curve, "learner", "knn,lda")
+    validation = reviewed(source, requested) if requested.validate else None
+    _say_plan(source, methods, requested.outer)
+    plan, bounds = (methods, requested.outer, curves), (requested.fail_above, requested.min_score)
     planned = any(part is not None for part in plan)
-    needed = planned or asked.dry_run or asked.fail_above is not None or asked.min_score
+    needed = planned or requested.dry_run or requested.fail_above is not None or requested.min_score
     problems = _problems(source, families, options) if needed else {}
     for problem in [*problems.values()][:1]:
-        refuse_bounds(*bounds, {each.word: each.scale for each in problem.losses})
-    if asked.dry_run:
-        for place in (asked.report, asked.figures):
+        refuse_bounds(*bounds, {each.name: each.scale for each in problem.losses})
+    if requested.dry_run:
+        for place in (requested.report, requested.figures):
             if place is not None:
                 say(f"note: a dry run writes nothing to {place}")
-        if asked.store is not None:
-            say(f"note: a dry run does not look into {asked.store}")
-        if asked.fail_above is not None or asked.min_score:
+        if requested.store is not None:
+            say(f"note: a dry run does not look into {requested.store}")
+        if requested.fail_above is not None or requested.min_score:
             say(f"note: a dry run judges no bound: {named_bounds(*bounds)}")
-        return _dry_run(problems, plan, as_json=asked.as_json)
+        return _dry_run(problems, plan, as_json=requested.as_json)
     if planned:
         _say_cost(source, problems, plan)
-    options |= {"cv": methods, "outer": asked.outer, "learning_curve": curves}
-    options |= {"store": asked.store, "mixed_versions": asked.mixed_versions}
-    options |= {"checks": asked.checks}
-    result, code = _run(source, families, options | {"validate": validation}, asked)
+    options |= {"cv": methods, "outer": requested.outer, "learning_curve": curves}
+    options |= {"store": requested.store, "mixed_versions": requested.mixed_versions}
+    options |= {"checks": requested.checks}
+    result, code = _run(source, families, options | {"validate": validation}, requested)
     return code or judged(result, *bounds)
 
 
 def _usual(source: Source) -> str:
     """Return the default method for the data."""
-    return usual_word(source, word_by_size(len(source.y)))
+    return default_name(source, method_name_by_size(len(source.y)))
 
 
 def _say_plan(source: Source, methods: list[Any] | None, outer: str | None) -> None:
@@ -129,7 +129,7 @@ def _problems(
 
 def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
 
-    return word_families(
+    return named_families(
         listed("--models", models, "learner", "knn,tree"),
         source.task,
         n_classes=source.n_classes,
@@ -140,24 +140,24 @@ def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> d
 
 
 def _run(
-    source: Source, families: dict[str, Any], options: dict[str, Any], asked: Any
+    source: Source, families: dict[str, Any], options: dict[str, Any], requested: Any
 ) -> tuple[Assessment | None, int]:
     """Return the assessment (None if no learner was assessed) and the exit code."""
-    code, store = 0, asked.store
+    code, store = 0, requested.store
     try:
-        with worded_warnings(findings=asked.as_json), shown_progress():
+        with worded_warnings(findings=requested.as_json), shown_progress():
             result = assess_learners(families, source.X, source.y, **options)
     except Interrupted as stopped:
         if store is not None:
-            kept = f"the fits are kept in {store}: run the same command to continue."
-            say(f"{interrupted_word()}; {kept}")
+            retained = f"the fits are kept in {store}: run the same command to continue."
+            say(f"{interruption_message()}; {retained}")
         if stopped.partial is None:
             if store is None:
                 raise
             return None, interrupted_code()
         result, code = stopped.partial, interrupted_code()
         missing = ", ".join(stopped.missing)
-        say(f"{interrupted_word()}: {missing} not assessed; what was done follows.")
+        say(f"{interruption_message()}: {missing} not assessed; what was done follows.")
     if result.kept is not None:
         say(f"note: {store}: {result.kept.reused:,} fits found, {result.kept.added:,} added")
     command = typed(click.get_current_context(), WHERE_AND_HOW)
@@ -165,8 +165,8 @@ def _run(
     if result.validation is not None:
         result = replace(result, validation=result.validation.with_names(source.columns))
     with worded_warnings():  # The page needs some more fits, which may warn.
-        show(result.to_json() if asked.as_json else str(result))
-        write_page(result, asked.report, asked.figures)
+        show(result.to_json() if requested.as_json else str(result))
+        write_page(result, requested.report, requested.figures)
     say_columns(source.columns, result.findings)
     return result, code
 

@@ -20,7 +20,7 @@ from truerisk.cli.gate import CLOSED, judged, refuse_bounds
 from truerisk.cli.options import typed
 from truerisk.cli.output import say, say_columns, show, shown_progress, worded_warnings, write_page
 from truerisk.cli.source import Source, label_written, read_source, words_of
-from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName, said_by
+from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName, message_of
 from truerisk.core.formats import clean
 from truerisk.core.identity import is_honest_search, usual_score
 from truerisk.core.registry import closest
@@ -34,10 +34,10 @@ WHERE_AND_HOW = ("report", "figures", "as_json", "n_jobs")
 """Options that do not affect any number."""
 
 
-def run(asked: Any) -> int:
+def run(requested: Any) -> int:
     """Print the audit that `truerisk audit` requests, and return the exit code."""
-    factory = load_factory(asked.search, allowed=asked.allow_import)
-    source = read_source(**words_of(asked))
+    factory = load_factory(requested.search, allowed=requested.allow_import)
+    source = read_source(**words_of(requested))
     X = _handed(source)
     # These are notes on what was inferred. Text and missing values are left to the user's search.
     for note in source.notes:
@@ -47,19 +47,19 @@ def run(asked: Any) -> int:
         say("note: text is given to the search as numbers, its place in sorted order")
     if source.layout.get("missing"):
         say("note: empty cells are given to the search as missing values")
-    found = _audited(factory, source, X, asked)
+    found = _audited(factory, source, X, requested)
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command)
-    show(found.to_json() if asked.as_json else str(found))
-    write_page(found, asked.report, asked.figures)
+    show(found.to_json() if requested.as_json else str(found))
+    write_page(found, requested.report, requested.figures)
     if X is source.X:
         say_columns(source.columns, found.findings)
-    if found.refuted is None and asked.level != "scores":
+    if found.refuted is None and requested.level != "scores":
         say("no interval, so nothing is refuted.")
     for finding in found.findings:
         if finding.code == "claim-refuted":
             say(f"the claim is refuted: {finding.sentence}")
-    code = judged(found, asked.fail_above, asked.min_score)
+    code = judged(found, requested.fail_above, requested.min_score)
     return CLOSED if found.refuted else code
 
 
@@ -118,8 +118,8 @@ def run_code(code: Any, name: str) -> Any:
         raise
     except Exception as error:
         last = str(error).strip().rpartition("\n")[2].strip()
-        cause = f" ... {last}" if last and last not in said_by(error) else ""
-        raise TrueRiskError(f"{name} failed: {said_by(error)}{cause}") from error
+        cause = f" ... {last}" if last and last not in message_of(error) else ""
+        raise TrueRiskError(f"{name} failed: {message_of(error)}{cause}") from error
 
 
 def _handed(source: Source) -> Any:
@@ -139,32 +139,32 @@ def _handed(source: Source) -> Any:
     return frame
 
 
-def _audited(factory: Any, source: Source, X: Any, asked: Any) -> Any:
+def _audited(factory: Any, source: Source, X: Any, requested: Any) -> Any:
 
     y, of_rows = source.y, source.of_rows
-    terms = {"fit_params": None, "engine": "auto", **of_rows, "n_jobs": asked.n_jobs}
-    terms |= {"confidence_level": asked.confidence, "random_state": asked.seed}
-    with worded_warnings(findings=asked.as_json), shown_progress():
+    terms = {"fit_params": None, "engine": "auto", **of_rows, "n_jobs": requested.n_jobs}
+    terms |= {"confidence_level": requested.confidence, "random_state": requested.seed}
+    with worded_warnings(findings=requested.as_json), shown_progress():
         search = call_factory(factory, X, y)
         scoring = getattr(search, "scoring", None)
         if scoring is None and not is_honest_search(search):
             scoring = usual_score(getattr(search, "estimator", None))
         if isinstance(scoring, str):
             remedy = " An audit bounds the score of the search: give it another `scoring`."
-            bounds = asked.fail_above, asked.min_score
-            is_word = is_honest_search(search) and scoring in registry
-            scale = registry.load(scoring)().scale if is_word else Scale(perfect_of(scoring))
+            bounds = requested.fail_above, requested.min_score
+            is_name = is_honest_search(search) and scoring in registry
+            scale = registry.load(scoring)().scale if is_name else Scale(perfect_of(scoring))
             refuse_bounds(*bounds, {scoring: scale}, remedy)
-        positive = label_written(source, asked.positive)
+        positive = label_written(source, requested.positive)
         search = _fitted(search, X, y, of_rows, positive)
         order = _order(source)
         wanted = Wanted(
-            asked.level,
-            asked.outer,
+            requested.level,
+            requested.outer,
             REPLICATES,
             terms,
             order,
-            checks=asked.checks,
+            checks=requested.checks,
             positive=positive,
         )
         return audited(search, X, y, wanted)

@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.cli.bodies.study import INCOMPLETE
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.signals import interrupted_code, interrupted_word
+from truerisk.cli.signals import interrupted_code, interruption_message
 from truerisk.core.errors import BadStore
 from truerisk.study.status import Status
 from truerisk.study.study import Study
@@ -32,7 +32,7 @@ def run(
         except BadStore:  # The store does not exist yet.
             raise stopped from None
         say(
-            f"truerisk: {interrupted_word()}; {status.done} of {status.total} results are kept "
+            f"truerisk: {interruption_message()}; {status.done} of {status.total} results are kept "
             f"in {store}. Go on with `truerisk study resume --store {store}`."
         )
         return interrupted_code()

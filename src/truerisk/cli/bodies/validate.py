@@ -32,57 +32,57 @@ WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
 """Options that do not affect any number."""
 
 
-def run(asked: Any) -> int:
+def run(requested: Any) -> int:
     """Print the validation that `truerisk validate` requests, and return the exit code."""
-    if asked.checklist is not None:
+    if requested.checklist is not None:
         check_present("truerisk.validation.checklists.checklist_file")
         from truerisk.validation.checklists.checklist_file import table_place
 
-        table_place(asked.checklist)
-    source = read_source(**words_of(asked))
+        table_place(requested.checklist)
+    source = read_source(**words_of(requested))
 
-    about = "target ", f"column {quoted(asked.predictions)} "
+    about = "target ", f"column {quoted(requested.predictions)} "
     for note in source.notes:
-        if asked.predictions is None or note.startswith(about):
+        if requested.predictions is None or note.startswith(about):
             say(f"note: {note}")
 
     ranked = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
     X, scales = source.X, {"risk": Scale()}
     finished: dict[str, Any] = {}
-    if asked.predictions is not None:
+    if requested.predictions is not None:
         _refuse_fits(click.get_current_context())
-        search, X = _as_given(source, asked.predictions, asked.positive)
-        finished = {"prefit": True, "confidence_level": asked.confidence}
-        asked.replicates = None
+        search, X = _as_given(source, requested.predictions, requested.positive)
+        finished = {"prefit": True, "confidence_level": requested.confidence}
+        requested.replicates = None
     else:
-        pipeline, params, grid = read_model(asked.model, asked.settings, source)
-        terms = {"confidence_level": asked.confidence, "random_state": asked.seed}
-        words = {"cv": asked.cv, "n_jobs": asked.n_jobs, **terms}
-        bounded = [name for name in asked.min_score if name not in ranked]
+        pipeline, params, grid = read_model(requested.model, requested.settings, source)
+        terms = {"confidence_level": requested.confidence, "random_state": requested.seed}
+        words = {"cv": requested.cv, "n_jobs": requested.n_jobs, **terms}
+        bounded = [name for name in requested.min_score if name not in ranked]
         # Survival tasks have their own scores.
         bounded = bounded if source.task == "survival" else []
-        scoring: Any = asked.scoring
-        if scoring is None and source.task == "survival" and asked.horizon is not None:
+        scoring: Any = requested.scoring
+        if scoring is None and source.task == "survival" and requested.horizon is not None:
             check_present("truerisk.losses.survival_losses")
             from truerisk.losses.survival_losses import BrierAt
 
-            scoring = BrierAt(asked.horizon)
+            scoring = BrierAt(requested.horizon)
         elif scoring is None and source.task == "classification":
             made = Family.from_grid(pipeline, params or grid or None).make(0)
             scoring = "log" if hasattr(made, "predict_proba") else None
         scoring = with_bounded(scoring, bounded, source.task)
         search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)
-        if asked.scoring is not None or bounded:
-            rows = {"groups": None, **source.of_rows, "params": {}, "seed": asked.seed}
+        if requested.scoring is not None or bounded:
+            rows = {"groups": None, **source.of_rows, "params": {}, "seed": requested.seed}
             with catch_warnings(action="ignore"):  # The validation gives the same warnings.
                 problem = problem_to_validate(search, X, source.y, **rows)
             rated = [loss.rated(problem.data) for loss in problem.losses]
             # The score is about the event, like everything on the page.
             if any(code is not None for code in rated):
-                search.positive = label_written(source, asked.positive)
-            scales = {each.word: each.scale for each in problem.losses}
+                search.positive = label_written(source, requested.positive)
+            scales = {each.name: each.scale for each in problem.losses}
     measured = scales | {name: Scale(most) for name, most in SCORES.values() if name in ranked}
-    refuse_bounds(asked.fail_above, asked.min_score, measured)
+    refuse_bounds(requested.fail_above, requested.min_score, measured)
     with worded_warnings(), shown_progress():
         found = validated(
             search,
@@ -90,17 +90,17 @@ def run(asked: Any) -> int:
             source.y,
             **finished,
             **source.of_rows,
-            random_state=asked.seed,
-            **reviewed(source, asked),
-        ).with_names(source.columns if asked.predictions is None else (asked.predictions,))
+            random_state=requested.seed,
+            **reviewed(source, requested),
+        ).with_names(source.columns if requested.predictions is None else (requested.predictions,))
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, command=command)
-    if asked.checklist is not None and found.checklist is not None:
-        found.checklist.save(asked.checklist)
-        say(f"wrote {asked.checklist}")
-    show(found.to_json() if asked.as_json else str(found))
-    write_page(found, asked.report, asked.figures)
-    return judged(found, asked.fail_above, asked.min_score)
+    if requested.checklist is not None and found.checklist is not None:
+        found.checklist.save(requested.checklist)
+        say(f"wrote {requested.checklist}")
+    show(found.to_json() if requested.as_json else str(found))
+    write_page(found, requested.report, requested.figures)
+    return judged(found, requested.fail_above, requested.min_score)
 
 
 OF_FITS = ("model", "settings", "cv", "scoring", "replicates")
@@ -127,9 +127,9 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
     if column not in numbers:
         known = clean(", ".join(numbers), 160)
         raise BadData(f"{named} is no column of numbers: the file has {known}.")
-    said = source.X[:, [source.columns.index(column)]].astype(np.float64)
+    text = source.X[:, [source.columns.index(column)]].astype(np.float64)
     low, high = (0.0, 1.0) if of_two else (-np.inf, np.inf)
-    wrong = np.flatnonzero(~(np.isfinite(said) & (said >= low) & (said <= high)))
+    wrong = np.flatnonzero(~(np.isfinite(text) & (text >= low) & (text <= high)))
     if len(wrong):
         what = "probabilities" if of_two else "numbers"
         raise BadData(
@@ -142,10 +142,10 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
             "name a --model."
         )
     if not of_two:
-        return UpdatedNumbers().fit(said, source.y), said
+        return UpdatedNumbers().fit(text, source.y), text
     if source.n_classes != 2:
         raise BadData(f"{named} is of one of two classes, and the target has {source.n_classes}.")
     event = label_written(source, positive)
     if event is not None and event == np.unique(source.y)[0]:
-        said = 1 - said  # The model predicts the second class.
-    return UpdatedProbabilities().fit(said, source.y), said
+        text = 1 - text  # The model predicts the second class.
+    return UpdatedProbabilities().fit(text, source.y), text

@@ -74,7 +74,7 @@ class LinearDiscriminants(OnePass):
     'discriminant'
     """
 
-    word: ClassVar[str] = "discriminant"
+    name: ClassVar[str] = "discriminant"
     along: ClassVar[tuple[str, ...]] = ("shrinkage", "tol")
     weighted: ClassVar[bool] = False
 
@@ -194,19 +194,21 @@ class _Fit:
         return scores, open_ | undecided(scores, request).any(axis=1)
 
 
-def _left_to_fit(task: Task, place: int, asked: LeftOut, without: Without, c: int) -> np.ndarray:
+def _left_to_fit(
+    task: Task, place: int, requested: LeftOut, without: Without, c: int
+) -> np.ndarray:
     """Answer one candidate without each row of a class. Return the fits that remain."""
     remain = np.zeros(task.plan.n_fits, dtype=bool)
-    if not len(asked.fits):
+    if not len(requested.fits):
         return remain
-    scored = without.scores(asked.rows, c, shrinkage_of(task.group.settings[place]))
+    scored = without.scores(requested.rows, c, shrinkage_of(task.group.settings[place]))
     if scored is None:
-        for fit in asked.fits:
+        for fit in requested.fits:
             task.leave_open(fit, task.group.candidates[place : place + 1])
         return remain
     scores, sound = scored
-    asked.take(sound).answer(task, place, scores[sound], without.classes.present)
-    remain[asked.fits[~sound]] = True
+    requested.take(sound).answer(task, place, scores[sound], without.classes.present)
+    remain[requested.fits[~sound]] = True
     return remain
 
 
@@ -251,7 +253,7 @@ class ShrunkFit:
         farthest = classes.farthest if table is None else float(np.abs(X).max())
         return cls(classes, rule, spectrum, table, farthest)
 
-    def scores(self, asked: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray] | None:
+    def scores(self, requested: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Return scores of rows, and the module's rounding bound for each (0: no score moves).
 
         The result is None if too few digits are known.
@@ -262,10 +264,10 @@ class ShrunkFit:
         means = self._solved(classes.means - origin, s)
         if slopes is None or means is None:
             return None
-        rows, across = (asked, 0.0) if self.table is None else self.table.turn(asked)
+        rows, across = (requested, 0.0) if self.table is None else self.table.turn(requested)
         scores = self.rule.scores(classes, slopes[0], rows)
         if self.table is None and self.rule.rounds_little(means[1], self.farthest, means[0]):
-            return scores, np.zeros(len(asked))
+            return scores, np.zeros(len(requested))
         solution = self._solved(rows - origin, s)
         # The means were solved, so that the rows can be solved as well.
         assert solution is not None

@@ -27,8 +27,8 @@ from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
 from truerisk.plan.plan import Plan
 
-LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the fit without the row is not unique.
-# Multiple of the cut-off. Without a row a singular value keeps √LEAST_KEPT of itself.
+LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the fit without the row is not unique.
+# Multiple of the cut-off. Without a row a singular value keeps √LEAST_REMAINDER of itself.
 FAR_ABOVE = 1e4
 
 
@@ -50,7 +50,7 @@ class FisherDiscriminants(OnePass):
     'fisher'
     """
 
-    word: ClassVar[str] = "fisher"
+    name: ClassVar[str] = "fisher"
     along: ClassVar[tuple[str, ...]] = ()
 
     def learners(self) -> Sequence[type]:
@@ -174,7 +174,7 @@ class _CodeFit:
         white = self.root.whiten(centred)
         leverage = weights * (1 / self.weights.sum() + np.einsum("ij,ij->i", white, white))
         complement = 1 - leverage
-        sound: np.ndarray = (complement > LEAST_KEPT) & (np.bincount(self.member)[member] > 1)
+        sound: np.ndarray = (complement > LEAST_REMAINDER) & (np.bincount(self.member)[member] > 1)
         residuals = self.targets[rows] - self.level - centred @ self.slopes
         with np.errstate(divide="ignore", invalid="ignore"):
             grown = residuals / complement[:, None]

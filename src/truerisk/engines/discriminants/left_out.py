@@ -40,7 +40,7 @@ from truerisk.engines.templates.task import Task
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
-LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
+LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
 
 
 class Without:
@@ -67,7 +67,7 @@ class Without:
         if products is None:
             return None
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            sound = products.sound & (products.complement > LEAST_KEPT)
+            sound = products.sound & (products.complement > LEAST_REMAINDER)
             distances = products.distances(c, float(self.classes.sizes[c]))
             if self.rule.solver != "lsqr":
                 sound &= products.tells_means(c, float(self.classes.sizes[c]))
@@ -114,7 +114,7 @@ class Without:
         between = gaps @ gaps.T
         complement = 1 - part * own
         sound = self.rule.has_full_rank(root.least_eigenvalue_bound * complement)
-        condition = root.total / (root.least_unscaled * np.maximum(complement, LEAST_KEPT))
+        condition = root.total / (root.least_unscaled * np.maximum(complement, LEAST_REMAINDER))
         solved, farthest = root.solve(self.classes.means), self.classes.farthest
         sound &= self.rule.rounds_little(condition, farthest, solved)
         return _Products(
@@ -158,10 +158,10 @@ class Without:
 
         These are the directions of the class means.
         """
-        kept, across = found.complement[:, None], found.across
-        products = gaps + found.part * (across[:, :, None] * across[:, None, :] / kept[:, None])
+        retained, across = found.complement[:, None], found.across
+        products = gaps + found.part * (across[:, :, None] * across[:, None, :] / retained[:, None])
         less = self.classes.sizes[c] - 1  # The mean of class c itself moves by −d/less.
-        products[:, c, :] = products[:, :, c] = across / (less * kept)
+        products[:, c, :] = products[:, :, c] = across / (less * retained)
         products[:, c, c] = found.own / (less**2 * found.complement)
         shares = np.exp(self.rule.log_priors(self.sizes(c)))
         return spreads(products, np.broadcast_to(shares, across.shape), self.rule.tol)

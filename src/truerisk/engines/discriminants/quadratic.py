@@ -35,7 +35,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-LEAST_KEPT = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
+LEAST_REMAINDER = 1e-5  # Minimum of 1 − leverage. At 0 the scatter without the row has no inverse.
 
 
 @frozen
@@ -56,7 +56,7 @@ class QuadraticDiscriminants(OnePass):
     'quadratic'
     """
 
-    word: ClassVar[str] = "quadratic"
+    name: ClassVar[str] = "quadratic"
     along: ClassVar[tuple[str, ...]] = ("reg_param",)
     weighted: ClassVar[bool] = False
 
@@ -96,10 +96,10 @@ class QuadraticDiscriminants(OnePass):
         at = classes.positions[out.rows]
         done[out.fits] = True
         for place in range(len(scores)):
-            asked, trusted = out.asks(task, place), sound[place, at]
-            settled = asked & trusted
+            requested, trusted = out.asks(task, place), sound[place, at]
+            settled = requested & trusted
             out.take(settled).answer(task, place, scores[place, at[settled]], classes.present)
-            done[out.fits[asked & ~trusted]] = False
+            done[out.fits[requested & ~trusted]] = False
         return done
 
     def fit_pass(
@@ -168,15 +168,15 @@ def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Return log densities of rows, each removed from its class, and a mask of reliable ones."""
     gained = (fewer.size + 1) / fewer.size
     own = fewer.distances(squares)
-    kept = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
-    kept += 1
-    enough = np.maximum(LEAST_KEPT, fewer.tol * CLEARLY / fewer.least_of_theirs)
-    sound: np.ndarray = kept > enough[:, None]
+    retained = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
+    retained += 1
+    enough = np.maximum(LEAST_REMAINDER, fewer.tol * CLEARLY / fewer.least_of_theirs)
+    sound: np.ndarray = retained > enough[:, None]
     if not sound.all():
-        kept[~sound] = 1
-    own /= kept
+        retained[~sound] = 1
+    own /= retained
     own *= -(gained**2) / 2
-    logs = np.log(kept, out=kept)
+    logs = np.log(retained, out=retained)
     logs += fewer.log_determinants[:, None]
     logs /= 2
     own -= logs

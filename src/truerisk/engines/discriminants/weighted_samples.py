@@ -51,7 +51,7 @@ def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
         if not len(sound.positions[0]):
             continue
         for s, one in fitted.items():
-            places = [place for place, asked in enumerate(shrinkages) if asked == s]
+            places = [place for place, requested in enumerate(shrinkages) if requested == s]
             _answer(sound, places, one.select(fine).scores(moved, sound))
         done[sound.fits] = True
     return done

@@ -60,7 +60,7 @@ class ElasticNets(OnePass):
     'elastic-net'
     """
 
-    word: ClassVar[str] = "elastic-net"
+    name: ClassVar[str] = "elastic-net"
     along: ClassVar[tuple[str, ...]] = ("alpha", "l1_ratio")
     compiled: ClassVar[bool] = True
 

@@ -49,7 +49,7 @@ class KernelRidges(OnePass):
     'kernel-ridge'
     """
 
-    word: ClassVar[str] = "kernel-ridge"
+    name: ClassVar[str] = "kernel-ridge"
     along: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def learners(self) -> Sequence[type]:
@@ -158,12 +158,12 @@ class KernelTable:
         kernel = kernel_of(setting, task.X, None)
         return cls(task, kernel, rounding_of(setting, task.X), penalties.astype(np.float64))
 
-    def part(self, weights: np.ndarray, n_given: int, asked: np.ndarray) -> KernelPart:
+    def part(self, weights: np.ndarray, n_given: int, requested: np.ndarray) -> KernelPart:
         rows = np.flatnonzero(weights)
         y = self.task.data.y[rows].reshape(len(rows), -1)
         whole = len(rows) == len(weights)
         inside = self.kernel if whole else self.kernel[np.ix_(rows, rows)]
-        across = self.kernel[np.ix_(asked, rows)]
+        across = self.kernel[np.ix_(requested, rows)]
         return KernelPart(inside, y, np.sqrt(weights[rows]), n_given, self.rounding, across)
 
     def answer(self, fit: int) -> bool:
@@ -264,14 +264,14 @@ class KernelPart:
         X: np.ndarray,
         y: np.ndarray,
         weights: np.ndarray,
-        asked: np.ndarray,
+        requested: np.ndarray,
     ) -> KernelPart:
         """Compute the part from the rows themselves."""
-        kept = weights > 0
-        X, Y = X[kept], y[kept].reshape(int(kept.sum()), -1)
-        rounding = rounding_of(setting, X, asked)
-        inside, across = kernel_of(setting, X, None), kernel_of(setting, asked, X)
-        return cls(inside, Y, np.sqrt(weights[kept]), len(weights), rounding, across)
+        retained = weights > 0
+        X, Y = X[retained], y[retained].reshape(int(retained.sum()), -1)
+        rounding = rounding_of(setting, X, requested)
+        inside, across = kernel_of(setting, X, None), kernel_of(setting, requested, X)
+        return cls(inside, Y, np.sqrt(weights[retained]), len(weights), rounding, across)
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -306,9 +306,9 @@ class KernelPart:
         answers = np.zeros((len(penalties), len(across), self.Y.shape[1]))
         if stable.any():
             left = (across * self.root) @ self.spectrum.vectors
-            kept = penalties[stable]
-            doubts = doubts_at(left, 0.0, self.spectrum, kept, self.scale)
-            doubts += self.own_doubts(kept)
-            answers[stable] = answers_at(left, self.spectrum, kept)
+            retained = penalties[stable]
+            doubts = doubts_at(left, 0.0, self.spectrum, retained, self.scale)
+            doubts += self.own_doubts(retained)
+            answers[stable] = answers_at(left, self.spectrum, retained)
             stable[stable] = doubts <= DOUBT
         return answers, ~stable

@@ -54,7 +54,7 @@ class LeastSquares(OnePass):
     'least-squares'
     """
 
-    word: ClassVar[str] = "least-squares"
+    name: ClassVar[str] = "least-squares"
     along: ClassVar[tuple[str, ...]] = ("alpha",)
     serves: ClassVar[frozenset[str]] = frozenset({"flips", "freedom"})
 

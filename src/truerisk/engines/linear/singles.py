@@ -141,17 +141,17 @@ class Singles:
         return self._over_roots(left_out, train.root, np.zeros(len(penalties)))
 
     def _row_doubts(
-        self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, asked: np.ndarray
+        self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, requested: np.ndarray
     ) -> np.ndarray:
         manner, penalties, scale = self.table.manner, self.table.penalties, train.scale
-        length = float(np.sqrt((asked**2).sum(axis=1).max(initial=0.0)))
+        length = float(np.sqrt((requested**2).sum(axis=1).max(initial=0.0)))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             doubts = doubts_at(own, length, spectrum, penalties, scale)
             doubts += location_doubts(spectrum, train.far, penalties, scale)
             if manner.penalised and not manner.by_rows:
                 diagonal = (train.Z**2).sum(axis=0)
                 doubts += doubts_of_cholesky(
-                    own, asked, diagonal, spectrum, penalties, scale, wide=False
+                    own, requested, diagonal, spectrum, penalties, scale, wide=False
                 )
         return doubts
 
@@ -211,13 +211,13 @@ class Singles:
         fits: np.ndarray,
         coding: Coding,
         numbers: np.ndarray,
-        sure: np.ndarray,
+        is_certain: np.ndarray,
         hopeless: np.ndarray,
     ) -> np.ndarray:
         """Store the predictions; return a mask of the fits that need no fit of their own."""
         task = self.table.task
         answers, tied = coding.answers(numbers)
-        settled = sure | hopeless[:, None]
+        settled = is_certain | hopeless[:, None]
         if task.places is None:
             done: np.ndarray = settled.all(axis=0)
         else:

@@ -76,7 +76,7 @@ class LogisticPaths(OnePass):
     'logistic-path'
     """
 
-    word: ClassVar[str] = "logistic-path"
+    name: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
     compiled: ClassVar[bool] = True
     serves: ClassVar[frozenset[str]] = frozenset({"flips", "freedom", "rules", "taken_out"})
@@ -170,7 +170,7 @@ class LogisticPaths(OnePass):
         if follows and not follows_the_solver(data.n_classes > 2):
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         if plan.needs.keys() & {"rules", "freedom", "taken_out"}:
-            reason = _asked_refusal(family, data, plan, self.minimiser)
+            reason = _request_refusal(family, data, plan, self.minimiser)
             if reason is not None:
                 return reason
         weights = next(iter(data.fit_params.values()), None)  # sample weights
@@ -230,8 +230,8 @@ class LogisticPaths(OnePass):
         tested = []
         for question in task.questions(fit):
             is_own = own is not None and task.plan.without_row[question]
-            asked = task.plan.test_rows(question)[0]
-            tested.append(QuestionRows(task.X, asked, own if is_own else None))
+            requested = task.plan.test_rows(question)[0]
+            tested.append(QuestionRows(task.X, requested, own if is_own else None))
         answers = rule.answers(task, fit, tested)
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
@@ -269,7 +269,7 @@ class LogisticPaths(OnePass):
         return rule
 
 
-def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
+def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
     """Return why the plan's questions about the fitted model cannot be answered, or None.
 
     They can be answered for LogisticPath on the data's own rows.

@@ -82,7 +82,7 @@ class NearestNeighbours(OnePass):
     'knn'
     """
 
-    word: ClassVar[str] = "knn"
+    name: ClassVar[str] = "knn"
     along: ClassVar[tuple[str, ...]] = ("n_neighbors",)
     serves: ClassVar[frozenset[str]] = frozenset({"flips", "laws", "counted"})
     compiled: ClassVar[bool] = True

@@ -21,7 +21,7 @@ from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
-SURE, TIED, SHORT = 0, 1, 2
+CERTAIN, TIED, SHORT = 0, 1, 2
 PAIRS = 0.6  # share of the rows in the training sets of fits that lack two of five folds
 # relative error of the remaining digits; the bounds of rounding are about ten times too large
 DIGITS = 2e-8
@@ -55,7 +55,7 @@ def walk_plan(
     list_of: np.ndarray,
     plan: Plan,
     ks: np.ndarray,
-    said: RowTargets,
+    row_targets: RowTargets,
     *,
     only: np.ndarray | None = None,
     by_distance: bool = False,
@@ -68,15 +68,21 @@ def walk_plan(
     `doubts` of its list (default: its `ties`), because it then depends on how a program rounds.
     `list_of[row]` is the number of the row's list, -1 for rows that are never tested.
     """
-    _check(lists, list_of, plan, ks, said)
+    _check(lists, list_of, plan, ks, row_targets)
     if doubts is not None and doubts.shape != lists.ties.shape:
         raise ValueError(f"{len(doubts)} doubts for {len(lists.ties)} lists")
     n_out = len(ks) if only is None else 1
     n_positions = int(plan.test_offsets[-1])
-    if said.codes is not None:
-        codes, targets, width = said.codes.astype(np.int32), np.empty((0, 0)), said.n_classes
+    if row_targets.codes is not None:
+        codes, targets, width = (
+            row_targets.codes.astype(np.int32),
+            np.empty((0, 0)),
+            row_targets.n_classes,
+        )
     else:
-        targets = np.ascontiguousarray(said.targets, dtype=np.float64).reshape(plan.n_rows, -1)
+        targets = np.ascontiguousarray(row_targets.targets, dtype=np.float64).reshape(
+            plan.n_rows, -1
+        )
         codes, width = np.empty(0, np.int32), targets.shape[1]
     as_labels = want == "labels"
     labels = np.empty((n_out if as_labels else 0, n_positions), dtype=np.int16)
@@ -129,7 +135,7 @@ def walk_plan(
 
 
 def _check(
-    lists: NearestRows, list_of: np.ndarray, plan: Plan, ks: np.ndarray, said: RowTargets
+    lists: NearestRows, list_of: np.ndarray, plan: Plan, ks: np.ndarray, row_targets: RowTargets
 ) -> None:
     """Refuse everything that would make the kernel read out of bounds."""
     n = plan.n_rows
@@ -141,12 +147,17 @@ def _check(
         raise ValueError("lists and their distances have different shapes")
     if not len(ks) or ks.min() < 1:
         raise ValueError("ks must be positive")
-    if said.codes is not None:
-        if len(said.codes) != n or not 0 <= said.codes.min() <= said.codes.max() < said.n_classes:
-            raise ValueError(f"codes must give each of {n} rows a class below {said.n_classes}")
-        if said.n_classes > MOST_CLASSES:
-            raise ValueError(f"{said.n_classes} classes are more than labels can tell apart")
-    elif said.targets is None or len(said.targets) != n:
+    if row_targets.codes is not None:
+        if (
+            len(row_targets.codes) != n
+            or not 0 <= row_targets.codes.min() <= row_targets.codes.max() < row_targets.n_classes
+        ):
+            raise ValueError(
+                f"codes must give each of {n} rows a class below {row_targets.n_classes}"
+            )
+        if row_targets.n_classes > MOST_CLASSES:
+            raise ValueError(f"{row_targets.n_classes} classes are more than labels can tell apart")
+    elif row_targets.targets is None or len(row_targets.targets) != n:
         raise ValueError(f"targets must give each of {n} rows a value")
     rows, _ = plan.positions
     if len(rows) and list_of[rows].min() < 0:
@@ -207,7 +218,7 @@ class Walk:
                 doubts=self._doubts(near, measure, k) if measure.by_distance else None,
                 want="labels" if as_labels else "shares",
             )
-            if walked.verdicts.max(initial=SURE) != SHORT:
+            if walked.verdicts.max(initial=CERTAIN) != SHORT:
                 break
             length *= 4
         answers = walked.labels if as_labels else walked.shares
@@ -240,9 +251,9 @@ def answers_together(task: Task) -> NearestAnswers:
     else:  # These are the rows of all training sets.
         bases = np.unique(plan.train.base)
         seen = np.unique(np.concatenate([plan.blocks[int(b)] for b in bases]))
-    is_asked = np.zeros(plan.n_rows, dtype=bool)
-    is_asked[plan.positions[0]] = True
-    queried = np.flatnonzero(is_asked)
+    is_requested = np.zeros(plan.n_rows, dtype=bool)
+    is_requested[plan.positions[0]] = True
+    queried = np.flatnonzero(is_requested)
     list_of = np.full(plan.n_rows, -1, dtype=np.int32)
     list_of[queried] = np.arange(len(queried))
     y = data.y if data.codes is None else data.codes
@@ -285,12 +296,14 @@ def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int)
     return near
 
 
-def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> NearestAnswers:
+def answers_in_pass(
+    task: Task, group: Group, shown: Shown, requested: np.ndarray
+) -> NearestAnswers:
     """Answer one fit as a small plan: training rows with all copies first, then test rows."""
     X, y = shown.X, shown.y
     if shown.times is not None:
         X, y = np.repeat(X, shown.times, axis=0), np.repeat(y, shown.times, axis=0)
-    n, m = len(X), len(asked)
+    n, m = len(X), len(requested)
     builder = PlanBuilder(n + m)
     train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
     builder.ask((train, ()), (test, ()))
@@ -299,4 +312,4 @@ def answers_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
     walk = Walk(task, group, builder.build(), np.concatenate([y, unused]), list_of, X.shape[1])
     measure = Measure.from_group(group)
-    return walk.answers(lambda length: nearest(measure, asked, X, length), share=1.0)
+    return walk.answers(lambda length: nearest(measure, requested, X, length), share=1.0)

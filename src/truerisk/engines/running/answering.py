@@ -101,17 +101,17 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
             f"of probabilities need: leave them out ({mention('scoring', 'zero-one')}), use a "
             "model with predict_proba, or CalibratedClassifierCV around this one."
         )
-    return probabilities(*_said_of_classes(model, data, test))
+    return probabilities(*_class_message(model, data, test))
 
 
 def _risks(model: Any, test: Enquiry) -> np.ndarray:
     """Return predictions that increase with risk; negate those of learners that predict times."""
-    told = numbers_of(model.predict(test.X), test.y.shape[:1])
+    reported = numbers_of(model.predict(test.X), test.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
-    return told if getattr(learner, "_predict_risk_score", True) else -told
+    return reported if getattr(learner, "_predict_risk_score", True) else -reported
 
 
-def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
+def _class_message(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
     """Return the `predict_proba` output, its columns' class codes, and n_rows and n_classes."""
     if not hasattr(model, "classes_"):
         raise ValueError(
@@ -138,7 +138,7 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
         scores = real_array(model.decision_function(test.X)).ravel()
         return -scores if _names_them_backwards(model, data) else scores
     if hasattr(model, "predict_proba"):
-        return shares(*_said_of_classes(model, data, test))[:, 1]
+        return shares(*_class_message(model, data, test))[:, 1]
     raise Refusal(
         f"{_name(model)} gives neither decision values nor probabilities: loss 'auc' has nothing "
         f"to rank by; use {mention('scoring', 'zero-one')}."
@@ -225,10 +225,10 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
     return codes
 
 
-def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
+def probabilities(text: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Return the probabilities of all classes, given those of the classes that a model knows."""
-    by_class = shares(said, codes, n_rows, n_classes)
-    table, slack = real_array(said), _slack(np.asarray(said).dtype)
+    by_class = shares(text, codes, n_rows, n_classes)
+    table, slack = real_array(text), _slack(np.asarray(text).dtype)
     with np.errstate(invalid="ignore"):  # infinities are reported later
         sums = table.sum(axis=1)
     if (np.abs(sums - 1) <= slack).all() and (table >= -slack).all():
@@ -251,9 +251,9 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
     return by_class
 
 
-def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
+def shares(text: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Return the output of `predict_proba` with a column for each class; unseen classes get 0."""
-    table = real_array(said)
+    table = real_array(text)
     refuse_other_rows(len(np.atleast_1d(table)), n_rows)
     if table.shape != (n_rows, len(codes)):
         raise ValueError(

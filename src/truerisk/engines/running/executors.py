@@ -22,7 +22,7 @@ from truerisk.core.identity import is_a
 from truerisk.core.registry import check_present
 
 if TYPE_CHECKING:
-    from truerisk.engines.workers.crews import Crew
+    from truerisk.engines.workers.crews import WorkerPool
     from truerisk.engines.workers.dask_cluster import Cluster
 
 CLIENT = "distributed:Client"
@@ -77,7 +77,7 @@ _idle: ContextVar[dict[Any, Cluster] | None] = ContextVar("truerisk_clusters", d
 
 
 @contextmanager
-def connections_kept() -> Iterator[None]:
+def reuse_connections() -> Iterator[None]:
     """Keep Dask clusters connected within the block, so that data sent before can be reused."""
     if _idle.get() is not None:
         yield
@@ -93,7 +93,7 @@ def connections_kept() -> Iterator[None]:
 
 
 @contextmanager
-def crew_of(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Crew | None]:
+def open_workers(executor: Any, refusal: type[TrueRiskError]) -> Iterator[WorkerPool | None]:
     """Yield the workers of `executor`, None for this process; raise `refusal` if there are none."""
     workers = workers_of(executor)
     if workers is None:
@@ -105,11 +105,11 @@ def crew_of(executor: Any, refusal: type[TrueRiskError]) -> Iterator[Crew | None
         with connected(executor, refusal, _idle.get()) as cluster:
             yield cluster
     else:
-        crew = _workers().crew_on(executor, workers)
+        worker_pool = _workers().open_workers_on(executor, workers)
         try:
-            yield crew
+            yield worker_pool
         finally:
-            crew.close()
+            worker_pool.close()
 
 
 def run_batches(
@@ -130,8 +130,8 @@ def run_batches(
         made = batches(None) if callable(batches) else batches
         yield from ((number, task(*shared, batch)) for number, batch in enumerate(made))
         return
-    with crew_of(executor, FitFailed) as crew:
-        yield from _workers().run_listed(crew, task, shared, batches, named)
+    with open_workers(executor, FitFailed) as workers:
+        yield from _workers().run_listed(workers, task, shared, batches, named)
 
 
 def _workers() -> ModuleType:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, first_line, kind_of, said_by, warn
+from truerisk.core.errors import BadData, first_line, kind_of, message_of, warn
 from truerisk.core.formats import clean
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.data.data import Data, columns
@@ -25,7 +25,7 @@ _COUNTED = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
 
 
 @contextmanager
-def kept_warnings() -> Iterator[list[Warned]]:
+def collect_warnings() -> Iterator[list[Warned]]:
     """Collect the warnings of the block that the user's filters let through.
 
     This is done only in the main thread. In other threads warnings are issued as usual, because
@@ -87,7 +87,7 @@ def counted(text: str, times: int, n_fits: int) -> str:
     return text if n_fits <= 1 else f"{text} [{times} times in {n_fits} fits]"
 
 
-def split_counted(said: str) -> tuple[str, int, int]:
+def split_counted(text: str) -> tuple[str, int, int]:
     """Split a text of `counted` into the text, the number of times and the number of fits.
 
     Return (text, 1, 0) for any other text.
@@ -95,8 +95,8 @@ def split_counted(said: str) -> tuple[str, int, int]:
     >>> split_counted("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
     """
-    match = _COUNTED.fullmatch(said)
-    return (match[1], int(match[2]), int(match[3])) if match else (said, 1, 0)
+    match = _COUNTED.fullmatch(text)
+    return (match[1], int(match[2]), int(match[3])) if match else (text, 1, 0)
 
 
 def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
@@ -104,10 +104,10 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
 
     `y` are the targets of the fit's training rows.
     """
-    why = f"{_step_of(model, error)}{said_by(error)}{_advice(error)}"
+    why = f"{_step_of(model, error)}{message_of(error)}{_advice(error)}"
     where = columns().non_finite(data.X)
     # scikit-learn raises no error class of its own for missing values, which a pipeline may impute.
-    gaps = any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))
+    gaps = any(name in first_line(error).lower() for name in ("nan", "infinity", "missing"))
     if where is not None and gaps:
         return f"{where} ({why})", BadData.__name__
     what = (
@@ -156,4 +156,4 @@ def _advice(error: BaseException) -> str:
 def _speaks_of_cells(error: BaseException) -> bool:
     """Return True if text, dates or equal column names were read as numeric columns."""
     complaint = f"{type(error).__name__} {first_line(error)}".lower()
-    return any(word in complaint for word in ("to float", "dtype", "unique column names"))
+    return any(name in complaint for name in ("to float", "dtype", "unique column names"))

@@ -35,7 +35,7 @@ from truerisk.engines.running.doors import (
     several_scores,
     steps_shared_by,
 )
-from truerisk.engines.running.fit_warnings import Warned, kept_warnings, reason_of
+from truerisk.engines.running.fit_warnings import Warned, collect_warnings, reason_of
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import without_checks
 
@@ -62,8 +62,8 @@ ASKERS = Registry(
 
 def asker_of(plan: Plan) -> Asker | None:
     """Return the asker for what a plan asks of fitted models beyond predictions, or None."""
-    word = next((word for word in plan.needs if word in ASKERS), None)
-    return None if word is None else ASKERS.load(word)(plan)
+    name = next((name for name in plan.needs if name in ASKERS), None)
+    return None if name is None else ASKERS.load(name)(plan)
 
 
 Job = tuple[int, list[Any]]
@@ -135,9 +135,9 @@ def fit_pieces(
             if isinstance(candidate, int) and family.pairwise[candidate]:
                 columns = _columns(family, data, plan, fit)
                 own = own.against(columns)
-            asked = partial(enquiries, data, plan, questions, columns)
-            with without_checks(), kept_warnings() as warned:
-                piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
+            requested = partial(enquiries, data, plan, questions, columns)
+            with without_checks(), collect_warnings() as warned:
+                piece, *more = one(family, data, request, own, requested, (seed, fit, candidate))
             if warned:
                 piece = replace(piece, warned=tuple(warned))
             if piece.failure is not None:
@@ -215,18 +215,18 @@ def _fit_and_ask(
     data: Data,
     request: Request,
     given: FitInput,
-    asked_about: Callable[[], list[Enquiry]],
+    requested_rows: Callable[[], list[Enquiry]],
     place: tuple[int, int, int],
 ) -> list[Piece]:
     def say(model: Any, begun: Begun | None) -> dict[str, Any]:
-        tests = asked_about()
+        tests = requested_rows()
         answered = []
         for number, test in enumerate(tests):
             out = _out_of(model, given, test)
-            asked = out, test
+            requested = out, test
             if begun is not None and out is model:
-                asked = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
-            answered.append(_answers(request, (out, test), asked, data))
+                requested = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
+            answered.append(_answers(request, (out, test), requested, data))
         answers, *also = map(list, zip(*answered, strict=True))
         extra = {} if given.asker is None else given.asker.say(model, data, given, tests)
         return {"answers": answers, "also": tuple(also), "extra": extra}
@@ -235,30 +235,30 @@ def _fit_and_ask(
 
 
 def _answers(
-    request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
+    request: Request, whole: tuple[Any, Enquiry], requested: tuple[Any, Enquiry], data: Data
 ) -> list[Any]:
     """Return the answers to all requests about a test set; each kind is predicted only once."""
     each = request.all_requests
     if len(each) == 1:
-        return [_answer(request, whole, asked, data)]
+        return [_answer(request, whole, requested, data)]
     several = several_scores()
-    with several.asked_once(*((model, test.X) for model, test in (whole, asked))):
+    with several.ask_once(*((model, test.X) for model, test in (whole, requested))):
         answers = {
-            one: _answer(each[one], whole, asked, data)
+            one: _answer(each[one], whole, requested, data)
             for one in range(len(each))
             if several.asks_plainly(each[one])
         }
     return [
-        answers[number] if number in answers else _answer(one, whole, asked, data)
+        answers[number] if number in answers else _answer(one, whole, requested, data)
         for number, one in enumerate(each)
     ]
 
 
 def _answer(
-    request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
+    request: Request, whole: tuple[Any, Enquiry], requested: tuple[Any, Enquiry], data: Data
 ) -> Any:
     """Return the learner's answer to the transformed rows; a scorer gets the model and the rows."""
-    model, test = whole if request.response == "scored" else asked
+    model, test = whole if request.response == "scored" else requested
     return answer_of(model, data, test, request)
 
 

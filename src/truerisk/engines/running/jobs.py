@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.contracts import Request, RunOptions
 from truerisk.core.arguments import mention
-from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by, warn
+from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, message_of, warn
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.core.registry import check_present
@@ -25,15 +25,15 @@ from truerisk.engines.running.fitting import (
     error_of,
     fit_pieces,
 )
-from truerisk.plan.answers import Answers, Failure, empty_values, with_besides
+from truerisk.plan.answers import Answers, Failure, empty_values, with_extras
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from truerisk.engines.running.kept_fits import KeptFits
+    from truerisk.engines.running.kept_fits import StoredFits
 
 SHARE = 4  # number of batches per worker
 # the same if fits are stored; these batches are smaller, because an interrupted batch is lost
-SHARE_KEPT = 32
+SHARE_STORED = 32
 
 
 def run_jobs(
@@ -65,11 +65,11 @@ def run_jobs(
         total = int(run.needed.sum())
     tell(0, total)
     store = None
-    if run.keeper is not None and "rules" not in plan.needs:
+    if run.fit_store is not None and "rules" not in plan.needs:
         store = _split_stored(engine, jobs, family, data, plan, request, run)
         for pieces in store.stored_pieces(collected.values):
             collected.add(pieces, run.only)
-        jobs, unit, share = store.jobs(), store.unit, SHARE_KEPT
+        jobs, unit, share = store.jobs(), store.unit, SHARE_STORED
         tell(collected.n_fits, total, unit)
     batches = partial(_batches, jobs, batch, share)
     results = run_batches(run.executor, task, shared, batches, named=_named)
@@ -85,12 +85,12 @@ def run_jobs(
     return collected.answers(engine, total)
 
 
-def _split_stored(engine: str, jobs: list[Job], *context: Any) -> KeptFits:
+def _split_stored(engine: str, jobs: list[Job], *context: Any) -> StoredFits:
     """Return the jobs of a run, divided into stored ones and ones still to run."""
     check_present("truerisk.engines.running.kept_fits")
-    from truerisk.engines.running.kept_fits import kept_fits
+    from truerisk.engines.running.kept_fits import read_stored_fits
 
-    return kept_fits(engine, jobs, *context)
+    return read_stored_fits(engine, jobs, *context)
 
 
 def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
@@ -104,7 +104,7 @@ def _pieces(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator
         if executor is None:
             raise
         raise FitFailed(
-            f"the executor cannot run the fits ({said_by(error)}): use another one, or "
+            f"the executor cannot run the fits ({message_of(error)}): use another one, or "
             f"{mention('n_jobs', None)} to see whether they run in this process."
         ) from error
 
@@ -196,7 +196,7 @@ class _Collected:
             n_fits=total,
             extra=None if self.extra is None else self.extra.finished(),
         )
-        return with_besides(answers, self.request.responses, self.values)
+        return with_extras(answers, self.request.responses, self.values)
 
 
 def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.contracts import Keeper, Request, RunOptions, Shelf
+from truerisk.contracts import FitCache, FitStore, Request, RunOptions
 from truerisk.core.errors import BadStore
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
@@ -20,7 +20,7 @@ Key = tuple[int, ...]
 """The candidates that share one fitted model."""
 
 
-def kept_fits(
+def read_stored_fits(
     engine: str,
     jobs: list[Job],
     family: Family,
@@ -28,40 +28,42 @@ def kept_fits(
     plan: Plan,
     request: Request,
     run: RunOptions,
-) -> KeptFits:
+) -> StoredFits:
     """Return the jobs of a run, with the place in the keeper's store for each."""
-    keeper = run.keeper
-    assert keeper is not None
-    shelves: dict[Key, Shelf] = {}
+    fit_store = run.fit_store
+    assert fit_store is not None
+    shelves: dict[Key, FitCache] = {}
     waiting: dict[Key, dict[int, Any]] = {}
     for fit, ones in jobs:
         for one in ones:
             key = (one,) if isinstance(one, int) else tuple(one.candidates.tolist())
             waiting.setdefault(key, {})[fit] = one
             if key not in shelves:
-                shelves[key] = keeper.cache_for(engine, family, key, data, plan, request, run.seed)
+                shelves[key] = fit_store.cache_for(
+                    engine, family, key, data, plan, request, run.seed
+                )
     scored = tuple(one.response == "scored" for one in request.all_requests)
-    return KeptFits(keeper, plan, scored, shelves, waiting)
+    return StoredFits(fit_store, plan, scored, shelves, waiting)
 
 
 @frozen(eq=False)
-class KeptFits:
+class StoredFits:
     """The jobs of a run, by candidate or by group; `waiting` are those that still have to run.
 
     `scored` is True for each request that a scorer answers with one number per test set.
     """
 
-    keeper: Keeper
+    fit_store: FitStore
     plan: Plan
     scored: tuple[bool, ...]
-    shelves: Mapping[Key, Shelf]
+    shelves: Mapping[Key, FitCache]
     waiting: dict[Key, dict[int, Any]]
 
     def stored_pieces(self, values: Sequence[np.ndarray]) -> Iterator[list[Piece]]:
         """Yield the pieces of every stored job; `values` are the arrays they will be copied to."""
-        for key, shelf in self.shelves.items():
+        for key, fit_cache in self.shelves.items():
             waiting = self.waiting[key]
-            for fit, content in shelf.stored(frozenset(waiting)):
+            for fit, content in fit_cache.stored(frozenset(waiting)):
                 pieces = pieces_of(content, fit, key)
                 self._refuse_strange(pieces, values)
                 del waiting[fit]
@@ -86,7 +88,7 @@ class KeptFits:
     @property
     def unit(self) -> str:
         """The unit that the progress line counts, and the number of stored fits."""
-        n = self.keeper.n_found
+        n = self.fit_store.n_found
         return f"fits ({n:,} were stored)" if n else "fits"
 
     @cached_property
@@ -108,11 +110,11 @@ class KeptFits:
                 )
 
 
-def _belong(told: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
+def _belong(reported: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
     """Return True if answers have the shapes and the type of the array that they are copied to."""
     shapes = [() if scored else (size, *values.shape[2:]) for size in sizes]
-    fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in told)
-    return fits and [answer.shape for answer in told] == shapes
+    fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in reported)
+    return fits and [answer.shape for answer in reported] == shapes
 
 
 def content_of(pieces: list[Piece]) -> dict[str, Any]:

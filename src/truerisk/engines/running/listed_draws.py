@@ -112,7 +112,7 @@ def enumerated(
         response="loss",
         values=values,
         answered=answered,
-        engine=engine.word,
+        engine=engine.name,
         fit_seconds=spent[0],
         answer_seconds=spent[1],
         failures=failures,
@@ -159,15 +159,17 @@ def _expected(
     """Return the weighted mean losses by (question, row), and which questions are answered."""
     listed = answers.plan
     rows, _ = listed.positions
-    told = np.repeat(answers.answered, listed.test_sizes, axis=1)
-    losses = loss.of_rows(data, rows, np.where(_as_wide(told, answers.values), answers.values, 0))
+    reported = np.repeat(answers.answered, listed.test_sizes, axis=1)
+    losses = loss.of_rows(
+        data, rows, np.where(_as_wide(reported, answers.values), answers.values, 0)
+    )
     place = np.full((plan.n_questions, plan.n_rows), -1)
-    asked = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    place[asked, plan.positions[0]] = np.arange(len(asked))
+    requested = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    place[requested, plan.positions[0]] = np.arange(len(requested))
     at = place[np.repeat(question, listed.test_sizes), rows]
     weights = np.repeat(weight, listed.test_sizes)
-    total = np.bincount(at, weights, minlength=len(asked))
-    sums = np.stack([np.bincount(at, weights * one, minlength=len(asked)) for one in losses])
+    total = np.bincount(at, weights, minlength=len(requested))
+    sums = np.stack([np.bincount(at, weights * one, minlength=len(requested)) for one in losses])
     answered = np.ones((len(losses), plan.n_questions), dtype=bool)
     for candidate, fine in enumerate(answers.answered):
         answered[candidate, question[~fine]] = False
@@ -175,8 +177,8 @@ def _expected(
     return values, answered
 
 
-def _as_wide(told: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return told.reshape(told.shape + (1,) * (values.ndim - told.ndim))
+def _as_wide(reported: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return reported.reshape(reported.shape + (1,) * (values.ndim - reported.ndim))
 
 
 def _per_fit(seconds: np.ndarray, listed: Plan, law_fit: np.ndarray, n_fits: int) -> np.ndarray:

@@ -66,7 +66,7 @@ def _fewest_columns(step: Any, values: Sequence[Any], X: Any) -> Any:
     return min((k for k in values if _is_count(k) and k <= np.shape(X)[1]), default=None)
 
 
-def _kept_columns(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+def _selected_columns(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
     if not _is_count(value) or value > fitted.n_features_in_:
         return None
     return _set(fitted, k=value), None
@@ -134,7 +134,7 @@ _SELECTION = "sklearn.feature_selection:"
 _ALPHA = _rated("alpha", partial(_is_number, most=1))
 _KNOWN = {
     "sklearn.decomposition:PCA": Reading("n_components", _most_components, _first_components),
-    f"{_SELECTION}SelectKBest": Reading("k", _fewest_columns, _kept_columns),
+    f"{_SELECTION}SelectKBest": Reading("k", _fewest_columns, _selected_columns),
     f"{_SELECTION}SelectPercentile": _rated("percentile", partial(_is_number, most=100)),
     f"{_SELECTION}SelectFpr": _ALPHA,
     f"{_SELECTION}SelectFdr": _ALPHA,

@@ -36,7 +36,7 @@ def _once(usual: Any, name: str, rows: Any, answers: dict[str, Any], ask: Callab
 
 
 @contextmanager
-def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
+def ask_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
     """Store the predictions of a model, and of its learner for transformed rows, within the block.
 
     If model and learner are the same object, pass it twice. A pipeline returns the predictions that

@@ -29,7 +29,7 @@ from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.data.data import Data
 from truerisk.data.rows import copied
 from truerisk.engines.prepared import Begin, fit_and_transform
-from truerisk.engines.running.fit_warnings import Warned, kept_warnings
+from truerisk.engines.running.fit_warnings import Warned, collect_warnings
 from truerisk.engines.running.read_off import reading_of
 from truerisk.engines.settings import why_not_apart
 from truerisk.plan.plan import Plan
@@ -195,7 +195,7 @@ class Tries:
 
 def _placed(step: Any, cut: Callable[[], Any], y: np.ndarray | None) -> Place:
     """Fit a step on a table, which it may overwrite, and return it with its warnings."""
-    with kept_warnings() as warned:
+    with collect_warnings() as warned:
         table = fit_and_transform(step, cut(), y)
     return Place(step, table, warned)
 

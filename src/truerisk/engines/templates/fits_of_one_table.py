@@ -79,12 +79,12 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
     order, starts = plan.questions_of
     offsets, inside = spread(starts, fits)
     position = plan.test_offsets[order[inside]]
-    asked = np.repeat(np.arange(len(fits)), np.diff(offsets))
+    requested = np.repeat(np.arange(len(fits)), np.diff(offsets))
     if task.places is None:
-        if len(asked) != len(fits):  # Some fit has several questions.
-            answers = answers[:, asked]
-        if len(candidates) == len(values) and np.array_equal(position, np.arange(len(asked))):
-            values[candidates, : len(asked)] = answers
+        if len(requested) != len(fits):  # Some fit has several questions.
+            answers = answers[:, requested]
+        if len(candidates) == len(values) and np.array_equal(position, np.arange(len(requested))):
+            values[candidates, : len(requested)] = answers
         else:
             values[np.ix_(candidates, position)] = answers
         for j in np.flatnonzero(open_.any(axis=0)):
@@ -93,7 +93,7 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
     line = task.places[fits]
     mine = line != ELSEWHERE
     number = np.arange(len(fits))
-    values[0, position[mine[asked]]] = answers[line, number][asked[mine[asked]]]
+    values[0, position[mine[requested]]] = answers[line, number][requested[mine[requested]]]
     for j in np.flatnonzero(mine & open_[line, number]):
         task.leave_open(fits[j], candidates[line[j], None])
 

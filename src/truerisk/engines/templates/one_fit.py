@@ -38,7 +38,7 @@ class OneFit(Engine):
     """Engine for `learners()`; candidates that differ in `path_of(family)` only share a fit."""
 
     serves: ClassVar[frozenset[str]] = frozenset({"flips"})
-    answers_besides: ClassVar[bool] = True
+    answers_extras: ClassVar[bool] = True
     leaves_out: ClassVar[bool] = True
 
     @abstractmethod
@@ -77,7 +77,7 @@ class OneFit(Engine):
 
     @abstractmethod
     def read(
-        self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, requested: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         """Return the predictions `(candidate of the group, row, ...)` of the fitted last step.
 
@@ -89,7 +89,7 @@ class OneFit(Engine):
             The fitted model.
         group : Group
             Candidates that one pass answers together.
-        asked : Enquiry
+        requested : Enquiry
             The rows to predict, with their number and their weights.
         data : Data
             The checked rows of the call.
@@ -154,9 +154,11 @@ class OneFit(Engine):
     ) -> Answers:
         groups = groups_along(family, [self.path_of(family)])
         jobs = [
-            (fit, asked) for fit in range(plan.n_fits) if (asked := _asked_groups(groups, run, fit))
+            (fit, requested)
+            for fit in range(plan.n_fits)
+            if (requested := _requested_groups(groups, run, fit))
         ]
-        return run_jobs(self.word, jobs, family, data, plan, request, run, one=self.pieces)
+        return run_jobs(self.name, jobs, family, data, plan, request, run, one=self.pieces)
 
     def pieces(
         self,
@@ -164,7 +166,7 @@ class OneFit(Engine):
         data: Data,
         request: Request,
         given: FitInput,
-        asked_about: Callable[[], list[Enquiry]],
+        requested_rows: Callable[[], list[Enquiry]],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
         """Fit one model for a group, and return the result of each of its candidates.
@@ -179,7 +181,7 @@ class OneFit(Engine):
             The type of answers that the loss needs.
         given : FitInput
             The training rows of the fit.
-        asked_about : callable
+        requested_rows : callable
             Returns the rows to predict.
         place : tuple of (int, int, Group)
             The seed, the number of the fit, and the group.
@@ -195,13 +197,13 @@ class OneFit(Engine):
 
         def say(model: Any, begun: Begun | None) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model
-            asked = tests = asked_about()
+            requested = tests = requested_rows()
             if begun is not None:
-                asked = [replace(t, X=begun.test_table(i, t.X)) for i, t in enumerate(tests)]
+                requested = [replace(t, X=begun.test_table(i, t.X)) for i, t in enumerate(tests)]
             elif family.is_piped:
-                asked = [_prepared(model, test) for test in tests]
+                requested = [_prepared(model, test) for test in tests]
             answers, *also = (
-                [self.read(last, group, test, data, one) for test in asked]
+                [self.read(last, group, test, data, one) for test in requested]
                 for one in request.all_requests
             )
             for answered in (answers, *also):
@@ -219,7 +221,7 @@ class OneFit(Engine):
                 whole,
                 candidate=int(candidate),
                 answers=[answer[place] for answer in whole.answers],
-                also=tuple([answer[place] for answer in said] for said in whole.also),
+                also=tuple([answer[place] for answer in text] for text in whole.also),
                 fit_seconds=whole.fit_seconds / share,
                 answer_seconds=whole.answer_seconds / share,
             )
@@ -227,7 +229,7 @@ class OneFit(Engine):
         ]
 
 
-def _asked_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]:
+def _requested_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]:
     """Return all groups, or only their candidates that this fit has to answer for."""
     if run.only is not None:
         wanted = np.array([run.only[fit]])

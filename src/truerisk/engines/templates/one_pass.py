@@ -25,7 +25,7 @@ from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
 from truerisk.engines.running.doors import shared_steps
-from truerisk.engines.running.fit_warnings import Tally, kept_warnings
+from truerisk.engines.running.fit_warnings import Tally, collect_warnings
 from truerisk.engines.settings import (
     ELSEWHERE,
     Group,
@@ -376,7 +376,7 @@ class OnePass(Engine):
             response=request.response,
             values=values,
             answered=np.ones((len(values), plan.n_questions), dtype=bool),
-            engine=self.word,
+            engine=self.name,
             fit_seconds=np.broadcast_to(share, shape),
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=n_fits,
@@ -422,7 +422,7 @@ class OnePass(Engine):
         group = task.worth_trying(fit)
         if group is None:
             return
-        with kept_warnings() as warned:
+        with collect_warnings() as warned:
             shown = unless_it_fails(lambda: task.shown(fit))
         answers = None if shown is None else self.fit_pass(task, group, *shown)
         if answers is None:
@@ -430,8 +430,10 @@ class OnePass(Engine):
             return
         # The learner is fitted for these candidates together with its steps, which then warn
         # themselves.
-        asked = task.collected.open.get(fit, set())
-        task.collected.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
+        requested = task.collected.open.get(fit, set())
+        task.collected.warned.extend(
+            warned * sum(int(c) not in requested for c in group.candidates)
+        )
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 

@@ -80,7 +80,7 @@ class Collected:
     """Results of the fits of a run so far, and the answers that the learner has to give.
 
     `open` maps a fit to the candidates that were left open. `alike` lists pairs (fit, candidate)
-    that cause the same warning. `asked` holds pairs (fit, candidate) that the learner itself
+    that cause the same warning. `requested` holds pairs (fit, candidate) that the learner itself
     answered.
     """
 
@@ -88,7 +88,7 @@ class Collected:
     extra: Any = None  # a `Gathered`, if the plan asks for more than predictions of rows
     open: dict[int, set[int]] = field(default_factory=dict)
     alike: list[tuple[int, int]] = field(default_factory=list)
-    asked: set[tuple[int, int]] = field(default_factory=set)
+    requested: set[tuple[int, int]] = field(default_factory=set)
     warned: list[Warned] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # for the reader of the result
     # the largest value of each measured quantity
@@ -318,7 +318,7 @@ class Task:
         for fit, candidates in sorted(collected.open.items()):
             if candidates:
                 self._ask(fit, sorted(candidates))
-            collected.asked.update((fit, candidate) for candidate in candidates)
+            collected.requested.update((fit, candidate) for candidate in candidates)
         collected.open.clear()
         collected.alike.clear()
 
@@ -341,7 +341,7 @@ class Task:
         for line, scores in enumerate(self.collected.values):
             for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
                 candidate = line if self.run.only is None else int(self.run.only[fit])
-                if (fit, candidate) not in self.collected.asked:
+                if (fit, candidate) not in self.collected.requested:
                     self.leave_open(fit, [candidate])
         self.ask_the_learner()
 
@@ -412,13 +412,13 @@ class Task:
             The rows of each test set.
         """
         rows, times = self.plan.train_rows(fit)
-        asked = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
+        requested = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
         y = self.labels(fit)[rows]
         weights = None if self.weights is None else self.weights[rows]
         if self.X is not None:
-            return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
+            return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in requested]
         of = self.group.preparation, self.data, (rows, times), y
-        X, tests = fit_steps(*of, asked, self.read, self._known_steps(self.plan, fit))
+        X, tests = fit_steps(*of, requested, self.read, self._known_steps(self.plan, fit))
         return Shown(fit, rows, X, y, times, weights), tests
 
 

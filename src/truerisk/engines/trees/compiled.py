@@ -169,7 +169,7 @@ def grow_trees(
     n_classes: int,
     samples: RowLists,
     times: np.ndarray,
-    asked: RowLists,
+    requested: RowLists,
     seeds: np.ndarray,
     limits: list[GrowthLimits],
     *,
@@ -193,7 +193,7 @@ def grow_trees(
         `n_classes` is 1.
     samples, times : Lists, array of int
         Distinct rows of each sample, and how often each of them comes (1 or more).
-    asked : Lists
+    requested : Lists
         The rows whose leaves are wanted, for each tree.
     seeds : array of uint32
         What the generator of each tree starts from.
@@ -217,7 +217,7 @@ def grow_trees(
     seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
     if n_tried < 1 or criterion not in MEASURES or not 0 <= close < np.inf:
         raise ValueError(f"{n_tried=}, {criterion=} and {close=} grow no tree.")
-    _check(table, samples, times, asked, seeds, n_fits)
+    _check(table, samples, times, requested, seeds, n_fits)
     if criterion == "squared_error":
         codes, targets = np.empty(0, dtype=np.int32), np.ascontiguousarray(y, dtype=np.float64)
         _check_targets(targets, n_classes, samples, times, table.n_rows)
@@ -235,7 +235,7 @@ def grow_trees(
         weighted_n_node_samples=np.empty(most),
         counts=np.empty((most, n_classes)),
     )
-    made, leaves = np.empty(n_fits, dtype=np.int64), np.empty(len(asked.rows), dtype=np.int32)
+    made, leaves = np.empty(n_fits, dtype=np.int64), np.empty(len(requested.rows), dtype=np.int32)
     n_columns = len(table.columns)
     native().grow_trees(
         *_laid_out(table, carried=n_columns <= FEW_TRIED * n_tried),
@@ -246,8 +246,8 @@ def grow_trees(
         samples.rows,
         times,
         samples.offsets,
-        asked.rows,
-        asked.offsets,
+        requested.rows,
+        requested.offsets,
         seeds,
         np.array([_numbers(one) for one in limits], dtype=np.float64).reshape(n_fits, 5),
         min(int(n_tried), n_columns),
@@ -294,14 +294,14 @@ def _check(
     table: TreeTable,
     samples: RowLists,
     times: np.ndarray,
-    asked: RowLists,
+    requested: RowLists,
     seeds: np.ndarray,
     n_fits: int,
 ) -> None:
     """Raise if the compiled kernel would read out of bounds."""
     n = table.n_rows
     samples.check("samples", n_fits, n)
-    asked.check("asked", n_fits, n)
+    requested.check("requested", n_fits, n)
     if times.shape != samples.rows.shape or (times < 1).any():
         raise ValueError("every row of a sample comes once or more: times must say how often.")
     starts = samples.offsets[:-1]

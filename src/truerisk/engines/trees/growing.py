@@ -28,12 +28,12 @@ from truerisk.engines.prepared import (
     unless_it_fails,
 )
 from truerisk.engines.running.doors import known_steps
-from truerisk.engines.running.fit_warnings import Tally, Warned, kept_warnings
+from truerisk.engines.running.fit_warnings import Tally, Warned, collect_warnings
 from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
 from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, closeness, recipe_of, start_of
-from truerisk.plan.answers import Answers, empty_values, with_besides
+from truerisk.plan.answers import Answers, empty_values, with_extras
 from truerisk.plan.blocks import spread
 from truerisk.plan.plan import Plan
 
@@ -48,7 +48,7 @@ def growing_of(
     groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
 ) -> Growing | None:
     """Return the builder for this plan, or None if scikit-learn has to make the fits."""
-    if run.keeper is not None or not _is_served(groups, family, data, plan):
+    if run.fit_store is not None or not _is_served(groups, family, data, plan):
         return None
     table = None
     if stands_alone(family):
@@ -126,7 +126,7 @@ class Growing:
             answer_seconds=self.answer_seconds,
             n_fits=total,
         )
-        return with_besides(answers, self.request.responses, self.values)
+        return with_extras(answers, self.request.responses, self.values)
 
     def _grow_after_steps(self) -> bool:
         """Grow trees fit by fit; steps are fitted once for all groups that share them."""
@@ -157,8 +157,8 @@ class Growing:
     def _answer(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
         """Make some fits and store their predictions; return the number of fits of candidates."""
         started = time.perf_counter()
-        asked, ends, places = self._tested_rows(fits)
-        grown = self._grow(table, group, fits, RowLists(asked, ends))
+        requested, ends, places = self._tested_rows(fits)
+        grown = self._grow(table, group, fits, RowLists(requested, ends))
         fitted = time.perf_counter()
         nodes = self._nodes(group, grown, fits, ends)
         lines = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
@@ -178,7 +178,9 @@ class Growing:
         of_question, places = spread(self.plan.test_offsets, order[questions])
         return self.plan.positions[0][places].astype(np.int32), of_question[of_fit], places
 
-    def _grow(self, table: TreeTable, group: Group, fits: np.ndarray, asked: RowLists) -> Growth:
+    def _grow(
+        self, table: TreeTable, group: Group, fits: np.ndarray, requested: RowLists
+    ) -> Growth:
         numbers = self.data.codes is None
         recipe = recipe_of(group.settings[0], len(table.columns), numbers=numbers)
         assert recipe is not None
@@ -194,7 +196,7 @@ class Growing:
             max(1, self.data.n_classes),
             RowLists.from_lists([rows for rows, _ in sets]),
             np.concatenate(times),
-            asked,
+            requested,
             np.array([self._start(recipe, int(fit)) for fit in fits], dtype=np.uint32),
             [limits[n] for n in sizes],
             n_tried=recipe.n_tried,
@@ -288,7 +290,7 @@ def tables_after_steps(
     last: np.ndarray | None = None
     known = known_steps(tries, family, group.steps, int(group.candidates[0]))
     for fit in fits:
-        with kept_warnings() as warned:
+        with collect_warnings() as warned:
             X = _after_steps(group, data, plan, fit, known(plan, fit))
         if last is None or not np.array_equal(X, last):
             last, table = X, TreeTable.from_rows(X)
@@ -302,14 +304,14 @@ def _after_steps(group: Group, data: Data, plan: Plan, fit: int, begin: Begin | 
     """
     rows, times = plan.train_rows(fit)
     order, starts = plan.questions_of
-    asked = [plan.test_rows(int(q))[0] for q in order[starts[fit] : starts[fit + 1]]]
+    requested = [plan.test_rows(int(q))[0] for q in order[starts[fit] : starts[fit + 1]]]
     y = data.y if data.codes is None else data.codes
-    X, tests = fit_steps(group.steps, data, (rows, times), y[rows], asked, _read, begin)
+    X, tests = fit_steps(group.steps, data, (rows, times), y[rows], requested, _read, begin)
     table = np.repeat(X[:1], data.n_rows, axis=0)
     table[rows] = X
     seen = np.zeros(data.n_rows, dtype=bool)
     seen[rows] = True
-    for where, values in zip(asked, tests, strict=True):
+    for where, values in zip(requested, tests, strict=True):
         if not np.array_equal(table[where][seen[where]], values[seen[where]]):
             raise OwnArithmetic("a row that it was fitted on is another when it is asked about")
         table[where] = values

@@ -102,12 +102,12 @@ def _all_in_range(given: Mapping[str, Any]) -> bool:
         and (_is_whole(given["min_samples_leaf"], 1) or _part(given["min_samples_leaf"], below=1.0))
         and _real(given["min_weight_fraction_leaf"], 0.5)
         and _real(given["min_impurity_decrease"], inf)
-        and (_is_word(features) or _is_whole(features, 1) or _part(features))
+        and (_is_option(features) or _is_whole(features, 1) or _part(features))
         and (given["random_state"] is None or _is_whole(given["random_state"], 0, 2**32))
     )
 
 
-def _is_word(features: Any) -> bool:
+def _is_option(features: Any) -> bool:
     return features is None or (isinstance(features, str) and features in ("sqrt", "log2"))
 
 

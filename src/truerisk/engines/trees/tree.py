@@ -70,7 +70,7 @@ class Trees(OneFit):
     'tree'
     """
 
-    word: ClassVar[str] = "tree"
+    name: ClassVar[str] = "tree"
     leaves_out: ClassVar[bool] = False  # All trees of a call are grown before a choice is made.
 
     def learners(self) -> Sequence[type]:
@@ -99,7 +99,7 @@ class Trees(OneFit):
     ) -> Answers:
         groups = groups_along(family, ["ccp_alpha"])
         growing = growing_of(groups, family, data, plan, request, run)
-        grown = None if growing is None else growing.answers(self.word)
+        grown = None if growing is None else growing.answers(self.name)
         if grown is not None:
             return grown
         return super().run(family, data, plan, request, run)
@@ -110,19 +110,19 @@ class Trees(OneFit):
         data: Data,
         request: Request,
         given: FitInput,
-        asked_about: Callable[[], list[Enquiry]],
+        requested_rows: Callable[[], list[Enquiry]],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
         if given.copy_of is not None and _counts_are_weights(family, place[2], data):
             given = _weighed(given, given.copy_of)
-        return super().pieces(family, data, request, given, asked_about, place)
+        return super().pieces(family, data, request, given, requested_rows, place)
 
     def read(
-        self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, requested: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
-        nodes = nodes_at(model.tree_, alphas, model.apply(asked.X))
-        return _of_nodes(model, data, asked, request)[nodes]
+        nodes = nodes_at(model.tree_, alphas, model.apply(requested.X))
+        return _of_nodes(model, data, requested, request)[nodes]
 
 
 def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
@@ -147,11 +147,11 @@ def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
     )
 
 
-def _of_nodes(model: Any, data: Data, asked: Enquiry, request: Request) -> np.ndarray:
+def _of_nodes(model: Any, data: Data, requested: Enquiry, request: Request) -> np.ndarray:
     """Return the prediction of each node if it were a leaf."""
     values = model.tree_.value
     if request.response == "value":
-        return values[:, :, 0].reshape(-1, *asked.y.shape[1:])
+        return values[:, :, 0].reshape(-1, *requested.y.shape[1:])
     shares = values[:, 0, :]
     codes = codes_of_classes(model.classes_, data)
     if request.response == "label":

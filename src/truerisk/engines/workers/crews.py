@@ -19,7 +19,7 @@ from truerisk.core.errors import FitFailed, TrueRiskError
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a, is_from
 from truerisk.core.version import __version__
-from truerisk.engines.workers.parcels import Parcel, run_parcel
+from truerisk.engines.workers.parcels import Payload, run_payload
 
 IN_FLIGHT = 2  # Number of batches per worker. The next one already waits where it will run.
 UNCOUNTED = 64  # Number of batches in flight on an executor with an unknown number of workers.
@@ -62,7 +62,7 @@ class Shared:
         return self.task(*self.parts, batch)
 
 
-class Crew(ABC):
+class WorkerPool(ABC):
     """A pool of workers that runs as many batches at a time as it has `slots`."""
 
     workers: int = 1
@@ -105,7 +105,7 @@ class Crew(ABC):
         return
 
 
-class UserExecutor(Crew):
+class UserExecutor(WorkerPool):
     """The executor of a user, which is used but neither closed nor replaced.
 
     Only process pools are known to run on this machine. All others receive the shared data with
@@ -115,7 +115,7 @@ class UserExecutor(Crew):
     def __init__(self, executor: Any, workers: int) -> None:
         self.workers = workers
         self._executor = executor
-        self._parcel: Parcel | None = None
+        self._payload: Payload | None = None
 
     @property
     def slots(self) -> int:
@@ -124,18 +124,18 @@ class UserExecutor(Crew):
 
     def share(self, shared: Shared) -> None:
         if is_a(self._executor, *PROCESSES):
-            self._parcel = Parcel(shared)
+            self._payload = Payload(shared)
         else:
             self._shared = _copy_containers(shared)
 
     def submit(self, batch: Any) -> Future[Any]:
-        if self._parcel is None:
+        if self._payload is None:
             return self._executor.submit(self._shared, batch)
-        return self._executor.submit(run_parcel, self._parcel.path, batch)
+        return self._executor.submit(run_payload, self._payload.path, batch)
 
     def close(self) -> None:
-        if self._parcel is not None:
-            self._parcel.remove()
+        if self._payload is not None:
+            self._payload.remove()
 
 
 def _copy_containers(part: Any) -> Any:

@@ -18,7 +18,7 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.data.data import Data
-from truerisk.engines.workers.crews import Crew, Shared
+from truerisk.engines.workers.crews import Shared, WorkerPool
 
 ANSWER = 10.0  # seconds that the scheduler may take to reply
 LOOK_EVERY = 5.0  # seconds between looks at how many workers there are
@@ -32,8 +32,8 @@ def connected(
     where: Any, refusal: type[TrueRiskError], idle: dict[Any, Cluster] | None
 ) -> Iterator[Cluster]:
     """Provide a cluster: an idle one of this call, or a new connection."""
-    kept = None if idle is None else idle.pop(where, None)
-    cluster = Cluster(where, refusal) if kept is None else kept
+    retained = None if idle is None else idle.pop(where, None)
+    cluster = Cluster(where, refusal) if retained is None else retained
     cluster.missing()  # The call counts the workers, whose number may change between two runs.
     try:
         yield cluster
@@ -46,7 +46,7 @@ def connected(
         idle[where] = cluster
 
 
-class Cluster(Crew):
+class Cluster(WorkerPool):
     """A pool on a cluster, which itself repeats what a dead worker was doing until it gives up.
 
     `unreachable` is the class of the error that is raised if no scheduler replies.

@@ -10,30 +10,30 @@ from typing import Any
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed
-from truerisk.engines.workers.crews import Crew, Shared, UserExecutor
+from truerisk.engines.workers.crews import Shared, UserExecutor, WorkerPool
 from truerisk.engines.workers.processes import Processes
 from truerisk.engines.workers.scheduler import Batches, BatchRun
 
-SUSPECT = 2  # number of deaths during a batch after which it runs alone
+DOUBTFUL = 2  # number of deaths during a batch after which it runs alone
 PATIENCE = 60.0  # seconds during which a cluster may have no workers
 
 
-def crew_on(executor: Any, workers: int) -> Crew:
+def open_workers_on(executor: Any, workers: int) -> WorkerPool:
     """Return the crew of a number of processes, or of an executor of the user."""
     own = isinstance(executor, Integral)
     return Processes(workers) if own else UserExecutor(executor, workers)
 
 
 def run_listed(
-    crew: Crew,
+    workers: WorkerPool,
     task: Callable[..., Any],
     shared: tuple[Any, ...],
     batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
     named: Callable[[Any], str] | None,
 ) -> Generator[tuple[int, Any], None, None]:
     """Yield `(number, task(*shared, batch))` of every batch, as each one is done."""
-    made = batches(crew.workers) if callable(batches) else batches
-    run = BatchRun(crew, Shared(task, shared), _Listed(made, named))
+    made = batches(workers.workers) if callable(batches) else batches
+    run = BatchRun(workers, Shared(task, shared), _Listed(made, named))
     with closing(run.results()) as coming:
         for numbered, result in coming:
             if numbered is not None:
@@ -77,7 +77,7 @@ class _Listed(Batches):
             named = "" if self.named is None else f" again and again over {self.named(content)}"
             raise _death(error, named) from error
         self.hit[number] += deaths
-        self.give_back(batch, alone=self.hit[number] >= SUSPECT)
+        self.give_back(batch, alone=self.hit[number] >= DOUBTFUL)
 
     def failed(self, batch: Numbered, error: BaseException, *, alone: bool) -> None:
         raise error

@@ -21,7 +21,7 @@ ALIGNED = 64  # byte alignment of arrays that processors prefer
 HEAD = struct.Struct("<Q")
 
 
-class Parcel:
+class Payload:
     """An object that is called with each batch, stored in a file of the temporary folder."""
 
     def __init__(self, content: Any) -> None:
@@ -48,7 +48,7 @@ def abandoned() -> None:
         shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
-def run_parcel(path: str, batch: Any) -> Any:
+def run_payload(path: str, batch: Any) -> Any:
     """Call the content of the file with a batch, in a worker."""
     return opened(path)(batch)
 

@@ -22,14 +22,14 @@ from threading import Thread
 from types import FrameType
 from typing import Any
 
-from truerisk.engines.workers.crews import Crew, Shared
-from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
+from truerisk.engines.workers.crews import Shared, WorkerPool
+from truerisk.engines.workers.parcels import Payload, abandoned, run_payload
 
 IDLE = 120  # Seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
 LOOK_EVERY = 0.5  # seconds between looks at the parent
 
 
-class Processes(Crew):
+class Processes(WorkerPool):
     """A number of processes that map the data shared by their batches.
 
     A broken pool is replaced.
@@ -38,19 +38,19 @@ class Processes(Crew):
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
         self._pool: Any = None
-        self._parcel: Parcel | None = None
+        self._payload: Payload | None = None
 
     def share(self, shared: Shared) -> None:
-        self._parcel = Parcel(shared)
+        self._payload = Payload(shared)
 
     def submit(self, batch: Any) -> Future[Any]:
-        assert self._parcel is not None
+        assert self._payload is not None
         with uninterrupted():
             if self._pool is None:
                 self._pool = reusable_workers(self.workers)
             # It follows loky's own processes, whose start would unblock the signal.
             with born_deaf():
-                future: Future[Any] = self._pool.submit(run_parcel, self._parcel.path, batch)
+                future: Future[Any] = self._pool.submit(run_payload, self._payload.path, batch)
             return future
 
     def replace(self) -> bool:
@@ -64,8 +64,8 @@ class Processes(Crew):
                 self._pool.shutdown(kill_workers=True)
 
     def close(self) -> None:
-        if self._parcel is not None:
-            self._parcel.remove()
+        if self._payload is not None:
+            self._payload.remove()
 
 
 def reusable_workers(n_workers: int) -> Any:

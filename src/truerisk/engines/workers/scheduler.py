@@ -15,7 +15,7 @@ from typing import Any
 
 from truerisk.core.errors import TrueRiskError
 from truerisk.core.frozen import frozen
-from truerisk.engines.workers.crews import Crew, Shared
+from truerisk.engines.workers.crews import Shared, WorkerPool
 from truerisk.engines.workers.processes import done_of, uninterrupted
 
 TICK = 0.5  # seconds after which a wait checks workers and limits
@@ -90,8 +90,8 @@ class _Flight:
 class BatchRun:
     """A run of all batches on a worker pool or, without one, in this process."""
 
-    def __init__(self, crew: Crew | None, shared: Shared, batches: Batches) -> None:
-        self.crew, self.shared, self.batches = crew, shared, batches
+    def __init__(self, workers: WorkerPool | None, shared: Shared, batches: Batches) -> None:
+        self.workers, self.shared, self.batches = workers, shared, batches
         self.flying: dict[Future[Any], _Flight] = {}
         self._stillborn = 0
         # Time since which no result has arrived, or workers have been missing.
@@ -103,29 +103,29 @@ class BatchRun:
         The pauses let the caller check for interruptions. A caller that stops early has to close
         the generator, which ends the running batches.
         """
-        crew, batches = self.crew, self.batches
-        if crew is None:
+        workers, batches = self.workers, self.batches
+        if workers is None:
             while (batch := batches.next() or batches.next_alone()) is not None:
                 yield batch, self.shared(batches.content(batch))
             return
         if batches:
-            crew.share(self.shared)
+            workers.share(self.shared)
         try:
             while batches or self.flying:
-                yield from self._begin(crew)
+                yield from self._begin(workers)
                 done = done_of(self.flying, TICK)
                 for future in done:
                     if future in self.flying:
-                        yield from self._land(crew, future)
+                        yield from self._land(workers, future)
                 if not done:
-                    yield from self._look_around(crew)
+                    yield from self._look_around(workers)
                 yield None, ()
         # This includes Ctrl-C and close(): running batches are no longer needed.
         except BaseException:
             with uninterrupted():
                 # Workers end before futures are cancelled, since otherwise loky's thread would
                 # complain.
-                crew.end()
+                workers.end()
                 for future in self.flying:
                     future.cancel()
             raise
@@ -138,26 +138,28 @@ class BatchRun:
 
     # ------------------------------------------------------------ giving out
 
-    def _begin(self, crew: Crew) -> Iterator[Landed]:
+    def _begin(self, workers: WorkerPool) -> Iterator[Landed]:
         """Start as many batches as keep the pool busy; a suspected batch runs alone."""
         if any(flight.alone for flight in self.flying.values()):
             return
-        if not self.flying and crew.missing() is not None:
+        if not self.flying and workers.missing() is not None:
             time.sleep(TICK)
             return
-        self.batches.slots = crew.slots
-        while len(self.flying) < crew.slots and (batch := self.batches.next()) is not None:
-            if not (yield from self._submit(crew, batch, alone=False)):
+        self.batches.slots = workers.slots
+        while len(self.flying) < workers.slots and (batch := self.batches.next()) is not None:
+            if not (yield from self._submit(workers, batch, alone=False)):
                 return
         if not self.flying and (batch := self.batches.next_alone()) is not None:
-            yield from self._submit(crew, batch, alone=True)
+            yield from self._submit(workers, batch, alone=True)
 
-    def _submit(self, crew: Crew, batch: Any, *, alone: bool) -> Generator[Landed, None, bool]:
+    def _submit(
+        self, workers: WorkerPool, batch: Any, *, alone: bool
+    ) -> Generator[Landed, None, bool]:
         """Return True if the batch has started; the pool may be found dead only now."""
         try:
-            future = crew.submit(self.batches.content(batch))
+            future = workers.submit(self.batches.content(batch))
         except Exception as error:
-            if not crew.unsent(error):
+            if not workers.unsent(error):
                 raise
             self.batches.give_back(batch, alone=alone)
             self._stillborn += 1
@@ -166,7 +168,7 @@ class BatchRun:
                     f"workers died {self._stillborn} times in a row before they had a batch "
                     f"({type(error).__name__})"
                 ) from error
-            yield from self._after(crew, error)
+            yield from self._after(workers, error)
             return False
         self.flying[future] = _Flight(batch, alone, time.monotonic())
         return True
@@ -174,7 +176,7 @@ class BatchRun:
     # ------------------------------------------------------------ coming back
 
     def _land(
-        self, crew: Crew, future: Future[Any], lost: BaseException | None = None
+        self, workers: WorkerPool, future: Future[Any], lost: BaseException | None = None
     ) -> Iterator[Landed]:
         """Yield the outcome of a batch; `lost` is the error of a broken pool, handled elsewhere."""
         flight = self.flying.pop(future)
@@ -183,32 +185,32 @@ class BatchRun:
             self._stillborn, self._quiet = 0, time.monotonic()
             yield flight.batch, future.result()
             return
-        failure, deaths = None, 1 if error is lost else crew.deaths(error)
+        failure, deaths = None, 1 if error is lost else workers.deaths(error)
         if deaths:
             failure = self.batches.blame(flight.batch, error, deaths=deaths, alone=flight.alone)
-        elif isinstance(error, CancelledError) and crew.replace():
+        elif isinstance(error, CancelledError) and workers.replace():
             self.batches.give_back(flight.batch, alone=flight.alone)
         else:
             failure = self.batches.failed(flight.batch, error, alone=flight.alone)
         if failure is not None:
             yield flight.batch, failure
         if deaths and lost is None:
-            yield from self._after(crew, error)
+            yield from self._after(workers, error)
 
-    def _after(self, crew: Crew, error: BaseException) -> Iterator[Landed]:
+    def _after(self, workers: WorkerPool, error: BaseException) -> Iterator[Landed]:
         """Handle dead workers: a broken pool loses all its batches, and then new workers start."""
-        if crew.breaks_as_a_whole:
+        if workers.breaks_as_a_whole:
             done_of(self.flying, BREAKING, every=True)
             for future in list(self.flying):
-                yield from self._land(crew, future, error)
-        if not crew.replace():
+                yield from self._land(workers, future, error)
+        if not workers.replace():
             raise self.batches.stopped(error) from error
 
     # ------------------------------------------------------------ looking around
 
-    def _look_around(self, crew: Crew) -> Iterator[Landed]:
+    def _look_around(self, workers: WorkerPool) -> Iterator[Landed]:
         """Enforce the limits on waiting for workers and for batches whose tasks have a limit."""
-        lacking, now = crew.missing(), time.monotonic()
+        lacking, now = workers.missing(), time.monotonic()
         if lacking is None:
             self._quiet = now
         elif now - self._quiet > self.batches.patience:

@@ -48,7 +48,7 @@ class ClassErrors:
         return first, second
 
     @property
-    def is_sure(self) -> np.ndarray:
+    def is_certain(self) -> np.ndarray:
         """Mask of rules whose posterior is a single point."""
         return np.asarray(self.b <= 0)
 
@@ -58,7 +58,7 @@ class ClassErrors:
         with np.errstate(divide="ignore", invalid="ignore"):
             h = -self.margin * np.sqrt(self.alpha / self.b * self.nu / (self.nu + 1))
         certain = np.where(self.margin > 0, -np.inf, np.where(self.margin < 0, np.inf, 0.0))
-        return np.where(self.is_sure, certain, h)
+        return np.where(self.is_certain, certain, h)
 
     def log_mean(self) -> np.ndarray:
         """Return log E[error]. It is exact in the tail, where the error itself would underflow."""

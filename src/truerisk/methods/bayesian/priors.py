@@ -69,14 +69,14 @@ class ClassPrior:
                 f"{p - 1}, or scale=0."
             )
 
-    def refuse_too_few(self, word: str, n: int, p: int) -> None:
+    def refuse_too_few(self, name: str, n: int, p: int) -> None:
         """Raise if the class has too few rows for a proper posterior of the covariance."""
         least = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive
         if self.scale is not None and not np.any(self.scale):
             least = max(least, p + (self.nu == 0))  # S is 0: the scatter itself must have full rank
         if n < least:
             raise Refusal(
-                f"prior '{word}' has no posterior from {n} rows of a class and {p} features: "
+                f"prior '{name}' has no posterior from {n} rows of a class and {p} features: "
                 f"{least} rows are the fewest. The prior 'proper' needs one."
             )
 
@@ -84,7 +84,7 @@ class ClassPrior:
 def check_prior(prior: Any) -> None:
     """Raise if the name of the prior is unknown."""
     if not isinstance(prior, str) or prior not in PRIORS:
-        words = ", ".join(f"'{word}'" for word in PRIORS)
+        words = ", ".join(f"'{name}'" for name in PRIORS)
         raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {words}.")
 
 
@@ -93,19 +93,19 @@ def check_parameters(prior: str, **given: Any) -> None:
 
     Sizes are checked later, against the rows.
     """
-    stated = {name: value for name, value in given.items() if value is not None}
-    if prior == "improper" and stated:
+    declared = {name: value for name, value in given.items() if value is not None}
+    if prior == "improper" and declared:
         raise BadArgument(
             f"{mention('prior', 'improper')} is one form without parameters, and "
-            f"{', '.join(stated)} is given: take 'proper', whose parameters they are."
+            f"{', '.join(declared)} is given: take 'proper', whose parameters they are."
         )
-    for name, value in stated.items():
+    for name, value in declared.items():
         for one in _values_by_class(value):
             _check(name, one)
     if prior in ("proper", "empirical") and all(
-        np.any(s) for s in _values_by_class(stated.get("scale", 1))
+        np.any(s) for s in _values_by_class(declared.get("scale", 1))
     ):
-        for kappa in _values_by_class(stated.get("kappa", 1)):
+        for kappa in _values_by_class(declared.get("kappa", 1)):
             if not kappa > 0:
                 raise BadArgument(_NO_DISTRIBUTION.format(kappa))
 

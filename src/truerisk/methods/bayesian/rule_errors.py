@@ -38,7 +38,7 @@ class ScoreLaw:
     margin: float
 
     @property
-    def sure_error(self) -> float | None:
+    def certain_error(self) -> float | None:
         """The error if it is known with certainty, else None."""
         return None if self.b > 0 else 0.0 if self.margin > 0 else 1.0
 
@@ -96,8 +96,8 @@ class ScoreLaw:
         from scipy.special import ndtri
 
         q = np.asarray(q, dtype=np.float64)
-        if self.sure_error is not None:
-            return np.asarray(q >= self.sure_error, dtype=np.float64)
+        if self.certain_error is not None:
+            return np.asarray(q >= self.certain_error, dtype=np.float64)
         return np.where(q < 0, 0.0, 1 - self.below(-ndtri(np.clip(q, 0.0, 1.0))))
 
 
@@ -109,22 +109,22 @@ class ErrorLaw:
     laws: tuple[ScoreLaw, ScoreLaw]
 
     @property
-    def is_sure(self) -> bool:
+    def is_certain(self) -> bool:
         """True if the posterior is a single point."""
         return all(
-            share == 0 or law.sure_error is not None
+            share == 0 or law.certain_error is not None
             for share, law in zip(self.shares, self.laws, strict=True)
         )
 
     def cdf(self, q: float) -> float:
         """Return P(error ≤ q)."""
         (a, one), (b, two) = sorted(
-            zip(self.shares, self.laws, strict=True), key=lambda pair: pair[1].sure_error is None
+            zip(self.shares, self.laws, strict=True), key=lambda pair: pair[1].certain_error is None
         )
-        if one.sure_error is not None or a == 0 or b == 0:
+        if one.certain_error is not None or a == 0 or b == 0:
             if b == 0:
                 return float(one.cdf(np.array([q / a]))[0])
-            certain = 0.0 if a == 0 else a * float(one.sure_error or 0.0)
+            certain = 0.0 if a == 0 else a * float(one.certain_error or 0.0)
             return float(two.cdf(np.array([(q - certain) / b]))[0])
         from scipy.special import ndtr, ndtri
 
@@ -220,10 +220,10 @@ class RuleErrors:
         squares = np.square(self.shares)
         return np.asarray(squares @ self.both.variance().reshape(2, -1))
 
-    def are_sure(self) -> np.ndarray:
+    def are_certain(self) -> np.ndarray:
         """Return a mask of rules whose posterior is a single point."""
         counts_not = np.equal(self.shares, 0)[:, None]
-        return np.asarray((self.both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
+        return np.asarray((self.both.is_certain.reshape(2, -1) | counts_not).all(axis=0))
 
     def too_wide(self, rule: int) -> str | None:
         """Return why the posterior of one rule gives no valid interval, or None if it does."""

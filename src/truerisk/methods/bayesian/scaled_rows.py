@@ -93,7 +93,7 @@ def scaled_rows(
     answers: Answers,
     rules: LinearRules,
     data: Data,
-    word: str,
+    name: str,
     *,
     standardize: bool,
     columns: np.ndarray | None = None,
@@ -104,7 +104,7 @@ def scaled_rows(
     whole = len(rows) == data.n_rows
     if counts is not None:
         raise Refusal(
-            f"'{word}' takes rows as independent, and a bootstrap sample holds copies: "
+            f"'{name}' takes rows as independent, and a bootstrap sample holds copies: "
             "use outer splits without copies, such as '10-fold'."
         )
     X = rules.rows
@@ -113,10 +113,10 @@ def scaled_rows(
     try:
         table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
     except ValueError as error:
-        raise BadData(f"'{word}' needs rows of numbers: {error}.") from error
+        raise BadData(f"'{name}' needs rows of numbers: {error}.") from error
     if table.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
-            f"'{word}': the rule has {rules.coefficients.shape[2]} coefficients and the rows have "
+            f"'{name}': the rule has {rules.coefficients.shape[2]} coefficients and the rows have "
             f"{table.shape[1]} columns; name the steps before the model in a Pipeline."
         )
     table = table if columns is None else table[:, columns]

@@ -20,7 +20,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
-from truerisk.intervals.choice import calibrated_word, choose, own_interval
+from truerisk.intervals.choice import calibrated_name, choose, own_interval
 from truerisk.losses.loss import Average, Loss, RowLoss
 from truerisk.losses.row_losses import infinite_findings
 from truerisk.methods.parts.caveats import (
@@ -30,7 +30,7 @@ from truerisk.methods.parts.caveats import (
 from truerisk.plan.answers import Answers
 from truerisk.plan.leaks import order_of
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Shaken, Tested, compact
+from truerisk.results.evaluation import LeftTwoOut, Tested, compact
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Basis
 
@@ -52,7 +52,7 @@ class Averaged(Method):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from truerisk.extend import ALL, Averaged, PlanBuilder
     >>> class OddEven(Averaged):
-    ...     word, target, bias = "odd-even", "Err", "pessimistic: each model sees half of the rows"
+    ...     name, target, bias = "odd-even", "Err", "pessimistic: each model sees half of the rows"
     ...
     ...     def plan(self, data, streams):
     ...         builder = PlanBuilder(data.n_rows)
@@ -116,7 +116,7 @@ def tested_by_average(
     *,
     unsure: str | None = None,
     usual: str | None = None,
-    shaken: Answers | None = None,
+    left_two_out: Answers | None = None,
 ) -> list[Tested]:
     """Return one estimate per candidate: the mean of the losses of its predictions.
 
@@ -142,7 +142,7 @@ def tested_by_average(
         The reason why there is no standard error. If it is given, none is computed.
     usual : str, optional
         Name of the usual interval of the method.
-    shaken : Answers, optional
+    left_two_out : Answers, optional
         Predictions for the same rows by models that lack a further fold, one line per candidate.
 
     Returns
@@ -168,10 +168,10 @@ def tested_by_average(
     [0.1115, 0.1129]
     """
     average = loss.averaged(average)
-    word, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
+    name, unsure, in_time = own_interval(answers.plan, data, loss, terms, unsure, usual)
     # Otherwise the scores of different models would be ranked together.
     one_spread = average == "fold" or loss.one_scale
-    has_interval = one_spread and terms.with_errors and word is not None
+    has_interval = one_spread and terms.with_errors and name is not None
     if not isinstance(loss, RowLoss) and not has_interval:
         return _rated(answers, data, loss, average)
     losses, by_split, values = _losses(answers, data, loss, average)
@@ -182,18 +182,18 @@ def tested_by_average(
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
     infinite = infinite_findings(answers, data, loss)
-    told: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
-    told["findings"] = infinite
+    reported: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
+    reported["findings"] = infinite
     if unsure is not None:
         bounds: list[Sureness] = [(None, None, (unsure,))] * len(values)
-        return tested_with(bounds, answers, values, by_split, **told)
-    form, best = as_form(word or ("corrected-t" if repeatedly else "wald")), None
+        return tested_with(bounds, answers, values, by_split, **reported)
+    form, best = as_form(name or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain = replace(terms, interval=None)  # The rule may need the standard errors.
         best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
     moved = None
-    if shaken is not None:
-        moved = Shaken.from_answers(shaken, _losses(shaken, data, loss, average)[0])
+    if left_two_out is not None:
+        moved = LeftTwoOut.from_answers(left_two_out, _losses(left_two_out, data, loss, average)[0])
     is_biased = average == "fold" and loss.is_biased_on_small_sets
     # Splits may go forward even if the rows have no times.
     times = rows if data.time is None else data.time[rows]
@@ -212,7 +212,7 @@ def tested_by_average(
         split_risks=by_split,
         best=best,
         times=times if in_time else None,
-        shaken=moved,
+        left_two_out=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
         pooled=values_of_all_answers(answers, data, loss) if is_biased else None,
     )
@@ -220,7 +220,7 @@ def tested_by_average(
     # The notes are on losses without a largest value, and on rows at places.
     if loss.upper is None or data.places is not None:
         bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
-    risks = tested_with(bounds, answers, values, by_split, **told)
+    risks = tested_with(bounds, answers, values, by_split, **reported)
     if not in_time and loss.tells_influences:
         for c, risk in enumerate(risks):
             risks[c] = replace(risk, influences=evidence.influences(c, risk.losses))
@@ -355,8 +355,8 @@ def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[T
     Without losses of rows they have no standard error from the spread of such losses.
     """
     by_split, values = of_sets(answers, data, loss, average)
-    note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
-    calibrated = calibrated_word(loss, data)
+    note = f"loss '{loss.name}' has no per-row losses: no standard error is justified."
+    calibrated = calibrated_name(loss, data)
     if calibrated is not None and (average == "fold" or loss.one_scale):
         note = (
             f"{note[:-1]} by them. interval='{calibrated}' of tr.estimate_risk, tr.assess and "
@@ -487,7 +487,7 @@ def pooled_values(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     """Return the loss of all predictions of a repetition as one set, averaged over repetitions."""
     if answers.response == "scored":
         raise Refusal(
-            f"scorer {loss.word} rates one fitted model at a time: answers of several folds "
+            f"scorer {loss.name} rates one fitted model at a time: answers of several folds "
             "cannot be pooled; use average='fold'."
         )
     plan = answers.plan
@@ -564,7 +564,7 @@ def refuse_non_finite(
     if bad.any():
         candidate, at = (int(v) for v in np.argwhere(bad)[0])
         flaw = (
-            f"loss '{loss.word}' is {losses[candidate, at]} for candidate {candidate}: one of "
+            f"loss '{loss.name}' is {losses[candidate, at]} for candidate {candidate}: one of "
             "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
             "defined on a test set this small; check the candidate, or use fewer folds."
         )

@@ -82,7 +82,7 @@ def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) 
     """
     if loss.response == "scored":
         raise Refusal(
-            f"the no-information risk of scorer {loss.word} does not exist: it asks the model "
+            f"the no-information risk of scorer {loss.name} does not exist: it asks the model "
             "itself, and y cannot be shuffled against its answers. Use a loss of truerisk, '.632', "
             "or a K-fold word."
         )
@@ -181,7 +181,7 @@ class Replicated:
         exists = ~np.isnan(of_samples)
         if not exists.any(axis=1).all():
             raise Refusal(
-                f"loss '{self.loss.word}' does not exist on what any of the samples left out: "
+                f"loss '{self.loss.name}' does not exist on what any of the samples left out: "
                 "use a loss of single rows, or more rows."
             )
         means: np.ndarray = np.where(exists, of_samples, 0).sum(axis=1) / exists.sum(axis=1)

@@ -43,7 +43,7 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
     if parts[0] < 0 or share <= SHARE:
         return ()
     who = "the largest row" if few == 1 else f"the {few} largest rows"
-    note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.word} loss: "
+    note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.name} loss: "
     note += "value and interval rest on these few, and say nothing of rarer rows."
     return (f"{note} {BOUNDED}" if isinstance(loss, Log) else note,)
 

@@ -34,14 +34,14 @@ def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> P
     """
     if not {Basis.LOSSES, Basis.MEAN} <= method.gives:
         raise Refusal(
-            f"'{method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
+            f"'{method.name}' gives no mean of losses of rows that were held out: {REMEDY}"
         )
     if data.time is not None or method.respects_time:
         raise Refusal(IN_TIME)
     if order_of(answers.plan) is not None:
         raise Refusal(ORDERED)
     if not loss.tells_influences:
-        raise Refusal(f"'{loss.word}' has no formula for what a single row does to it.")
+        raise Refusal(f"'{loss.name}' has no formula for what a single row does to it.")
     failed = {failure.candidate for failure in answers.failures}
     lacking = np.flatnonzero(~answers.answered.all(axis=1)).tolist()
     if set(lacking) - failed:
@@ -63,7 +63,7 @@ def paired_losses(answers: Answers, data: Data, loss: Loss, method: Method) -> P
         changes = changes_by_one_row(answers, data, loss, values)
     else:
         raise Refusal(
-            f"'{loss.word}' of all folds at once ranks answers of several models, and nothing "
+            f"'{loss.name}' of all folds at once ranks answers of several models, and nothing "
             "tells what a row does to it: use average='fold'."
         )
     rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)

@@ -152,7 +152,7 @@ class Procedure(Method):
     @property
     def tested_by(self) -> str:
         """Name of the splits that test."""
-        return self.outer_method.word
+        return self.outer_method.name
 
     def asks_inside(self, n_candidates: int) -> bool:
         """Return True if the inner questions are asked with this number of candidates.
@@ -217,7 +217,7 @@ class Procedure(Method):
         return self.outer_method.reduce(answers, data, loss, terms)
 
     def risk(
-        self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
+        self, tested: Answers, left_two_out: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
         """Return the risk of the procedure from the tests of its winners.
 
@@ -225,7 +225,7 @@ class Procedure(Method):
         ----------
         tested : Answers
             The predictions of the winners for the outer test rows.
-        shaken : Answers or None
+        left_two_out : Answers or None
             Predictions of models that lack more training rows.
         data : Data
             The checked rows of the call.

@@ -128,10 +128,10 @@ def _refuse_shrunken(model: Any, is_plain: bool) -> None:
 
 def penalties(model: Any) -> tuple[float, float]:
     """Return the weights of the absolute values and of half the squares of the coefficients."""
-    word = getattr(model, "penalty", "deprecated")
-    if word is None or np.isinf(model.C):
+    name = getattr(model, "penalty", "deprecated")
+    if name is None or np.isinf(model.C):
         return 0.0, 0.0
-    share = {"l1": 1.0, "l2": 0.0}.get(word, model.l1_ratio)
+    share = {"l1": 1.0, "l2": 0.0}.get(name, model.l1_ratio)
     return share / model.C, (1 - share) / model.C
 
 

@@ -33,7 +33,7 @@ class ModelFacts(Extra):
 
     @property
     def needs(self) -> Mapping[str, str]:
-        return {word: LACKING[word] for word in self.arrays()}
+        return {name: LACKING[name] for name in self.arrays()}
 
     def select(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
         freedom, rules = (places_among(one, questions) for one in (self.freedom, self.rules))
@@ -41,15 +41,15 @@ class ModelFacts(Extra):
 
     def arrays(self) -> dict[str, np.ndarray]:
         both = {"freedom": self.freedom, "rules": self.rules}
-        return {word: array for word, array in both.items() if array is not None}
+        return {name: array for name, array in both.items() if array is not None}
 
     @classmethod
     def read(cls, arrays: Mapping[str, np.ndarray]) -> ModelFacts:
-        return cls(**{word: arrays[word].astype(np.int32) for word in LACKING if word in arrays})
+        return cls(**{name: arrays[name].astype(np.int32) for name in LACKING if name in arrays})
 
     def after(self, n_fits: int, n_questions: int) -> ModelFacts:
-        moved = {word: array + n_questions for word, array in self.arrays().items()}
-        return ModelFacts(**{word: array.astype(np.int32) for word, array in moved.items()})
+        moved = {name: array + n_questions for name, array in self.arrays().items()}
+        return ModelFacts(**{name: array.astype(np.int32) for name, array in moved.items()})
 
     def joined(self, others: Sequence[ModelFacts]) -> ModelFacts:
         every = [self, *others]
@@ -76,17 +76,17 @@ class Facts(ExtraAnswers):
 
     def select(self, plan: Plan, questions: np.ndarray) -> Facts | None:
         fits = np.unique(plan.fit[questions])
-        asked = ModelFacts.from_holder(plan)
-        asked = None if asked is None else asked.select(questions, fits)
-        if asked is None:
+        requested = ModelFacts.from_holder(plan)
+        requested = None if requested is None else requested.select(questions, fits)
+        if requested is None:
             return None
-        free = self.freedom is not None and asked.freedom is not None
+        free = self.freedom is not None and requested.freedom is not None
         freedom = self.freedom[:, fits] if free and self.freedom is not None else None
-        if self.rules is None or asked.rules is None:
+        if self.rules is None or requested.rules is None:
             return Facts(freedom)
         place = {int(fit): number for number, fit in enumerate(fits)}
-        kept = (replace(r, fit=place[r.fit]) for r in self.rules if r.fit in place)
-        return Facts(freedom, tuple(kept))
+        retained = (replace(r, fit=place[r.fit]) for r in self.rules if r.fit in place)
+        return Facts(freedom, tuple(retained))
 
     def joined(self, others: Sequence[tuple[int, Any]]) -> Facts:
         every = [(0, self), *others]
@@ -114,17 +114,17 @@ class GatheredFacts(Gathered):
     has_rules: bool
     rules: list[LinearRules] = field(default_factory=list)
 
-    def place(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
-        self.correct(fit, line, said)
-        if said.get("rules") is not None:
-            one = replace(said["rules"], fit=fit, candidates=np.array([line]))
+    def place(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
+        self.correct(fit, line, text)
+        if text.get("rules") is not None:
+            one = replace(text["rules"], fit=fit, candidates=np.array([line]))
             if self.rules and self.rules[-1].shares_rows_with(one):
                 one = replace(one, rows=self.rules[-1].rows)  # Equal rows are stored once.
             self.rules.append(one)
 
-    def correct(self, fit: int, line: int, said: Mapping[str, Any]) -> None:
-        if self.freedom is not None and "freedom" in said:
-            self.freedom[line, fit] = said["freedom"]
+    def correct(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
+        if self.freedom is not None and "freedom" in text:
+            self.freedom[line, fit] = text["freedom"]
 
     def finished(self) -> Facts:
         return Facts(self.freedom, gathered(self.rules) if self.has_rules else None)

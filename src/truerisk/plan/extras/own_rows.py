@@ -20,18 +20,18 @@ class OwnRows(Extra):
 
     question: np.ndarray
 
-    word: ClassVar[str]
+    name: ClassVar[str]
 
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
         places = places_among(self.question, questions)
         return None if places is None else type(self)(places)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {self.word: self.question}
+        return {self.name: self.question}
 
     @classmethod
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Self:
-        return cls(arrays[cls.word].astype(np.int32))
+        return cls(arrays[cls.name].astype(np.int32))
 
     def after(self, n_fits: int, n_questions: int) -> Self:
         return type(self)((self.question + n_questions).astype(np.int32))
@@ -55,21 +55,21 @@ class OwnRows(Extra):
 class OutOfBagRows(OwnRows):
     """Each row is predicted by the members of an ensemble that were fitted without it."""
 
-    word = "out_of_bag"
+    name = "out_of_bag"
 
     @property
     def needs(self) -> Mapping[str, str]:
-        return {self.word: "it does not ask members of an ensemble one by one."}
+        return {self.name: "it does not ask members of an ensemble one by one."}
 
 
 class TakenOutRows(OwnRows):
     """Each row is predicted by the model with that row removed, to first order."""
 
-    word = "taken_out"
+    name = "taken_out"
 
     @property
     def needs(self) -> Mapping[str, str]:
-        return {self.word: "it does not take single rows out of a fitted model."}
+        return {self.name: "it does not take single rows out of a fitted model."}
 
     def copies(self, plan: Plan, question: int) -> np.ndarray | None:
         places = super().copies(plan, question)

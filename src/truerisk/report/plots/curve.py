@@ -52,8 +52,8 @@ def draw_curve(
             side.plot([], [])[0].remove()
         beside = "" if side is ax else " (right)"
         chosen = {
-            f"{word} → {params_text(each.best_params)}{beside}": each
-            for word, each in curves.items()
+            f"{name} → {params_text(each.best_params)}{beside}": each
+            for name, each in curves.items()
             if each.common.named_scoring == loss
         }
         drawing = draw_lines("", "", chosen, banded=None if named else curve, x=x)
@@ -234,12 +234,12 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
 def _lines(cells: Any, what: str, error: str | None) -> dict[str, list[tuple[float, float, float]]]:
     """Return (size, value, error) by line name; names omit what all lines share."""
     parts = ("problem", "learner", "method")
-    told = [part for part in parts if len({cell[part] for cell in cells}) > 1] or ["method"]
+    reported = [part for part in parts if len({cell[part] for cell in cells}) > 1] or ["method"]
     lines: dict[str, list[tuple[float, float, float]]] = {}
     for cell in cells:
         if cell[what] is not None:
             bar = np.nan if error is None or cell[error] is None else cell[error]
-            name = ", ".join(str(cell[part]) for part in told)
+            name = ", ".join(str(cell[part]) for part in reported)
             lines.setdefault(name, []).append((cell["size"], cell[what], bar))
     return lines
 

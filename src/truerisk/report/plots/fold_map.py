@@ -70,15 +70,15 @@ def draw_fold_map(
     ax = axes_of(ax, (5.0, 5.0))
     if fold is None:
         _draw_all(ax, plan, places)
-        ax.set_title(method.word, fontsize="medium")
+        ax.set_title(method.name, fontsize="medium")
     else:
         if fold not in range(plan.n_questions):
             raise BadArgument(
-                f"{mention('fold', fold)}: '{method.word}' has splits 0 … {plan.n_questions - 1} "
+                f"{mention('fold', fold)}: '{method.name}' has splits 0 … {plan.n_questions - 1} "
                 "here; None draws all."
             )
         _draw_one(ax, plan, places, fold)
-        ax.set_title(f"{method.word}, fold {fold}", fontsize="medium")
+        ax.set_title(f"{method.name}, fold {fold}", fontsize="medium")
     ax.set_aspect("equal")
     return ax
 

@@ -88,10 +88,10 @@ def _colours(ax: Any, looks: Iterable[str]) -> dict[str, str]:
 def _style(look: str, colours: dict[str, str]) -> dict[str, Any]:
     """Return the matplotlib options of a style."""
     words = look.split()
-    colour = next((colours[word] for word in reversed(words) if word in colours), "0.85")
+    colour = next((colours[name] for name in reversed(words) if name in colours), "0.85")
     style: dict[str, Any] = {"color": colour}
-    style["linewidth"] = next((WIDTHS[word] for word in words if word in WIDTHS), 1.3)
-    style["linestyle"] = next((DASHES[word] for word in words if word in DASHES), "-")
+    style["linewidth"] = next((WIDTHS[name] for name in words if name in WIDTHS), 1.3)
+    style["linestyle"] = next((DASHES[name] for name in words if name in DASHES), "-")
     if {"hollow", "ring"} & {*words}:
         style["fillstyle"] = "none"
     return style

@@ -72,8 +72,8 @@ def draw_estimate(
 
     `beside` are values by name, such as the truth of a known problem, drawn as vertical lines.
     """
-    word = estimate.test if isinstance(estimate, Comparison) else estimate.method
-    figure = draw_estimates({label or word: estimate, **(others or {})}, beside)
+    name = estimate.test if isinstance(estimate, Comparison) else estimate.method
+    figure = draw_estimates({label or name: estimate, **(others or {})}, beside)
     if figure is None:
         raise BadData("there is no risk to draw.")
     return on_axes(figure.drawing, figure.keys, ax)

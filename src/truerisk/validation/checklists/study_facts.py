@@ -250,7 +250,7 @@ def facts_of(
     times = None if horizon is None else FollowUp.until(horizon, run.problem.data.y)
     results = _results_of(run, parts, subgroups, stability)
     rated = [parts[name] for name in ("discrimination", "calibration") if name in parts]
-    honest = {word: one.honest for part in rated for word, one in part.measures.items()}
+    honest = {label: one.honest for part in rated for label, one in part.measures.items()}
     r2 = honest.get("explained" if rows.share is None else "r2")
     versions = {name: run.risk.versions[name] for name in SHOWN if name in run.risk.versions}
     return StudyFacts(
@@ -330,8 +330,8 @@ def _testing_of(run: HonestRun, held: HeldOut, n_samples: int) -> StudyTesting:
     first = np.unique(held.rows, return_index=True)[1]
     n_cut = len(leaks_of(run.problem.data, plan, "groups")["groups"])
     return StudyTesting(
-        chosen_by=select_by.word,
-        tested_by=run.testing.word,
+        chosen_by=select_by.name,
+        tested_by=run.testing.name,
         tested_on=_tested_on(run, plan, n_cut),
         n_tested=len(first),
         tested_counts=_class_counts(held, first),
@@ -356,7 +356,7 @@ def _results_of(
         if level.shrunken is not None
     )
     return StudyResults(
-        measures=_told_measures(run, parts),
+        measures=_reported_measures(run, parts),
         confidence_level=run.problem.confidence_level,
         subgroups=() if subgroups is None else subgroups.columns,
         by_level={
@@ -375,11 +375,11 @@ LINE = {"slope": SLOPE, "in-the-large": "in-the-large"}
 POINTWISE = "pointwise"
 
 
-def _told_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
+def _reported_measures(run: HonestRun, parts: Mapping[str, Any]) -> tuple[Rated, ...]:
     """Return the loss of the search, and the measures of the parts that have a value."""
     loss, risk = run.problem.loss, run.risk
-    plain = loss.word if loss.is_score else f"{loss.word} loss"
-    name = {**ERRORS, **RANKS}.get(loss.word, plain)
+    plain = loss.name if loss.is_score else f"{loss.name} loss"
+    name = {**ERRORS, **RANKS}.get(loss.name, plain)
     first = Rated.with_interval(risk.interval, name, "", value=risk.value)
     others = (one for part in parts.values() for one in _of_part(part))
     return (first, *(one for one in others if one.name != first.name))
@@ -401,12 +401,12 @@ def _of_part(part: Any) -> Iterator[Rated]:
 def _measured(
     part: Discrimination | SmoothCalibration, names: Mapping[str, str], title: str
 ) -> Iterator[Rated]:
-    for word, name in names.items():
-        one = part.measures.get(word)
+    for label, name in names.items():
+        one = part.measures.get(label)
         if one is not None and one.honest is not None:
-            told = {"value": one.honest, "corrected": one.corrected}
-            told["of_final_model"] = one.of_final_model
-            yield Rated.with_interval(one.interval, name, title, **told)
+            reported = {"value": one.honest, "corrected": one.corrected}
+            reported["of_final_model"] = one.of_final_model
+            yield Rated.with_interval(one.interval, name, title, **reported)
 
 
 def _benefit(part: NetBenefit) -> Rated:

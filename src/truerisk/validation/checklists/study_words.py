@@ -51,19 +51,19 @@ class Sentences:
             wanted = one["when"].split(", ") if "when" in one else ()
             if all(self._holds(fact) for fact in wanted):
                 fields = [field for _, field, _, _ in Formatter().parse(one["say"]) if field]
-                known = {field: self.word(field) for field in fields}
+                known = {field: self.term(field) for field in fields}
                 if None not in known.values():
                     return str(one["say"].format(**known))
         return None
 
-    def word(self, name: str) -> Any:
+    def term(self, name: str) -> Any:
         """Return a fact, or the text for a word; None if it is not known."""
         return self.fill(self.words[name]) if name in self.words else self.facts[name]
 
     def paragraph(self) -> str:
         """Describe participants, missing data, model, validation, performance and omissions."""
-        said = map(self.word, read_toml("study_words")["paragraph"])
-        return " ".join(filter(None, said))
+        text = map(self.term, read_toml("study_words")["paragraph"])
+        return " ".join(filter(None, text))
 
     def _holds(self, fact: str) -> bool:
         """Return True if a fact holds, or if the fact after "not" does not hold."""
@@ -79,7 +79,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
     per_column = rarest / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
     line = {one.name: one.interval for one in results.measures if one.part == "calibration"}
-    sure = [name for name, has_intervals in results.by_level.items() if has_intervals]
+    is_certain = [name for name, has_intervals in results.by_level.items() if has_intervals]
     by_rule = None
     if per_column is not None:
         by_rule = "no" if per_column < FEW else "probably" if per_column < ENOUGH else "yes"
@@ -133,7 +133,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "moved": None if results.stability is None else rounded(results.stability.mape),
         "of_samples": results.stability and results.stability.source == OF_SAMPLES,
         "level": f"{100 * results.confidence_level:.15g}%",
-        "values": "; ".join(map(_rated_said, results.measures)),
+        "values": "; ".join(map(_rating_sentence, results.measures)),
         "measured_by": measured_by(results.measures),
         "first_measure": next((one.name for one in results.measures), None),
         "cautions": " ".join(rests_on) or None,
@@ -144,9 +144,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "slope_by_folds": line.get(SLOPE) == "sandwich-pairs",
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
-        "levels_have_intervals": sure,
-        "all_levels_have_intervals": len(sure) == len(results.by_level),
-        "levels_with_intervals": listed(sure) if sure else None,
+        "levels_have_intervals": is_certain,
+        "all_levels_have_intervals": len(is_certain) == len(results.by_level),
+        "levels_with_intervals": listed(is_certain) if is_certain else None,
         "all_shrunken": results.shrunken and results.shrunken == results.subgroups,
         "shrunken": listed(results.shrunken) if results.shrunken else None,
         "undone": _undone(facts, calibrated=bool(line)),
@@ -161,9 +161,9 @@ def _verdict(n: int, needed: int | None) -> str | None:
 def cautions(words: Collection[str | None]) -> list[str]:
     """Return a sentence for each unpublished assumption of the intervals with these names."""
     those: dict[str, list[str]] = {}
-    for word in names():
-        if {word, f"{word}-grouped"} & {*words}:
-            those.setdefault(as_form(word).caution, []).append(word)
+    for name in names():
+        if {name, f"{name}-grouped"} & {*words}:
+            those.setdefault(as_form(name).caution, []).append(name)
     return [f"Intervals {listed(each)} {what}." for what, each in those.items() if what]
 
 
@@ -174,7 +174,7 @@ def software(used: StudySoftware) -> str:
     return f"{listed(each)} (seed {used.seed})" if each else f"seed {used.seed}"
 
 
-def splits(word: str, *, tuned: bool = False) -> str:
+def splits(name: str, *, tuned: bool = False) -> str:
     """Describe a method, given by its name, for readers who know cross-validation.
 
     >>> splits("pairs (5-fold)", tuned=True)
@@ -182,18 +182,18 @@ def splits(word: str, *, tuned: bool = False) -> str:
     >>> splits("5-fold"), splits("forward-5")
     ('5-fold cross-validation', 'forward-5')
     """
-    kind, _, folds = word.partition(" (")
+    kind, _, folds = name.partition(" (")
     if kind == "pairs" and tuned:
         return f"nested cross-validation on one set of folds ({folds}"
     if kind == "nested" and tuned:
         return f"nested cross-validation ({folds}"
     # Nothing was tuned, so that there are only the splits that tested.
     if kind in ("pairs", "nested"):
-        word = folds.removesuffix(")").partition(", inner ")[0]
-    return f"{word} cross-validation" if word.endswith("-fold") else word
+        name = folds.removesuffix(")").partition(", inner ")[0]
+    return f"{name} cross-validation" if name.endswith("-fold") else name
 
 
-def _rated_said(one: Rated) -> str:
+def _rating_sentence(one: Rated) -> str:
     """Describe a measure with its value, interval and the interval's name; a curve by its name."""
     *words, last = one.name.split()
     name = " ".join([*words, one.part, last]) if one.part == "calibration" else one.name
@@ -210,8 +210,8 @@ def _rated_said(one: Rated) -> str:
     if one.of_final_model is None:
         return f"{name} {value} ({'; '.join(filter(None, (band, corrected)))})"
     final = rounded(one.of_final_model, one.value, *ends)
-    said = f"{name} {value}, of the final model {final} ({band})"
-    return f"{said}, {corrected}" if corrected else said
+    text = f"{name} {value}, of the final model {final} ({band})"
+    return f"{text}, {corrected}" if corrected else text
 
 
 def measured_by(measures: Collection[Rated]) -> str:

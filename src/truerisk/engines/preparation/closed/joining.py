@@ -12,10 +12,10 @@ from truerisk.core.identity import is_exactly
 from truerisk.engines.preparation.closed.coded_data import Cells
 from truerisk.engines.preparation.closed.first_steps import form_of, in_turn
 from truerisk.engines.preparation.closed.step_tables import (
-    Beside,
     Fitted,
     Form,
     Indicators,
+    JoinedColumns,
     Refused,
     Sparse,
     Table,
@@ -112,7 +112,7 @@ def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
         dense = tuple(_dense(block) for block in blocks)
         # A frame loses its column names here.
         alone = len(dense) == 1 and not isinstance(dense[0], Cells)
-        return dense[0] if alone else Beside(dense)
+        return dense[0] if alone else JoinedColumns(dense)
     return Sparse(_join_columns([_contents(block) for block in blocks]))
 
 

@@ -30,8 +30,8 @@ def variance_threshold(step: Any) -> Form:
             variance = np.minimum(variance, X.max(axis=0) - X.min(axis=0))
         if not np.isfinite(variance).all() or not (variance > threshold).any():
             raise Refused("missing cells, or no column that varies")
-        kept = variance > threshold
-        return fitted(table, lambda other: Numbers(other.numbers()[:, kept], other.kind))
+        retained = variance > threshold
+        return fitted(table, lambda other: Numbers(other.numbers()[:, retained], other.kind))
 
     return fit
 
@@ -48,9 +48,9 @@ def select_k_best(step: Any) -> Form:
     def choose(scores: np.ndarray) -> np.ndarray:
         if k != "all" and k > len(scores):
             raise Refused("fewer columns than are to be chosen")
-        kept = np.zeros(len(scores), dtype=bool)
-        kept[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
-        return kept
+        retained = np.zeros(len(scores), dtype=bool)
+        retained[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
+        return retained
 
     return _selecting(parameters["score_func"], choose)
 
@@ -64,21 +64,21 @@ def select_percentile(step: Any) -> Form:
         if percentile == 100:
             return np.ones(len(scores), dtype=bool)
         threshold = np.percentile(scores, 100 - percentile)
-        kept = scores > threshold
+        retained = scores > threshold
         ties = np.flatnonzero(scores == threshold)
         if len(ties):
-            kept[ties[: int(len(scores) * percentile / 100) - kept.sum()]] = True
-        return np.asarray(kept)
+            retained[ties[: int(len(scores) * percentile / 100) - retained.sum()]] = True
+        return np.asarray(retained)
 
     return _selecting(parameters["score_func"], choose)
 
 
 def _selecting(score: Any, choose: Any) -> Form:
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        kept = choose(_scores(score, _finite(table), y))
-        if not kept.any():
+        retained = choose(_scores(score, _finite(table), y))
+        if not retained.any():
             raise Refused("no column is chosen")
-        return fitted(table, lambda other: Numbers(_finite(other)[:, kept], other.kind))
+        return fitted(table, lambda other: Numbers(_finite(other)[:, retained], other.kind))
 
     return fit
 

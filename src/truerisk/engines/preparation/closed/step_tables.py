@@ -190,7 +190,7 @@ class Indicators(Table):
 
 
 @frozen(eq=False)
-class Beside(Table):
+class JoinedColumns(Table):
     """Dense blocks of one table from left to right."""
 
     blocks: tuple[Table, ...]
@@ -253,7 +253,7 @@ def rendered(table: Table) -> Any:
         return table.matrix
     if isinstance(table, Indicators) and table.sparse:
         return table.matrix()
-    return table.filled() if isinstance(table, Beside) else table.numbers()
+    return table.filled() if isinstance(table, JoinedColumns) else table.numbers()
 
 
 Apply: TypeAlias = Callable[[Table], Table]
