@@ -43,7 +43,7 @@ class Asking:
         The seed of the computation.
     passes : int, default=0
         The number of the first pass.
-    keeper : FitStore, optional
+    fit_store : FitStore, optional
         The store of fits.
     known : sequence of Answers or None, optional
         The answers to the first passes of another computation, which are used instead of being

@@ -266,7 +266,7 @@ class RowEvidence(Evidence):
         The risks of whole test sets.
     best : int, optional
         The candidate that the rule chose; None if it was not determined.
-    shaken : LeftTwoOut, optional
+    left_two_out : LeftTwoOut, optional
         Losses of the same rows by models that lack a further fold.
     one_row : array, optional
         The effect of a different answer to one row on the value of each candidate, for scores that

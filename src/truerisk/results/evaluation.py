@@ -241,7 +241,7 @@ class Evaluation:
         The candidate that was tested in each question of `answers`.
     answers : Answers, optional
         The predictions behind the estimates.
-    shaken : Answers, optional
+    left_two_out : Answers, optional
         Predictions of the same winners for the same rows by models that lack further training rows,
         if the method has them.
     scores : tuple of Evaluation, optional
