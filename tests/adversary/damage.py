@@ -16,7 +16,7 @@ import numpy as np
 from tests.adversary.plain import Plain
 from tests.support.results import RESULTS
 
-from truerisk.core.errors import TrueRiskError
+from truerisk.extend import TrueRiskError
 
 __all__ = [
     "EDITS",

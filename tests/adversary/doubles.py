@@ -4,12 +4,9 @@ import warnings
 from dataclasses import replace
 from typing import ClassVar
 
-from truerisk.contracts import Engine, Request, RunOptions
-from truerisk.core.family import Family
-from truerisk.data.data import Data
+from truerisk.contracts import Engine, RunOptions
 from truerisk.engines.generic import Generic
-from truerisk.plan.answers import Answers
-from truerisk.plan.plan import Plan
+from truerisk.extend import Answers, Data, Family, Plan, Request
 
 __all__ = ["Losing", "OffByAMillionth", "Raising", "Sleeping", "Truthful", "Warning"]
 

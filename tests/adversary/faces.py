@@ -12,8 +12,8 @@ import numpy as np
 from tests.adversary.plain import Plain
 
 import truerisk as tr
-from truerisk.core.errors import TrueRiskError
 from truerisk.experiments.experiment import Experiment
+from truerisk.extend import TrueRiskError
 
 __all__ = ["FACES", "ODD", "Face", "draw_face", "face_wrong"]
 

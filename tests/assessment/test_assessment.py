@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.assessment.assessment import HEAD, WIDEST
-from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 QUICK = {"cv": ["3-fold"], "outer": "4-fold"}

@@ -13,7 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.assessment.assessment import HEAD
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import Refusal
 from truerisk.results.best_set import may_be_best
 from truerisk.results.evaluation import PairedLosses
 

@@ -6,9 +6,9 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss
 
 from truerisk.assessment.constant_risk import constant_risk
-from truerisk.core.family import Family
 from truerisk.estimation.problem import pose
-from truerisk.losses.row_losses import Cost
+from truerisk.extend import Family
+from truerisk.losses import Cost
 
 DRAW = np.random.default_rng(0)
 X = DRAW.normal(size=(30, 2))

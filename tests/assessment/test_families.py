@@ -23,10 +23,10 @@ from tests.support.families import families_on
 
 import truerisk as tr
 from truerisk.assessment.families import by_text, families_of, ranked, rows_for
-from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.family import Family
+from truerisk.core.errors import UnknownName
 from truerisk.engines.running.shared_steps import Tries, beginning_alike
 from truerisk.estimation.outer_splits import n_parts
+from truerisk.extend import BadData, Family, Refusal
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 2

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=1)
 QUICK = {"cv": ["3-fold"], "outer": "4-fold"}

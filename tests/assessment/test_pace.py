@@ -14,12 +14,11 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.assessment.pace import Pace, _shares_nothing, line_of, mean_of, pace_of
-from truerisk.contracts import Engine, Request, Streams
-from truerisk.core.family import Family
+from truerisk.contracts import Engine
 from truerisk.engines.generic import Generic
 from truerisk.estimation.problem import pose
-from truerisk.methods.words import as_method
-from truerisk.plan.answers import Answers
+from truerisk.extend import Answers, Family, Request, Streams
+from truerisk.methods import as_method
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
 GRID = {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2, 1e-1]}

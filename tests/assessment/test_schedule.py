@@ -18,10 +18,10 @@ import truerisk as tr
 from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.forecast import forecast, planned_fits
 from truerisk.assessment.schedule import Schedule, method_name_by_size
-from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
-from truerisk.core.family import Family
+from truerisk.core.errors import UnknownName
 from truerisk.core.progress import listen
 from truerisk.estimation.problem import pose
+from truerisk.extend import BadArgument, BadData, Family, Refusal
 
 X, Y = tr.datasets.make_simple(60, random_state=0)
 LEARNERS = {

@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, UnknownName
+from truerisk.core.errors import LeakWarning, UnknownName
 from truerisk.core.progress import listen
+from truerisk.extend import BadArgument, BadData, Refusal, Streams
 from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
 
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}

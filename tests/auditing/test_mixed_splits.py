@@ -15,10 +15,9 @@ import truerisk as tr
 from truerisk.auditing.correcting import ChosenWithout
 from truerisk.auditing.mixed_splits import neighbours_alike, order_of_table
 from truerisk.auditing.replay import Replayed
-from truerisk.core.errors import BadData
 from truerisk.core.formats import number
-from truerisk.data.data import Data
 from truerisk.datasets import DailyLoadProblem
+from truerisk.extend import BadData, Data
 from truerisk.results.interval import Scale
 
 N = 730

@@ -19,7 +19,8 @@ from truerisk.auditing.on_scores import (
     score_findings,
     within_one_error,
 )
-from truerisk.results.interval import ERROR, Interval, Scale
+from truerisk.extend import Interval
+from truerisk.results.interval import ERROR, Scale
 from truerisk.search.claim import Claim, scale_of
 from truerisk.search.repeat import state_findings
 

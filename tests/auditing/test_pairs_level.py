@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, TimeSeriesSplit
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument
+from truerisk.extend import BadArgument
 
 GRID = {"C": [0.01, 0.1, 1.0]}
 X, Y = make_classification(240, 8, n_informative=4, flip_y=0.3, random_state=3)

@@ -20,10 +20,8 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.auditing.replay import replay, weighted_auc_risk
-from truerisk.contracts import Streams
-from truerisk.core.errors import BadData, Refusal
-from truerisk.core.family import Family
 from truerisk.estimation.problem import pose
+from truerisk.extend import BadData, Family, Refusal, Streams
 from truerisk.search.claim import scale_of
 from truerisk.search.reading import read_claim
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from truerisk.data.data import Data
+from truerisk.extend import Data
 from truerisk.search.claim import Claim, scale_of
 
 

@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import space_folds
-from truerisk.core.family import Family
 from truerisk.datasets import make_simple
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute
+from truerisk.extend import Family
 from truerisk.methods import KFold
 from truerisk.methods.bayesian import rule_errors
 from truerisk.results import evaluation as found

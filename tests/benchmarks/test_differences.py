@@ -11,9 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.family import Family
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute
+from truerisk.extend import Family
 
 TWINS = Duel("simple", 40, "knn", "knn")
 UNLIKE = Duel("linear", 40, "soft .1", "soft 2", "squared")

@@ -16,12 +16,11 @@ from sklearn.dummy import DummyRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.contracts import Streams, Terms
-from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.data.data import Data
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadData, Data, Refusal, Streams, Terms
 from truerisk.intervals import as_form
 from truerisk.intervals.refitted import HalfEvidence
-from truerisk.losses.row_losses import Squared
+from truerisk.losses import Squared
 from truerisk.selection import as_rule
 
 SMALL = [ReplaceOne(3), ReplaceOne(2, 2), FiveByTwo(), OutOfBag(40), Plus(40), LocationShifted(40),

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from truerisk.checks import columns as on_columns
 from truerisk.checks.columns import column_findings, columns_of
 from truerisk.checks.selected_columns import LEVEL, selection_findings, spread_of
-from truerisk.data.data import Data
+from truerisk.extend import Data
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4)) * [1, 2, 3, 4] + [5, 6, 7, 8]

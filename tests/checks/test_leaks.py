@@ -37,7 +37,7 @@ from truerisk.core.errors import (
     GroupLeakWarning,
     TimeLeakWarning,
 )
-from truerisk.core.family import Family
+from truerisk.extend import Family
 from truerisk.methods import LeaveOneOut, Nested, as_method
 
 RNG = np.random.default_rng(0)

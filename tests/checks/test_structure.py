@@ -12,7 +12,7 @@ from truerisk.checks.agreement import outcome_of
 from truerisk.checks.copies import Scale, find_copies
 from truerisk.checks.group_numbers import group_number
 from truerisk.checks.rows import _Columns, structure_findings
-from truerisk.data.data import Data
+from truerisk.extend import Data
 
 
 def walk(seed, n=200):

@@ -11,7 +11,7 @@ from tests.cli.conftest import timeless, write_csv
 
 import truerisk as tr
 from truerisk import experiments
-from truerisk.models.learners import learner
+from truerisk.models import learner
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 LOAD, DAYS = tr.datasets.make_daily_load(200, random_state=2), np.arange(200)

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from tests.cli.conftest import timeless, with_columns, write_csv
 
 import truerisk as tr
-from truerisk.models.learners import learner
+from truerisk.models import learner
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
 from truerisk.comparison.hierarchical import hierarchical
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadData, Refusal
 
 
 def demsar(**terms):

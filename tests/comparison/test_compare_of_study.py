@@ -7,7 +7,8 @@ import pytest
 
 import truerisk as tr
 from truerisk.comparison.hierarchical import hierarchical
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, Refusal
 from truerisk.study.results import StudyResults
 
 PROBLEMS = ("one", "two", "three")

@@ -14,7 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
+from truerisk.core.errors import MissingResult, UnknownName
+from truerisk.extend import BadArgument, Refusal
 
 N, K = 48, 4
 X, Y = tr.datasets.make_difficult(N, random_state=3)

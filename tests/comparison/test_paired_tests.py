@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 

@@ -13,7 +13,7 @@ from truerisk.core.arguments import (
     generator_of,
     shown,
 )
-from truerisk.core.errors import BadArgument
+from truerisk.extend import BadArgument
 
 
 def check_unit(name, given):

@@ -14,21 +14,10 @@ from sklearn.dummy import DummyClassifier
 import truerisk as tr
 from truerisk.core import errors
 from truerisk.core.arguments import mention
-from truerisk.core.errors import (
-    BadArgument,
-    BadData,
-    FitFailed,
-    MissingExtra,
-    NoEngine,
-    NotWritten,
-    Refusal,
-    TrueRiskError,
-    TrueRiskWarning,
-    first_line,
-    warn,
-)
+from truerisk.core.errors import FitFailed, MissingExtra, NoEngine, NotWritten, first_line, warn
 from truerisk.core.formats import named
 from truerisk.core.mentions import Mention, Sentence
+from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
 from truerisk.readers.table import NoFeatures
 
 SAID = f"a='b': use {mention('cv', '10-fold')} or {mention('outer')}."

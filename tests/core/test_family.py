@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.searches import Silent
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, UnknownName
-from truerisk.core.family import Family
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, BadData, Family, TrueRiskWarning
 
 PIPE = Pipeline([("scale", StandardScaler()), ("clf", KNeighborsClassifier())])
 COLUMNS = ColumnTransformer([("n", StandardScaler(), [0]), ("t", OneHotEncoder(), [1])])

@@ -11,7 +11,7 @@ from truerisk.core import formats, plain_values, tables
 from truerisk.core.formats import signed, unsigned
 from truerisk.core.plain_values import metrics_of
 from truerisk.core.progress_line import duration
-from truerisk.results.interval import Interval
+from truerisk.extend import Interval
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from truerisk.datasets import (
     make_kearns,
     make_simple,
     make_sparse_gaussian,
+    sparse_gaussian,
 )
-from truerisk.datasets.problems import sparse_gaussian
 from truerisk.extend import BadArgument
 
 PROBLEMS = [make_simple, make_kearns, make_sparse_gaussian, make_four_class]

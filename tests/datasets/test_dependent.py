@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData
 from truerisk.datasets import DailyLoadProblem, FieldProblem, make_daily_load, make_field
 from truerisk.datasets.dependent import WEEK
+from truerisk.extend import BadArgument, BadData
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.9])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from truerisk import datasets
-from truerisk.core.errors import BadData
 from truerisk.datasets.documents import (
     FOLDER,
     DocumentData,
@@ -19,6 +18,7 @@ from truerisk.datasets.documents import (
     ovarian,
     satellite,
 )
+from truerisk.extend import BadData
 
 SHAPES = {
     "breast-cancer": (569, 30, 2),

@@ -8,10 +8,10 @@ from scipy.special import ndtr
 from scipy.stats import ncx2
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from truerisk.core.errors import BadData, Refusal
 from truerisk.datasets import (
     FieldProblem,
     FourClassProblem,
+    GaussianProblem,
     KearnsProblem,
     make_colon2d,
     make_daily_load,
@@ -22,9 +22,9 @@ from truerisk.datasets import (
     make_kearns,
     make_simple,
     make_sparse_gaussian,
+    sparse_gaussian,
 )
-from truerisk.datasets.gaussian import GaussianProblem
-from truerisk.datasets.problems import sparse_gaussian
+from truerisk.extend import BadData, Refusal
 from truerisk.models import IntervalClassifier
 
 TURNED = make_highleyman.rotated(45)

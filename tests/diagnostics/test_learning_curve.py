@@ -11,9 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
 from truerisk.diagnostics.learning_curve import UNSAID, as_learner
+from truerisk.extend import BadArgument, BadData, Refusal, Streams, TrueRiskError, TrueRiskWarning
 from truerisk.methods import KFold, MonteCarlo, Nested, Subsampled
 
 X, Y = tr.datasets.make_difficult(100, random_state=0)

@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal, TrueRiskWarning
+from truerisk import PermutationTest
 from truerisk.core.progress import listen
 from truerisk.diagnostics.permutation_test import problem_to_permute
-from truerisk.diagnostics.permutations import Orders, PermutationTest
-from truerisk.extend import Data
+from truerisk.diagnostics.permutations import Orders
+from truerisk.extend import BadData, Data, Refusal, TrueRiskWarning
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 GROUPS = np.arange(60) // 3

@@ -8,7 +8,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.statistics.long_run import long_run
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk.contracts import Engine
-from truerisk.core.errors import BadArgument, NoEngine, Refusal, TrueRiskError, UnknownName
+from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.identity import known_class
 from truerisk.core.registry import Line, Registry
 from truerisk.engines import Generic, choice
@@ -25,6 +25,7 @@ from truerisk.engines.logistic import stops as logistic
 from truerisk.engines.support_vectors import stepping as svm
 from truerisk.engines.trees import recipes as trees
 from truerisk.engines.trees.packages import PACKAGES
+from truerisk.extend import BadArgument, Refusal, TrueRiskError
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.arange(12) % 2

@@ -16,9 +16,9 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskWarning
+from truerisk.core.errors import FitFailed, FitFailedWarning
 from truerisk.engines import Generic
-from truerisk.extend import Family, Request
+from truerisk.extend import Family, Request, TrueRiskWarning
 from truerisk.methods import KFold, Nested
 
 RNG = np.random.default_rng(4)

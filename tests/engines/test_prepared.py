@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.errors import TrueRiskError
 from truerisk.engines.prepared import OwnArithmetic, as_dense, is_bearable, squares_fit
+from truerisk.extend import TrueRiskError
 from truerisk.models import FisherClassifier, QuadraticDiscriminant
 
 NUMBERS = (LinearRegression(), Ridge(), KernelRidge(), make_pipeline(StandardScaler(), Ridge()))

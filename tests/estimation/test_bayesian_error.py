@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 
 X = [(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)]
 Y = ["a", "a", "a", "a", "b", "b", "b"]

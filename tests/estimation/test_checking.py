@@ -12,11 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.auditing.audit import audit
-from truerisk.core.errors import BadArgument, FindingWarning, UnknownName
+from truerisk import RiskCurve, RiskEstimate, audit
+from truerisk.core.errors import FindingWarning, UnknownName
 from truerisk.estimation import problem
+from truerisk.extend import BadArgument
 from truerisk.results.finding import Finding, are_checks_on
-from truerisk.results.results import RiskCurve, RiskEstimate
 
 KNN = KNeighborsClassifier(), {"n_neighbors": [1, 3]}
 TREE = DecisionTreeClassifier(random_state=0), {"max_depth": [4, 8]}

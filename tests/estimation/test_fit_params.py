@@ -31,9 +31,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, TrueRiskWarning
-from truerisk.core.family import Family
-from truerisk.data.data import Data
 from truerisk.estimation.fit_params import (
     fit_params_with_weight,
     params_of_fits,
@@ -41,6 +38,7 @@ from truerisk.estimation.fit_params import (
     warn_of_cut_groups,
     with_rows_inside,
 )
+from truerisk.extend import Data, Family, Refusal, TrueRiskWarning
 
 W = np.arange(1.0, 25.0)
 X = np.random.default_rng(0).normal(size=(24, 2))

@@ -14,11 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import NoEngine
-from truerisk.core.family import Family
 from truerisk.data import data as data_module
-from truerisk.data.data import Data
 from truerisk.engines import choice
 from truerisk.estimation.problem import pose, problem_on
+from truerisk.extend import Data, Family
 
 X, Y = tr.datasets.make_simple(40, random_state=2)
 TREE, DEPTHS = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}

@@ -12,13 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import (
-    BadArgument,
-    MissingResult,
-    Refusal,
-    TrueRiskWarning,
-    UnknownName,
-)
+from truerisk.core.errors import MissingResult, UnknownName
+from truerisk.extend import BadArgument, Refusal, TrueRiskWarning
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))

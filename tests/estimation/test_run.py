@@ -12,15 +12,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.core.errors import BadArgument, UnknownName
-from truerisk.core.family import Family
+from truerisk.core.errors import UnknownName
 from truerisk.engines.trees.recipes import closeness
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, curve_of
+from truerisk.extend import BadArgument, Evaluation, Family, Plan, Streams
 from truerisk.methods import KFold, Nested
-from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Evaluation
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

@@ -7,8 +7,8 @@ import sys
 
 from tests.experiments.test_verdicts import KNOWN, known
 
-from truerisk.core.errors import BadData
 from truerisk.experiments import reproduce
+from truerisk.extend import BadData
 
 
 def main(words):

@@ -11,8 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
-from truerisk.core.errors import TrueRiskWarning
-from truerisk.core.family import Family
 from truerisk.datasets import make_four_class, make_simple, make_sparse_gaussian
 from truerisk.experiments.bee_choosing import (
     BAYES,
@@ -39,6 +37,7 @@ from truerisk.experiments.bee_choosing import (
     unconverged,
     under,
 )
+from truerisk.extend import Family, TrueRiskWarning
 from truerisk.methods.kfold import KFold
 from truerisk.models import LogisticPath
 from truerisk.plan.extras.model_facts import rules_of

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.errors import TrueRiskError
 from truerisk.datasets import make_sparse_gaussian
 from truerisk.experiments import bee_figures as module
 from truerisk.experiments import reproduce
@@ -23,6 +22,7 @@ from truerisk.experiments.bee_figures import (
     bee_priors,
 )
 from truerisk.experiments.experiment import stream
+from truerisk.extend import TrueRiskError
 from truerisk.models import LogisticPath
 
 

@@ -14,16 +14,16 @@ from tests.support.missing import output_without
 
 import truerisk as tr
 from truerisk import experiments as papers
-from truerisk.core.errors import BadData, BadStore, StudyIncomplete, TrueRiskError, UnknownName
-from truerisk.core.family import Family
+from truerisk.core.errors import BadStore, StudyIncomplete, UnknownName
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.datasets.documents import FOLDER
-from truerisk.experiments import bee_real, colon_table_1, mehta
+from truerisk.experiments import bee_real, colon_table_1, mehta, reproduce
 from truerisk.experiments.experiment import Experiment, evaluated, experiment, first_least, stream
 from truerisk.experiments.figures import Findings, PaperTable
 from truerisk.experiments.insa_ozone import _forecasts
-from truerisk.experiments.reproducing import draw_replicates, reproduce, stored_replicates
-from truerisk.losses.row_losses import ZeroOne
+from truerisk.experiments.reproducing import draw_replicates, stored_replicates
+from truerisk.extend import BadData, Family, TrueRiskError
+from truerisk.losses import ZeroOne
 from truerisk.methods import as_method
 from truerisk.results.evaluation import values_of
 from truerisk.study import versions

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 from truerisk.experiments import insa_ozone as module
+from truerisk.experiments import reproduce
 from truerisk.experiments.experiment import Sample, stream
 from truerisk.experiments.insa import (
     APART,
@@ -52,8 +53,7 @@ from truerisk.experiments.insa_optimism import (
 )
 from truerisk.experiments.insa_ozone import LEARNERS as OZONE
 from truerisk.experiments.insa_ozone import ozone_family
-from truerisk.experiments.reproducing import reproduce
-from truerisk.losses.row_losses import Absolute, Squared
+from truerisk.losses import Absolute, Squared
 
 
 def test_insa_curve_has_parts_with_their_shares():

@@ -5,12 +5,12 @@ import pytest
 from scipy.special import ndtr
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk import RocCurve
 from truerisk.datasets.documents import FOLDER
 from truerisk.experiments import mehta, reproduce
 from truerisk.experiments.mehta import APART, BETAS, MODELS, RARE, RATES, N, mehta_rules
 from truerisk.experiments.reproducing import draw_replicates
-from truerisk.results.roc import RocCurve
+from truerisk.extend import BadData
 
 
 def test_mehta_picture_of_three_parts_has_the_numbers_of_the_table(findings_of):

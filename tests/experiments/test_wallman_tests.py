@@ -5,8 +5,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.contracts import Streams
-from truerisk.datasets.problems import make_simple
+from truerisk import ErrorPosterior
+from truerisk.datasets import make_simple
 from truerisk.experiments.double_cv import (
     KS,
     METHOD,
@@ -15,8 +15,8 @@ from truerisk.experiments.double_cv import (
 )
 from truerisk.experiments.experiment import Sample, stream
 from truerisk.experiments.wallman_comparison import MEASURES, SITUATIONS
+from truerisk.extend import Streams
 from truerisk.models import FisherClassifier, ParzenClassifier
-from truerisk.results.error_posterior import ErrorPosterior
 
 SEED = 5
 

@@ -16,10 +16,9 @@ from tests.golden.records import differences
 from tests.support.results import RESULTS, X, Y, classes_without_figure, searched
 
 import truerisk as tr
-from truerisk.extend import BadData, Range, Record
+from truerisk.extend import BadData, Column, Range, Record
 from truerisk.report.record_figures import figure_of
 from truerisk.results.earlier_versions import CONVERSIONS
-from truerisk.results.records import Column
 from truerisk.study.results import StudyResults
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import TrueRiskError
+from truerisk.extend import TrueRiskError
 
 __all__ = ["differences", "record"]
 

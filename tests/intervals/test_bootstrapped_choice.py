@@ -6,8 +6,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
 from truerisk.data.row_marks import row_marks
+from truerisk.extend import BadData, Refusal
 from truerisk.intervals.bootstrapped_choice import (
     corrected_by_bootstrap,
     corrected_by_splits,

@@ -16,7 +16,7 @@ from tests.support.data import checked, normal_rows
 
 import truerisk as tr
 from truerisk import methods
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.intervals import as_form
 from truerisk.losses.loss_words import as_loss
 

@@ -12,8 +12,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
-from truerisk.extend import Answers
+from truerisk.extend import Answers, Refusal
 from truerisk.losses import AUC
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.methods import KFold, MonteCarlo, NestedInterval
 
 N = 48

@@ -8,8 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
-from truerisk.extend import Terms
+from truerisk.extend import Refusal, Terms
 from truerisk.intervals.refitted import NestedBeta, NestedErrors, PairEvidence
 from truerisk.losses import Cost, ZeroOne
 from truerisk.methods import Bootstrap, NestedInterval

@@ -8,8 +8,7 @@ from tests.support.data import checked
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
-from truerisk.extend import Basis, IntervalForm, Terms
+from truerisk.extend import Basis, IntervalForm, Refusal, Terms
 from truerisk.intervals import Evidence
 from truerisk.intervals.choice import gives, offered
 from truerisk.intervals.components import (

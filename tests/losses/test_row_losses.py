@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.losses import AUC, R2, Absolute, Brier, Cost, Log, Squared, ZeroOne
 
 RNG = np.random.default_rng(7)

@@ -14,7 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, Refusal
 from truerisk.losses import FBeta, Recall
 from truerisk.losses.scorer_losses import WANT_A_CLASS, PositiveScorer
 from truerisk.losses.user_losses import is_loss_function

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.data.data import Data
 from truerisk.data.survival import follow_up
+from truerisk.extend import BadArgument, BadData, Data, Refusal
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.survival_losses import AUCAt, BrierAt, Concordance, IntegratedBrier, Uno
 

@@ -19,8 +19,7 @@ from sklearn.svm import SVC
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
-from truerisk.extend import Family, PlanBuilder
+from truerisk.extend import BadData, Family, PlanBuilder, Refusal
 from truerisk.methods import BayesianError, ImproperBayesianError, Nested, as_method
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.plan.extras.model_facts import ModelFacts

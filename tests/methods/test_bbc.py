@@ -6,7 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
 from truerisk.methods import KFold
 

@@ -17,7 +17,7 @@ from tests.support.data import checked
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import Bolstered, BolsteredBySampling, Nested, as_method, bolstered
 from truerisk.methods.bolstered import kernel_width
 from truerisk.testing.cases import evaluate, two_classes

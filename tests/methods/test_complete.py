@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import NINE, checked, normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import Complete, KFold, Nested
 from truerisk.plan.extras.laws import law_of
 from truerisk.testing.toy_learners import NearestMean

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import AIC, Cp, Nested
 from truerisk.methods.criteria import Likelihood, has_exact_fit, squares
 from truerisk.models import LogisticPath

@@ -10,7 +10,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 from truerisk.methods import Holdout, MonteCarlo, Nested, PairedHalves, ThreeWay
 
 N = 60

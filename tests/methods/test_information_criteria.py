@@ -12,7 +12,7 @@ from tests.support.data import normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import EBIC, as_method
 from truerisk.models import LogisticPath
 from truerisk.testing.cases import evaluate, two_classes

@@ -12,7 +12,7 @@ from tests.support.data import NINE, checked, normal_rows
 from tests.support.plans import drawn, sets_of
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 from truerisk.methods import KFold, ReversedKFold
 
 N = 43

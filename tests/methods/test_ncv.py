@@ -12,7 +12,8 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import Nested, NestedInterval, Splitter
 
 N, K, R = 41, 4, 3

@@ -23,7 +23,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import KFold, Nested, Pairs, as_method
 
 N = 47

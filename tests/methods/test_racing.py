@@ -14,8 +14,7 @@ from tests.support.data import checked
 from tests.support.plans import drawn, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.extend import Asking, Family
+from truerisk.extend import Asking, BadArgument, BadData, Family, Refusal
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold, Pairs, Racing, racing
 from truerisk.methods.parts.averages import average_weights, row_losses

@@ -24,10 +24,10 @@ from tests.support.data import NINE, checked, normal_rows
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import DuplicateRowsWarning, FitFailed, FitFailedWarning, Refusal
+from truerisk.core.errors import DuplicateRowsWarning, FitFailed, FitFailedWarning
 from truerisk.engines import Ensembles, Generic
 from truerisk.engines.running.members import why_no_bags
-from truerisk.extend import Family, PlanBuilder, Request
+from truerisk.extend import Family, PlanBuilder, Refusal, Request
 from truerisk.methods import Bootstrap, Nested
 from truerisk.models import LogisticPath
 from truerisk.plan.extras.own_rows import OutOfBagRows

@@ -14,7 +14,7 @@ from tests.support.data import checked
 from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskWarning
+from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskWarning
 from truerisk.methods import Blocks, Buffered, Pairs, as_method
 from truerisk.splitting.in_space import blocks_of
 

@@ -14,7 +14,7 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 
 N = 60
 X, Y, NUMBERS = normal_rows(N, 4, seed=2)

@@ -11,7 +11,7 @@ from tests.support.data import checked
 from tests.support.plans import drawn, splits_of
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.methods import KFold, Nested, Subsampled
 from truerisk.plan.leaks import leaks_of
 from truerisk.testing import method_checks

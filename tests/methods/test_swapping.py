@@ -19,9 +19,9 @@ from tests.support.plans import drawn
 
 import truerisk as tr
 from truerisk.contracts import RunOptions
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.engines import Generic, NearestNeighbours
-from truerisk.extend import Data, Family, Request, Terms
+from truerisk.extend import BadData, Data, Family, Refusal, Request, Terms
 from truerisk.losses import ZeroOne
 from truerisk.methods import Nested, Swapping
 from truerisk.models.stated.question import rows_behind

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 import truerisk as tr
-from truerisk.models.early_stopping import EarlyStopping
+from truerisk.models import EarlyStopping
 
 BOOSTER = HistGradientBoostingClassifier(max_iter=60, min_samples_leaf=5, random_state=0)
 TAKES_ROWS = has_fit_parameter(BOOSTER, "X_val")  # from scikit-learn 1.7 on

@@ -10,8 +10,9 @@ from sklearn.model_selection import ParameterGrid, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from tests.support.words import built_here
 
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.datasets import load, make_simple
+from truerisk.extend import BadData, Refusal
 from truerisk.models import default_words, learner, names, registry
 
 each_word = pytest.mark.parametrize(("word", "task"), built_here())

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.models.multiple_imputation import MultipleImputation
+from truerisk.models import MultipleImputation
 
 RNG = np.random.default_rng(0)
 WHOLE = RNG.normal(size=(80, 3)) @ np.array([[1, 0.7, 0.2], [0, 1, 0.5], [0, 0, 1]])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.models.preparation import MOST_LEVELS, prepare
+from truerisk.models import prepare
+from truerisk.models.preparation import MOST_LEVELS
 
 MIXED = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, np.nan], [5.0, 1.0]])
 

@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
-from truerisk.models.threshold import ThresholdClassifier
+from truerisk.extend import BadData, Refusal
+from truerisk.models import ThresholdClassifier
 
 X, CODES = tr.datasets.make_simple(120, random_state=0)
 Y = np.where(CODES == 1, "sick", "healthy")

@@ -12,13 +12,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.contracts import Request, RunOptions, Streams
-from truerisk.core.errors import BadArgument, FitFailed
-from truerisk.core.family import Family
-from truerisk.data.data import Data
+from truerisk.contracts import RunOptions
+from truerisk.core.errors import FitFailed
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
-from truerisk.methods.words import as_method
+from truerisk.extend import BadArgument, Data, Family, Request, Streams
+from truerisk.methods import as_method
 from truerisk.models import learner
 from truerisk.testing import engine_checks
 

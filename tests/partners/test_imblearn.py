@@ -13,9 +13,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.contracts import Streams
-from truerisk.core.errors import FitFailed, Refusal
-from truerisk.data.data import Data
+from truerisk.core.errors import FitFailed
+from truerisk.extend import Data, Refusal, Streams
 from truerisk.methods import Bootstrap
 
 imblearn = pytest.importorskip(

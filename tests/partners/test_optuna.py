@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 
 why = "optuna-integration is not installed; `make test-partners` installs it"
 optuna = pytest.importorskip("optuna", reason=why)

@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 
 why = "is not installed; `make test-partners` installs it"
 pytestmark = [

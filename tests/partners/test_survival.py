@@ -10,10 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.support.survival import drawn_times
 
 import truerisk as tr
-from truerisk.contracts import Request
-from truerisk.core.errors import Refusal
-from truerisk.data.data import Data
 from truerisk.engines.running.answering import answers_of
+from truerisk.extend import Data, Refusal, Request
 from truerisk.losses.loss_words import as_loss
 
 metrics = pytest.importorskip("sksurv.metrics")

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import call  # noqa: F401
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.models import default_words, learner
 
 pytest.importorskip(

@@ -8,8 +8,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 from tests.support.data import normal_rows
 from tests.support.plans import drawn, sets_of
 
-from truerisk.core.errors import Refusal
-from truerisk.extend import ALL, Data, PlanBuilder
+from truerisk.extend import ALL, Data, PlanBuilder, Refusal
 from truerisk.methods import as_method
 from truerisk.plan.builder import one_fit, split_plan, with_training_rows
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tests.support.data import checked
 from tests.support.plans import drawn as drawn_plan
 
-from truerisk.core.errors import BadData
-from truerisk.extend import ALL, Plan, PlanBuilder
+from truerisk.extend import ALL, BadData, Plan, PlanBuilder
 from truerisk.methods import LeaveOneOut, Nested, as_method
 from truerisk.plan.builder import one_fit
 from truerisk.plan.extras.flips import flips_of

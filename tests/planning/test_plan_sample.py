@@ -6,7 +6,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.statistics.sample_size import expected_measures
 
 CURVE = {30: 0.25, 60: 0.21, 150: 0.19}

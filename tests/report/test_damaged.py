@@ -7,7 +7,7 @@ import pytest
 from tests.report.conftest import draw_any
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.report.page import read_any
 from truerisk.results.json_values import parse
 

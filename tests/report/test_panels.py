@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from truerisk.core.errors import BadData
 from truerisk.experiments import figures
 from truerisk.experiments.figures import Panel, Panels, Report, Series, mean_line
+from truerisk.extend import BadData
 from truerisk.report.panels import REACH, Line, Lines, draw_panels
 from truerisk.report.svg import Mark
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 from truerisk.report.record_figures import figure_of
 from truerisk.report.svg import Mark
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk import RocCurve
 from truerisk.core.formats import number
 from truerisk.report.figure import MOST_POINTS
 from truerisk.report.rates import Rates
-from truerisk.results.roc import PrecisionRecall, RocCurve
+from truerisk.results.roc import PrecisionRecall
 
 
 def rates_of(curve) -> Rates:

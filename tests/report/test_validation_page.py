@@ -16,9 +16,9 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.core.formats import number
+from truerisk.extend import Interval
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.report.validation_page import verdict
-from truerisk.results.interval import Interval
 
 X, Y, _ = drawn()
 

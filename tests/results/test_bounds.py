@@ -8,7 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
+from truerisk.core.errors import BoundMissed, UnknownName
+from truerisk.extend import BadArgument
 
 C = {"C": [0.1, 1.0]}
 MODEL = LogisticRegression()

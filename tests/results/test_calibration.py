@@ -5,7 +5,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 from truerisk.results.calibration import Calibration
 
 RNG = np.random.default_rng(0)

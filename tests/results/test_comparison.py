@@ -8,7 +8,7 @@ import truerisk as tr
 from truerisk.comparison.paired import PairedCV
 from truerisk.comparison.paired_tests import Tolerance
 from truerisk.comparison.pairing import PairedLosses as PairedRisks
-from truerisk.core.errors import BadArgument
+from truerisk.extend import BadArgument
 from truerisk.results.best_set import SHARPNESS, may_be_best
 from truerisk.results.evaluation import FOLDS, Influences, PairedLosses
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData, Record
 from truerisk.results import earlier_versions
-from truerisk.results.records import Record
 
 STORED = Path(__file__).parent / "version_1"
 """Documents that truerisk 0.1 wrote."""

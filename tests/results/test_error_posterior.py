@@ -9,8 +9,8 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.results.error_posterior import ErrorPosterior
+from truerisk import ErrorPosterior
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.statistics.sample_size import expected_measures
 
 GOLDEN = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.results.learning_curve import FASTEST, N_EXPONENTS, SLOWEST, PowerLaw
 
 SIZES = np.array([10.0, 20.0, 40.0, 80.0, 160.0])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadData, Refusal
 from truerisk.results.operating_points import Sweep, check_rate
 
 RNG = np.random.default_rng(1)

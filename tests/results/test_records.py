@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import pytest
 
-from truerisk.core.errors import BadData
-from truerisk.results.interval import Breakdown, Interval
+from truerisk.extend import UNWRITTEN, BadData, Column, Interval, Record
+from truerisk.results.interval import Breakdown
 from truerisk.results.json_values import JsonValue
-from truerisk.results.records import UNWRITTEN, Column, Count, Record, Share
+from truerisk.results.records import Count, Share
 
 Points = Annotated[np.ndarray, Column("points", least=1)]
 

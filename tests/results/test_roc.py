@@ -11,9 +11,9 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from truerisk.core.errors import BadData, Refusal
+from truerisk import RocCurve
+from truerisk.extend import BadData, Refusal
 from truerisk.results.operating_points import area, covariance, placements
-from truerisk.results.roc import RocCurve
 
 # DeLong, DeLong and Clarke-Pearson (1988): 43 patients with ovarian cancer, three screening tests
 # (albumin, total protein, 10 − K-G score); the data and results as in SAS/STAT's PROC LOGISTIC,

@@ -16,7 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.formats import number
-from truerisk.results.interval import ERROR, Interval, Scale, tied
+from truerisk.extend import Interval
+from truerisk.results.interval import ERROR, Scale, tied
 
 X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
 NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
 
 X, Y = tr.datasets.make_simple(60, random_state=0)

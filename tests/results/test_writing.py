@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from truerisk.core.errors import BadArgument, NotWritten, TrueRiskError
-from truerisk.results.roc import RocCurve
+from truerisk import RocCurve
+from truerisk.core.errors import NotWritten
+from truerisk.extend import BadArgument, TrueRiskError
 from truerisk.results.writing import write_text
 
 

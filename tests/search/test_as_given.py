@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.core.family import Family
+from truerisk.extend import Family
 from truerisk.search.as_given import Paired, number_as_given, paired_difference
 
 KNN = KNeighborsClassifier()

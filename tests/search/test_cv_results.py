@@ -11,8 +11,9 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, Shuff
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, FitFailed, MissingResult, Refusal
+from truerisk.core.errors import FitFailed, MissingResult
 from truerisk.core.errors import FitFailedWarning as OurFitFailedWarning
+from truerisk.extend import BadArgument, BadData, Refusal
 
 NEAREST = (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})
 LINES = (LogisticRegression(), {"C": [1.0, -1.0, 1e-3]})  # a penalty is not negative

@@ -37,7 +37,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.support.searches import Climbing, Private, Remembering
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, MissingResult, Refusal, TrueRiskError
+from truerisk.core.errors import MissingResult
+from truerisk.extend import BadArgument, Refusal, TrueRiskError
 
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 4, 7, 10, 13]}

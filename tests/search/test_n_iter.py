@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, TrueRiskWarning
+from truerisk.extend import BadArgument, TrueRiskWarning
 
 PENALTIES = {"C": scipy.stats.loguniform(0.01, 100)}
 SPACE = [

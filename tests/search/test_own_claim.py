@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.family import Family, tunes_inside
+from truerisk.core.family import tunes_inside
 from truerisk.estimation.problem import pose
+from truerisk.extend import Family
 from truerisk.search.own_claim import claimed_by
 
 X, Y = tr.datasets.make_simple(60, random_state=2)

@@ -21,7 +21,7 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.auditing.on_scores import score_findings
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.search.claim import scale_of
 from truerisk.search.reading import (
     read_claim,

@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedS
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, TrueRiskError
+from truerisk.extend import Refusal, TrueRiskError
 
 FOLDS = np.arange(60) % 6
 OUTER = tr.methods.KFold(folds=FOLDS)

@@ -15,7 +15,8 @@ from sklearn.svm import LinearSVC
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, MissingResult, Refusal
+from truerisk.core.errors import MissingResult
+from truerisk.extend import BadArgument, Refusal
 
 X, Y = load_wine(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[::2], Y[::2]

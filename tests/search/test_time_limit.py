@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.contracts import Fits
-from truerisk.core.errors import BadArgument, Refusal
 from truerisk.engines.running import fitting
+from truerisk.extend import BadArgument, Refusal
 from truerisk.search import time_limit
 
 X, Y = tr.datasets.make_difficult(40, random_state=2)

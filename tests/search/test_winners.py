@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.core.errors import TrueRiskError
+from truerisk.extend import TrueRiskError
 
 KEPT = Path(__file__).parent / "winners_of_0_1.json"
 """Winner and best score of each draw, or the class of its refusal, by commit 98bc4955.

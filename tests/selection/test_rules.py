@@ -6,7 +6,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import Refusal
 from truerisk.selection import Minimum, OneStandardError, as_rule
 from truerisk.selection.rules import simple_end
 

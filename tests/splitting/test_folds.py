@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.core.errors import BadData, TrueRiskWarning
-from truerisk.extend import Data
+from truerisk.extend import BadData, Data, TrueRiskWarning
 from truerisk.splitting.folds import draw_folds
 
 LABELS = st.lists(st.integers(0, 3), min_size=2, max_size=40).filter(lambda y: len(set(y)) > 1)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.core.errors import BadData, TrueRiskWarning
-from truerisk.extend import Data
+from truerisk.extend import BadData, Data, TrueRiskWarning
 from truerisk.splitting.samples import (
     draw_held_out,
     draw_order,

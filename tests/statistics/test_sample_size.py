@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from truerisk.core.errors import Refusal
-from truerisk.results.error_posterior import ErrorPosterior
+from truerisk import ErrorPosterior
+from truerisk.extend import Refusal
 from truerisk.statistics.sample_size import (
     expected_measures,
     rows_assured,

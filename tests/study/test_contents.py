@@ -23,10 +23,9 @@ from sklearn.svm import SVC
 from tests.support.words import built_here
 
 import truerisk as tr
-from truerisk.core.errors import BadStore, Refusal
-from truerisk.core.family import Family
-from truerisk.extend import Data
-from truerisk.models.learners import learner
+from truerisk.core.errors import BadStore
+from truerisk.extend import Data, Family, Refusal
+from truerisk.models import learner
 from truerisk.study.keeping import content_of, data_content, learner_content
 from truerisk.study.results import _summed
 from truerisk.study.values import canonical, digest_of, key_of, pack, seed_of, unpack

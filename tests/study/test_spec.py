@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 from truerisk.study.spec import line_of, options_of, parse_spec, read_spec
 
 GOOD = """

@@ -13,7 +13,8 @@ import pytest
 from tests.study.works import found, numbers, run
 
 import truerisk as tr
-from truerisk.core.errors import BadStore, StudyIncomplete, TrueRiskError
+from truerisk.core.errors import BadStore, StudyIncomplete
+from truerisk.extend import TrueRiskError
 from truerisk.study import driving, schema
 from truerisk.study.results import collect, export, rows_of
 from truerisk.study.schema import Fate, State

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 from truerisk.study.driving import drive
 from truerisk.study.queue import Rules
 from truerisk.study.store import Store

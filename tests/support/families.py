@@ -1,7 +1,7 @@
 """Families of learners on rows, as an assessment reads them."""
 
 from truerisk.assessment.families import families_of, read_learners, task_of
-from truerisk.data.data import Data
+from truerisk.extend import Data
 
 __all__ = ["families_on"]
 

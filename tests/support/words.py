@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from truerisk.models.learners import names
+from truerisk.models import names
 
 __all__ = ["built_here"]
 

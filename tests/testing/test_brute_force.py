@@ -4,9 +4,7 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 from tests.support.data import NINE, checked
 
-from truerisk.contracts import Request
-from truerisk.core.family import Family
-from truerisk.extend import ALL, PlanBuilder
+from truerisk.extend import ALL, Family, PlanBuilder, Request
 from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.testing.brute_force import (
     brute_force,

@@ -11,7 +11,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk import engines, methods
-from truerisk.core.family import Family
+from truerisk.extend import Family
 from truerisk.methods import as_method
 from truerisk.models import IntervalClassifier
 from truerisk.testing import engine_checks, method_checks

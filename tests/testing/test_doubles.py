@@ -11,12 +11,11 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.contracts import Engine
-from truerisk.core.errors import BadData, FitFailed, Refusal
-from truerisk.core.family import Family
+from truerisk.core.errors import FitFailed
 from truerisk.data.rows import row_keys
 from truerisk.engines import Generic
-from truerisk.extend import ALL, Data, Plan
-from truerisk.losses.row_losses import Squared
+from truerisk.extend import ALL, BadData, Data, Family, Plan, Refusal
+from truerisk.losses import Squared
 from truerisk.methods import KFold
 from truerisk.plan.blocks import RowSets
 from truerisk.plan.extras.model_facts import Facts, rules_of

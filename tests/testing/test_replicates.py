@@ -10,16 +10,14 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.methods import MonteCarlo, as_method
+from truerisk.testing import check_bias, check_mean, replicate
 from truerisk.testing.replicates import (
     NoisyLine,
     PureNoise,
     Replicates,
-    check_bias,
-    check_mean,
     noisy_line,
     problems,
     pure_noise,
-    replicate,
     two_gaussians,
 )
 

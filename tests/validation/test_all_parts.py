@@ -11,8 +11,9 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
-from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.core.progress import listen
+from truerisk.extend import BadArgument, BadData
 
 X, Y, SAMPLES = drawn()
 GRID = {"var_smoothing": [1e-9, 1e-1]}

@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 from scipy.stats import t
 from tests.support.rms_data import RMS, drawn, foreign
 
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.validation.calibration import CalibrationFit, Recalibration, grid_of
 from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.outcomes import Outcomes

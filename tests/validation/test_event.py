@@ -9,8 +9,8 @@ from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, UnknownName
-from truerisk.data.data import Data
+from truerisk.core.errors import UnknownName
+from truerisk.extend import Data, Refusal
 from truerisk.validation.outcomes import Event
 
 X, Y, SAMPLES = drawn()

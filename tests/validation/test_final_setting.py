@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
+from truerisk.extend import Interval
 from truerisk.report.validation_page import verdict
-from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT
 from truerisk.validation.discrimination import net_benefits

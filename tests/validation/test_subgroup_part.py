@@ -10,7 +10,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, BadData
 from truerisk.validation.subgroups import MISSING, levels_of
 
 N = 120

@@ -15,11 +15,9 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import TimeSeriesSplit
 
-from truerisk.contracts import Terms
-from truerisk.core.family import Family
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute
-from truerisk.results.interval import Interval
+from truerisk.extend import Family, Interval, Terms
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import levels_of
 

@@ -9,9 +9,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Interval, Refusal
 from truerisk.methods import Pairs
-from truerisk.results.interval import Interval
 from truerisk.validation.calibration import Recalibration
 from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.outcomes import Outcomes

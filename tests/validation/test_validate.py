@@ -22,7 +22,8 @@ from sklearn.svm import SVC, LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, BadData, Refusal
 
 X, Y, _ = drawn()
 GRID = {"var_smoothing": [1e-9, 1e-1]}

@@ -23,9 +23,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk import Validation
+from truerisk.core.errors import UnknownName
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.validation.discrimination import AMONG_MEASURES
-from truerisk.validation.validation import Validation
 
 RNG = np.random.default_rng(8)
 

@@ -31,7 +31,7 @@ from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.templates.turned import turned_about_mean
 from truerisk.methods import Pairs
 from truerisk.models import LinearDiscriminant
-from truerisk.models.learners import learner as learner_of_word
+from truerisk.models import learner as learner_of_word
 
 ENGINE = LinearDiscriminants()
 SHRUNK = {"shrinkage": [0.01, 0.1, 0.6, 1.0]}

@@ -24,10 +24,9 @@ from tests.engines.closed_forms import both, copies_and_flips, last_two_rows, pl
 from tests.support.data import checked, normal_rows
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
 from truerisk.engines import Generic, NearestNeighbours
 from truerisk.engines.neighbours import walk
-from truerisk.extend import Family, Request
+from truerisk.extend import Family, Refusal, Request
 from truerisk.methods import Complete, Nested
 from truerisk.plan.extras.counted import Counted
 

@@ -15,8 +15,7 @@ from truerisk.core.errors import FitFailed
 from truerisk.engines import SupportVectors
 from truerisk.engines.support_vectors import stepping
 from truerisk.engines.support_vectors.svm_steps import steps_of_each
-from truerisk.engines.templates.task import Task
-from truerisk.extend import ALL, Family, PlanBuilder, Request, Streams
+from truerisk.extend import ALL, Family, PlanBuilder, Request, Streams, Task
 from truerisk.methods import Bootstrap, KFold, LeaveOneOut, MonteCarlo, Nested, as_method
 from truerisk.testing import engine_checks
 

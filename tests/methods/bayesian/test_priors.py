@@ -9,7 +9,7 @@ from scipy.stats import invwishart
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.methods import BayesianError
 from truerisk.methods.bayesian import rule_errors
 

@@ -7,7 +7,7 @@ from scipy.stats import nct, norm
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.methods import BayesianError
 from truerisk.methods.bayesian.class_errors import proper
 from truerisk.methods.bayesian.rule_errors import ErrorLaw, ScoreLaw

@@ -12,8 +12,8 @@ from tests.support.data import checked, normal_rows
 
 import truerisk as tr
 from truerisk import extend
-from truerisk.core.errors import FitFailedWarning, Refusal
-from truerisk.extend import Answers, Terms
+from truerisk.core.errors import FitFailedWarning
+from truerisk.extend import Answers, Refusal, Terms
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold
 from truerisk.methods.parts.averages import split_risks

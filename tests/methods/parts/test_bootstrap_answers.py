@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import fbeta_score
 from tests.support.data import checked
 
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods.parts.bootstrap_answers import directions, jackknife_error, no_information

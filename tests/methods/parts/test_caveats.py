@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument
+from truerisk.extend import BadArgument
 from truerisk.losses import Log
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.losses import Squared, ZeroOne
 from truerisk.methods import KFold, Pairs, Racing, ReversedKFold
 from truerisk.methods.parts.paired_losses import joint_covariance

@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEnc
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.models.builders import Size, lasso
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.freedom_of_regressions import rank_of

@@ -11,8 +11,8 @@ from sklearn.discriminant_analysis import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.core.errors import Refusal
-from truerisk.models.logistic_path import LogisticPath
+from truerisk.extend import Refusal
+from truerisk.models import LogisticPath
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.testing.toy_learners import NearestMean
 

@@ -20,9 +20,9 @@ from tests.engines.test_lookalikes import NUMBERS, X
 from tests.support.searches import Climbing, Private, Silent
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
 from truerisk.core.identity import WRITTEN_IN, usual_score
+from truerisk.extend import Refusal
 from truerisk.models.stated.question import Question
 
 TABLE = {"sklearn.linear_model:Ridge": lambda model, X, word: (word, model.alpha, X.sum())}

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.models.stated.selected_features import selected_features
 
 RNG = np.random.default_rng(0)

@@ -22,7 +22,7 @@ from tests.engines.test_lookalikes import (
 )
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.question import rows_behind

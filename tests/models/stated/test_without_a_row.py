@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.core.errors import Refusal
+from truerisk.extend import Refusal
 from truerisk.models import LogisticPath
 from truerisk.models.stated.without_a_row import logistic_without, squared_without, taken_out
 

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData
+from truerisk.extend import BadData
 
 
 def drawn_on(axes):

@@ -10,7 +10,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, MissingExtra, NotWritten
+from truerisk.core.errors import MissingExtra, NotWritten
+from truerisk.extend import BadArgument, BadData
 from truerisk.report.curves import draw_heat
 from truerisk.report.page import file_of, page_of
 from truerisk.report.plots.marks import on_axes

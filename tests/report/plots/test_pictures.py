@@ -13,11 +13,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
+from truerisk import RocCurve
+from truerisk.core.errors import UnknownName
 from truerisk.core.tables import five_numbers
+from truerisk.extend import BadArgument, BadData, Interval, Refusal
 from truerisk.results.calibration import Calibration
-from truerisk.results.interval import Interval
-from truerisk.results.roc import RocCurve
 from truerisk.validation.stability import FeatureStability
 from truerisk.validation.subgroups import Subgroup, SubgroupRisk, SubgroupRisks, Subgroups
 
