@@ -147,10 +147,10 @@ def toy(monkeypatch, folder, content, shape=(2, 1)):
 @pytest.mark.parametrize(
     "content",
     [
-        gzip.compress(TOY.encode()),
+        gzip.compress(TOY.encode(), mtime=0),
         gzip.compress(TOY.encode(), compresslevel=1, mtime=1),
-        gzip.compress(TOY.replace("\n", "\r\n").encode()),
-        gzip.compress(b'"other name","class"\n1.00,"tumor"\n-5e-1, "normal"\n\n'),
+        gzip.compress(TOY.replace("\n", "\r\n").encode(), mtime=0),
+        gzip.compress(b'"other name","class"\n1.00,"tumor"\n-5e-1, "normal"\n\n', mtime=0),
     ],
     ids=["as it was packed", "packed otherwise", "lines of Windows", "written by R"],
 )
@@ -182,14 +182,19 @@ def test_digest_takes_minus_zero_for_zero():
 )
 def test_document_with_another_content_is_refused(monkeypatch, tmp_path, text, said):
     with pytest.raises(BadData) as refused:
-        toy(monkeypatch, tmp_path, gzip.compress(text.encode())).bundle()
+        toy(monkeypatch, tmp_path, gzip.compress(text.encode(), mtime=0)).bundle()
     assert str(refused.value).startswith("toy.csv.gz should hold two rows; here: ")
     assert said in str(refused.value)
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", TOY.encode(), gzip.compress(TOY.encode())[:-9], gzip.compress(b"\xff\xfe")],
+    [
+        b"",
+        TOY.encode(),
+        gzip.compress(TOY.encode(), mtime=0)[:-9],
+        gzip.compress(b"\xff\xfe", mtime=0),
+    ],
     ids=["empty", "not packed", "cut off", "no text"],  # the bytes hold the time
 )
 def test_document_that_is_damaged_is_refused_by_name(monkeypatch, tmp_path, content):
@@ -211,12 +216,12 @@ def test_document_of_arrays_is_never_unpickled(monkeypatch, tmp_path, source):
 
 def test_document_of_another_shape_than_its_file_is_refused(monkeypatch, tmp_path):
     with pytest.raises(BadData, match="2 rows of 1 features under 1 names, not 3 of 1"):
-        toy(monkeypatch, tmp_path, gzip.compress(TOY.encode()), (3, 1)).bundle()
+        toy(monkeypatch, tmp_path, gzip.compress(TOY.encode(), mtime=0), (3, 1)).bundle()
 
 
 def test_document_of_two_files_names_both(monkeypatch, tmp_path):
     for name in satellite.files:
-        (tmp_path / name).write_bytes(gzip.compress(TOY.encode()))
+        (tmp_path / name).write_bytes(gzip.compress(TOY.encode(), mtime=0))
     monkeypatch.setenv(FOLDER, str(tmp_path))
     with pytest.raises(BadData, match="satellite_train.csv.gz and satellite_test.csv.gz should"):
         satellite.bundle()

@@ -15,7 +15,7 @@ from truerisk.core.errors import MissingExtra, UnknownName
 from truerisk.datasets import read_table
 from truerisk.extend import BadArgument, BadData
 
-GZIPPED = gzip.compress(GOOD.encode())
+GZIPPED = gzip.compress(GOOD.encode(), mtime=0)
 PIECES = "a;y\n1,5;u\n2,5;v\n"
 BAD = {
     "empty file": ("", r"is empty: give a table"),
@@ -104,7 +104,12 @@ FRACTIONS = table_of([i + 0.5 for i in range(40)])
         ("a,y\n1,3\n2,red\n", REGRESSION, BadData, "'red' on line 3, .*target_type='classificati"),
         (GOOD, {"max_cells": 11}, BadData, r"more than 11 cells \(line 5.*raise max_cells="),
         (GOOD, {"max_bytes": 10}, BadData, "holds 30 bytes, more than the cap of 10 .*max_bytes="),
-        (gzip.compress(b"," * 9999), {"max_bytes": 1000}, BadData, "grows past .* of 1,000 bytes"),
+        (
+            gzip.compress(b"," * 9999, mtime=0),
+            {"max_bytes": 1000},
+            BadData,
+            "grows past .* of 1,000 bytes",
+        ),
         ("diagnosis,a\n1,2\n", {"target": "diagnosi"}, UnknownName, "did you mean 'diagnosis'"),
         (GOOD, {"target": "Y"}, UnknownName, r"no column 'Y'; did you mean 'y'\?"),
         (GOOD, {"target": "zzz"}, UnknownName, r"'zzz'\. Its columns: 'a', 'b', 'y'\."),
