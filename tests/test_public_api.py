@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 import truerisk as tr
+from truerisk.core.arguments import Renamed
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 DOCS = Path(__file__).parent.parent / "docs"
@@ -56,6 +57,8 @@ def members_of(cls: type) -> Iterator[str]:
     given = {name for base in own for name in vars(base)} | fields
     for name in sorted(name for name in given if not OF_SCIKIT_LEARN.match(name)):
         member = inspect.getattr_static(cls, name, None)
+        if isinstance(member, Renamed):
+            continue
         if isinstance(member, staticmethod | classmethod):
             member = getattr(cls, name)
         if inspect.isroutine(member):

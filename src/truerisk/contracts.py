@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from truerisk.core.arguments import Extensible, Renamed
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
@@ -86,7 +87,7 @@ class Streams:
         return Streams(int(self.get(f"child {name}").integers(2**63)))
 
 
-class Rule(ABC):
+class Rule(Extensible, ABC):
     """Base class of rules that choose a candidate from a risk curve.
 
     `name` is its name, and `ties` describes how ties are broken.
@@ -113,6 +114,7 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
+    word = Renamed("name")
     ties: ClassVar[str]
     needs_std_errors: ClassVar[bool] = False
 
@@ -199,7 +201,7 @@ def in_every_loss(
     return replace(rate(loss, terms, *answers), scores=tuple(scores))
 
 
-class Method(ABC):
+class Method(Extensible, ABC):
     """Base class of methods that estimate risk: a method draws a plan and reduces its answers.
 
     `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of the
@@ -221,6 +223,7 @@ class Method(ABC):
     ('5-fold', 'Err', 'slightly pessimistic: each model sees 4/5 of the rows')
     """
 
+    word = Renamed("name")
     splits: ClassVar[bool] = True  # True if rows are held out, so that copies and groups can leak
     respects_time: ClassVar[bool] = False  # True if later rows in training sets are intended
     respects_space: ClassVar[bool] = False  # True if it leaves out rows near the tested ones
@@ -591,7 +594,7 @@ class RunOptions:
     steps: Any = field(default=None, repr=False)
 
 
-class Engine(ABC):
+class Engine(Extensible, ABC):
     """Turns a plan into answers for all candidates of a family at once.
 
     `serves` holds the types of additional questions that it answers, beyond predictions for rows,
@@ -606,6 +609,8 @@ class Engine(ABC):
     """
 
     name: ClassVar[str]
+    word = Renamed("name")
+    answers_besides = Renamed("answers_extras")
     serves: ClassVar[frozenset[str]] = frozenset()
     cuts_columns: ClassVar[bool] = False
     answers_extras: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Old names of parameters and options are refused with the names that took their place."""
+"""Old names of parameters, options and attributes are refused with the names that replaced them."""
 
 from inspect import signature
 
@@ -10,6 +10,7 @@ from tests.adversary.commands import called
 
 import truerisk as tr
 from truerisk.core.arguments import NEW_NAMES
+from truerisk.extend import Family, IntervalForm, Loss, Method, OnePass, Plan, Rule
 
 X, Y = tr.datasets.make_difficult(40, random_state=2)
 CALLS = {
@@ -76,3 +77,59 @@ def test_old_option_of_a_command_without_the_new_one_is_unknown():
     assert code == 2
     assert "--method" in said
     assert "is now" not in said
+
+
+@pytest.mark.parametrize(
+    ("owner", "old", "new"),
+    [
+        (tr.RocCurve, "of", "from_scores"),
+        (tr.Assessment, "told_scores", "reported_scores"),
+        (tr.RiskOverTime, "said", "trend_sentence"),
+        (Family, "of", "from_grid"),
+        (Plan, "of", "from_folds"),
+        (tr.methods.KFold(5), "word", "name"),
+        (tr.losses.AUC(), "word", "name"),
+    ],
+    ids=str,
+)
+def test_old_attribute_is_refused_with_the_new_one(owner, old, new):
+    assert hasattr(owner, new)
+    with pytest.raises(AttributeError, match=f"{old}` is now `{new}`"):
+        getattr(owner, old)
+
+
+@pytest.mark.parametrize(
+    ("base", "old", "new"),
+    [
+        (Method, "word", "name"),
+        (Rule, "word", "name"),
+        (Loss, "word", "name"),
+        (IntervalForm, "word", "name"),
+        (IntervalForm, "of", "compute"),
+        (OnePass, "word", "name"),
+        (OnePass, "answers_besides", "answers_extras"),
+        (OnePass, "together", "answer_together"),
+        (tr.engines.Trees, "whole", "covering_value"),
+    ],
+)
+def test_subclass_cannot_define_an_old_attribute(base, old, new):
+    """It would be ignored. A subclass of a subclass cannot, either."""
+    with pytest.raises(TypeError, match=f"^Own: `{old}` is now `{new}`.$"):
+        type("Own", (base,), {old: "own"})
+    with pytest.raises(TypeError, match=f"^Own: `{old}` is now `{new}`.$"):
+        type("Own", (type("Between", (base,), {}),), {old: "own"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "made", "argument"),
+    [
+        ("method", tr.methods.KFold(5), "cv"),
+        ("loss", tr.losses.AUC(), "scoring"),
+        ("interval", tr.intervals.as_form("wald"), "interval"),
+        ("engine", tr.engines.NearestNeighbours(), "engine"),
+    ],
+)
+def test_object_without_a_name_is_refused_before_any_fit(kind, made, argument):
+    nameless = type("Own", (type(made),), {"name": None})()
+    with pytest.raises(TypeError, match=f"^{kind} Own has no name: give its class a `name`"):
+        tr.estimate_risk(GaussianNB(), X, Y, **{argument: nameless})

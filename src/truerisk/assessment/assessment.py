@@ -16,7 +16,7 @@ from truerisk.assessment.families import ranked
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Fits
 from truerisk.core import formats, tables
-from truerisk.core.arguments import check_level, mention
+from truerisk.core.arguments import Renamed, check_level, mention
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import percent, signed
 from truerisk.core.frozen import frozen
@@ -360,6 +360,8 @@ class Assessment(Bounded, Record):
     def ranked_learners(self) -> dict[str, TunedLearner]:
         """Learners in the order of `ranking`."""
         return {name: self.learners[name] for name in self.ranking}
+
+    told_scores = Renamed("reported_scores")
 
     def reported_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
         """Yield the name of each score, a learner, and its selected and honest estimates.

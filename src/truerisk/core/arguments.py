@@ -14,7 +14,7 @@ from inspect import isroutine, signature
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
@@ -272,6 +272,21 @@ def refuse_class(name: str, value: Any) -> None:
         )
 
 
+def check_has_name(kind: str, given: Any) -> None:
+    """Refuse a user's method, rule, loss, interval or engine that has no name.
+
+    >>> check_has_name("rule", object())
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: rule object has no name: give its class a `name`, a text by \
+which results call it.
+    """
+    if not isinstance(getattr(given, "name", None), str):
+        raise BadArgument(
+            f"{kind} {type(given).__name__} has no name: give its class a `name`, a text by which "
+            "results call it."
+        )
+
+
 def generator_of(random_state: Any) -> np.random.Generator:
     """Return the random generator for a seed, or the given generator."""
     import numpy as np
@@ -356,6 +371,40 @@ def refuse_old_names(given: Iterable[str], known: Container[str]) -> None:
     for name in given:
         if NEW_NAMES.get(name) in known and name not in known:
             raise BadArgument(f"`{name}` is now `{NEW_NAMES[name]}`.")
+
+
+class Renamed:
+    """Old name of an attribute. Reading it raises an AttributeError with the new name.
+
+    >>> class Curve:
+    ...     of = Renamed("from_scores")
+    >>> Curve.of
+    Traceback (most recent call last):
+    AttributeError: `Curve.of` is now `from_scores`.
+    """
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.old = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
+        raise AttributeError(f"`{self.old}` is now `{self.new}`.")
+
+
+class Extensible:
+    """Base class of classes that users derive from. A subclass cannot define an old name.
+
+    Otherwise a definition by an old name would be ignored.
+    """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name in vars(cls):
+            for base in cls.__mro__[1:]:
+                if isinstance(old := vars(base).get(name), Renamed):
+                    raise BadArgument(f"{cls.__name__}: `{name}` is now `{old.new}`.")
 
 
 def refuses_old_names(call: Callable[P, R]) -> Callable[P, R]:

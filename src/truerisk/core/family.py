@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.arguments import is_distribution, mention, refuse_class, shown
+from truerisk.core.arguments import Renamed, is_distribution, mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -83,6 +83,8 @@ class Family:
             prefix=f"{step}__" if is_piped else "",
             named=tuple(dict.fromkeys(chain.from_iterable(self.candidates))),
         )
+
+    of = Renamed("from_grid")
 
     @classmethod
     def from_grid(cls, estimator: Any, grid: Any = None) -> Family:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, check_level, mention
+from truerisk.core.arguments import Renamed, check_count, check_level, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
@@ -106,6 +106,8 @@ class RiskOverTime(Record):
     def scale(self) -> Scale:
         """The scale of the values."""
         return Scale(self.perfect)
+
+    said = Renamed("trend_sentence")
 
     @cached_property
     def trend_sentence(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from truerisk.contracts import Engine, Request
-from truerisk.core.arguments import mention, refuse_class
+from truerisk.core.arguments import check_has_name, mention, refuse_class
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import known_class
@@ -233,6 +233,7 @@ def _warn(reason: str) -> None:
 
 def _engine(requested: Any) -> Engine:
     if isinstance(requested, Engine):
+        check_has_name("engine", requested)
         return requested
     if isinstance(requested, str):
         return registry.load(requested)()

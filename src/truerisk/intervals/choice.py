@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Method, Terms
-from truerisk.core.arguments import mention, refuse_class
+from truerisk.core.arguments import check_has_name, mention, refuse_class
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
@@ -91,11 +91,7 @@ def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
     """
     refuse_class("interval", given)
     if isinstance(given, IntervalForm):
-        if not isinstance(getattr(given, "name", None), str):
-            raise BadArgument(
-                f"interval {type(given).__name__} has no name: give its class a `name`, by which "
-                "results call it."
-            )
+        check_has_name("interval", given)
         if given.name in registry:
             raise BadArgument(f"interval '{given.name}' is one of ours: give yours another word.")
         own_forms[given.name] = given

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 import numpy as np
 
 from truerisk.contracts import Terms
-from truerisk.core.arguments import mention, shown
+from truerisk.core.arguments import Extensible, Renamed, mention, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
@@ -463,7 +463,7 @@ def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Suren
     return [(None, None, (why,))] * len(evidence.values)
 
 
-class IntervalForm(ABC, Generic[E]):
+class IntervalForm(Extensible, ABC, Generic[E]):
     """Base class of intervals: a formula for a standard error and an interval.
 
     An interval is applied only if everything that it `needs` is given. `name` is its name and
@@ -493,6 +493,8 @@ class IntervalForm(ABC, Generic[E]):
     """
 
     name: ClassVar[str]
+    word = Renamed("name")
+    of = Renamed("compute")
     needs: ClassVar[Needs]
     reference: ClassVar[str]
     caution: ClassVar[str] = ""

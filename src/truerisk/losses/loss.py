@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from truerisk.core.arguments import mention
+from truerisk.core.arguments import Extensible, Renamed, mention
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
@@ -79,7 +79,7 @@ class Events:
         return cls(int(sizes[code]), f"rows of class {clean(str(data.label(code)), 60)!r}", enough)
 
 
-class Loss(ABC):
+class Loss(Extensible, ABC):
     """Base class of losses: how models are rated, and what the loss needs from them.
 
     `name` is its name, `response` the type of predictions that it needs, and `tasks` the tasks for
@@ -100,6 +100,7 @@ class Loss(ABC):
     """
 
     name: str
+    word = Renamed("name")
     response: Response
     tasks: tuple[TaskWord, ...] = ("classification",)
     per_row: ClassVar[bool]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import mention, refuse_class, shown
+from truerisk.core.arguments import check_has_name, mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.formats import clean, of_class
 from truerisk.core.frozen import frozen
@@ -41,6 +41,7 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
     if isinstance(loss, Loss):
+        check_has_name("loss", loss)
         resolved = copy(loss)  # checked against these data; the original may serve others
     elif isinstance(loss, str):
         resolved = _by_name(loss, data, positive)

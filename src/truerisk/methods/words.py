@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from truerisk.contracts import Method
-from truerisk.core.arguments import mention, refuse_class, shown
+from truerisk.core.arguments import check_has_name, mention, refuse_class, shown
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import check_known, closest
 from truerisk.losses.loss import Average
@@ -66,6 +66,7 @@ def as_method(given: Any) -> Method:
     KFold(k=5, repeats=1, stratify=True, average=None)
     """
     if isinstance(given, Method):
+        check_has_name("method", given)
         return given
     if isinstance(given, str):
         return method_by(given, {})

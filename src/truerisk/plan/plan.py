@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerisk.core.arguments import Renamed
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
@@ -138,6 +139,8 @@ class Plan:
             total.update(name.encode())
             total.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
         return total.hexdigest()[:16]
+
+    of = Renamed("from_folds")
 
     @classmethod
     def from_folds(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, plain_values, tables
-from truerisk.core.arguments import as_array, check_level, mention, real_array
+from truerisk.core.arguments import Renamed, as_array, check_level, mention, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.core.frozen import frozen
 from truerisk.data.rows import is_missing
@@ -120,6 +120,8 @@ class RocCurve(Record):
     )
     weights: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
     groups: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
+
+    of = Renamed("from_scores")
 
     @classmethod
     def from_scores(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from truerisk.contracts import Rule
-from truerisk.core.arguments import is_number, mention, refuse_class
+from truerisk.core.arguments import check_has_name, is_number, mention, refuse_class
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, lines_of
@@ -219,6 +219,7 @@ def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
     Minimum()
     """
     if isinstance(given, Rule):
+        check_has_name("rule", given)
         return given
     if isinstance(given, str):
         rule: Rule = registry.load(given)()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Engine, Request, RunOptions
+from truerisk.core.arguments import Renamed
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, refuse_other_rows
@@ -59,6 +60,8 @@ class OneFit(Engine):
         str
             Name of the parameter.
         """
+
+    whole = Renamed("covering_value")
 
     @abstractmethod
     def covering_value(self, values: Sequence[Any]) -> Any:

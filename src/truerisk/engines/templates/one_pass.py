@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Engine, Request, RunOptions
+from truerisk.core.arguments import Renamed
 from truerisk.core.family import Family
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
@@ -290,6 +291,8 @@ class OnePass(Engine):
         # The rows are copied because a step may overwrite its input (copy=False).
         every = data.rows(np.arange(data.n_rows))
         return self.read(group, group.rowwise.fit_transform(every))
+
+    together = Renamed("answer_together")
 
     def answer_together(self, task: Task) -> np.ndarray:
         """Answer the fits that can be answered at once, and return a mask of them.
