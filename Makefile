@@ -99,7 +99,7 @@ format-check: .venv/.lock ## fail on a file that `make format` would change
 .PHONY: lint
 lint: .venv/.package ## ruff, the docstrings of public names, and the changelog fragments
 	$(BIN)/ruff check .
-	$(BIN)/python tests/support/docstrings.py
+	$(BIN)/python -m tests.support.docstrings
 	@$(BIN)/towncrier build --draft --version next --date today >/dev/null
 
 .PHONY: types

@@ -2,7 +2,7 @@
 
 A change of a written name is a change of that file, seen in a diff. To write it anew:
 
-    python tests/test_public_api.py
+    python -m tests.test_public_api
 
 A new name is seen in a diff of `__all__` or of a registry. A release writes it; until then nobody
 relies on it, and it may change.
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.public_names import HIDDEN, names_in, public_names
 
 import truerisk as tr
 from truerisk.core.arguments import Renamed
@@ -27,17 +28,6 @@ SNAPSHOT = Path(__file__).with_name("public_api.txt")
 DOCS = Path(__file__).parent.parent / "docs"
 INDEX = DOCS / "api" / "index.md"
 OF_A_NAME = re.compile(r"(?:class )?(truerisk[\w.]*)")
-OF_SCIKIT_LEARN = re.compile(r"_|set_\w+_request$")  # what each release adds to an estimator
-PACKAGES = (
-    "datasets",
-    "engines",
-    "intervals",
-    "losses",
-    "methods",
-    "models",
-    "selection",
-    "testing",
-)
 
 
 def signature_of(thing: Any) -> str:
@@ -55,7 +45,7 @@ def members_of(cls: type) -> Iterator[str]:
     own = [base for base in cls.__mro__ if base.__module__.startswith("truerisk")]
     fields = {name for base in own for name in getattr(base, "__annotations__", {})}
     given = {name for base in own for name in vars(base)} | fields
-    for name in sorted(name for name in given if not OF_SCIKIT_LEARN.match(name)):
+    for name in sorted(name for name in given if not HIDDEN.match(name)):
         member = inspect.getattr_static(cls, name, None)
         if isinstance(member, Renamed):
             continue
@@ -79,21 +69,6 @@ def lines_of(name: str, thing: Any) -> Iterator[str]:
         yield name
 
 
-def names_in(holder: Any) -> list[str]:
-    """All that a package shows; of methods and engines the classes of the registry too."""
-    return dir(holder) if holder in (tr.methods, tr.engines) else holder.__all__
-
-
-def public_names() -> Iterator[tuple[str, Any]]:
-    """Every name of the face and of the packages that it shows."""
-    for name in sorted(tr.__all__):
-        if name not in PACKAGES:
-            yield f"truerisk.{name}", getattr(tr, name)
-    for package in PACKAGES:
-        for name in names_in(getattr(tr, package)):
-            yield f"truerisk.{package}.{name}", getattr(getattr(tr, package), name)
-
-
 def face() -> str:
     """The whole face as text."""
     lines = [line for name, thing in public_names() for line in lines_of(name, thing)]
@@ -114,7 +89,7 @@ def changed_names(written: str, now: str) -> dict[str, str | None]:
 
 
 def test_face_is_as_written():
-    """No name, parameter or default changes unseen: `python tests/test_public_api.py`."""
+    """No name, parameter or default changes unseen: `python -m tests.test_public_api`."""
     assert changed_names(SNAPSHOT.read_text("utf-8"), face()) == {}
 
 

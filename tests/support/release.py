@@ -70,7 +70,7 @@ def main(version: str) -> None:
         subprocess.run(command, cwd=ROOT, check=True)
         changes = ROOT / "CHANGELOG.md"
         changes.write_text(ISSUE.sub(r"#\1", changes.read_text("utf-8")), "utf-8")
-        subprocess.run([sys.executable, "tests/test_public_api.py"], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "tests.test_public_api"], cwd=ROOT, check=True)
     put(ROOT, version, date.today())
     print(f"this is {version}: .ci/run, look at `git diff HEAD`, commit, push the tag v{version}")
 
