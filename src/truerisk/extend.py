@@ -1,4 +1,4 @@
-"""What a method, an interval, a loss, an engine or a result of your own is made of.
+"""Building blocks for a method, an interval, a loss, an engine or a result of your own.
 
 Each is given as an object where its word would stand: `cv=`, `interval=`, `scoring=`, `engine=`.
 `truerisk.testing` checks methods and engines as it checks ours.

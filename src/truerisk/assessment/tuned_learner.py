@@ -165,7 +165,7 @@ class TunedLearner(Record):
 
     @property
     def expected(self) -> tuple[ExpectedRisk, ...]:
-        """Risks that the fitted law expects for up to twice the rows; empty without a law."""
+        """Expected risks for up to twice the rows by the learning curve, or () without a curve."""
         return () if self.learning_curve is None else self.learning_curve.expected
 
     @property

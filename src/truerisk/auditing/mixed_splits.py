@@ -48,7 +48,7 @@ class Mixed:
 
     @property
     def parts(self) -> str:
-        """What its method leaves out as a whole."""
+        """Name of the sets of rows that the recommended method leaves out as a whole."""
         stretches = "stretches of time" if self.are_times else "stretches of rows"
         kinds: dict[type, str] = {Purged: stretches, Blocks: "folds of whole blocks"}
         return kinds.get(type(self.method), "folds of whole groups")

@@ -85,7 +85,7 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
 
 @frozen(eq=False)
 class _Columns:
-    """Columns of a table in some of its rows, each as a row of `numbers` and a row of `codes`.
+    """Columns of a table in some of its rows, each as one line of `numbers` and one of `codes`.
 
     Parameters
     ----------

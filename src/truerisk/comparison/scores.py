@@ -271,7 +271,7 @@ class RankTable:
 
     @property
     def no_splits(self) -> str | None:
-        """What the hierarchical test lacks; None if nothing, empty if no splits were given."""
+        """Reason why no hierarchical test is possible, or None; empty if no splits were given."""
         scores = self.scores
         if all(splits is None for splits in scores.splits):
             return ""

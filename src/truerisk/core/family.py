@@ -221,7 +221,11 @@ class Family:
         from sklearn.utils import get_tags
 
         own = bool(get_tags(self.estimator).input_tags.pairwise)
-        plain = (int, float, type(None))  # A number or None does not make a kernel precomputed.
+        plain = (
+            int,
+            float,
+            type(None),
+        )  # No setting of this type, such as C=1, makes a kernel precomputed.
         return tuple(
             own
             if all(isinstance(value, plain) for value in setting.values())

@@ -50,7 +50,7 @@ SHOWN = 10  # number of curves in the figure
 LOGS = np.log10(LAMBDAS)
 DRAWN = -0.5  # The document draws curves from here downwards.
 ISOLATED = 5  # percentage of curves below which cases count as isolated
-STEP = 0.15  # one and a half penalties in log10(λ)
+STEP = 0.15  # one and a half steps of the grid of penalties, in log10(λ)
 FAR = 0.6  # a factor of four of the penalty, in log10(λ)
 AXIS = "log10(λ)"
 SPREAD = partial(np.std, ddof=1)
@@ -279,7 +279,7 @@ def _seconds(n_rows: int, rng: np.random.Generator, seed: int) -> dict[str, floa
 
 @experiment(_replicate_4, replicates=10, quick=2, unit=SPLIT_UNIT)
 def bee_figure_4(draws: Draws) -> Parts:
-    """Huttunen and Tohka (2015), Figure 4: seconds of one choice.
+    """Huttunen and Tohka (2015), Figure 4: running time of choosing one model.
 
     L1 logistic regression (LR, 36 penalties), linear machines (SVM, 13 costs), 408 features
 

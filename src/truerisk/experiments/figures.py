@@ -156,7 +156,7 @@ class Row:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Rows with one reference: the document, or a larger run of the same recipe."""
+    """Our numbers beside a reference: the document, or a larger run of the same experiment."""
 
     title: str
     reference: str

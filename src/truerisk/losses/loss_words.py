@@ -1,4 +1,4 @@
-"""From what a user writes as `scoring=` to losses: words, losses, functions and scorers.
+"""Conversion of `scoring=` to losses: names, losses, functions and scorers.
 
 Where scikit-learn has a score of that name, the word means it. A score of whole test sets is the
 mean over folds; with " pooled" behind its word it is of all answers.

@@ -221,7 +221,7 @@ class Racing(Method):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Kinds of evidence for intervals that its folds provide."""
+        """Kinds of evidence that the folds of this method provide for intervals."""
         return self.method.gives
 
     @property

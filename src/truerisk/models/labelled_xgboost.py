@@ -44,7 +44,7 @@ class LabelledXGBClassifier(XGBClassifier):
     @property
     def classes_(self) -> np.ndarray:
         """The labels in the order of the columns of probabilities."""
-        # During fit these are XGBoost's numbers.
+        # During `fit`, XGBoost sets the classes to the codes 0, 1, ...
         held: np.ndarray = vars(self).get("labels_", super().classes_)
         return held
 

@@ -73,7 +73,7 @@ def _tree(places: np.ndarray) -> Any:
 
 
 def saw_nearest(plan: Plan, places: np.ndarray) -> Look:
-    """Return a function that finds the rows of a question whose nearest row its model saw."""
+    """Return a function that finds the tested rows whose nearest row was in the training set."""
     tree, nearest = _tree(places), distances_to_nearest(places)
 
     def look(q: int, tested: np.ndarray, seen: np.ndarray) -> np.ndarray:

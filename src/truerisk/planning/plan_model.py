@@ -21,7 +21,7 @@ NEEDS: Of = {
     "continuous": ("mean", "sd"),
     "time-to-event": ("rate", "horizon", "follow_up"),
 }
-"""What has to be anticipated for each kind of outcome, in addition to an R²."""
+"""Quantities that have to be anticipated for each kind of outcome, in addition to an R²."""
 
 MAY: Of = {"binary": ("margin",), "continuous": ("ratio",), "time-to-event": ("margin",)}
 """Further options for each kind of outcome."""

@@ -81,9 +81,9 @@ def first_row(content: NDArray[np.uint8], delimiter: str, longest: int) -> tuple
 
 @frozen
 class Layout:
-    """Where the values of each column are stored: outside the table, in it, or nowhere.
+    """Storage of the columns of a file: in the table, beside it (`aside`), or nowhere.
 
-    For columns in `as_words` all cells are words, including numbers.
+    The cells of the columns in `as_words` are read as text, including numbers.
     """
 
     n_columns: int

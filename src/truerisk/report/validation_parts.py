@@ -56,7 +56,7 @@ class PagePart:
 
     @property
     def section(self) -> Section:
-        """Its heading and all figures."""
+        """Section of the page, with a heading and all figures."""
         name = self.within + self.name.replace("_", "-")
         return Section(name, PARTS[self.name], self.lead, (*self.figures, *self.further))
 

@@ -246,7 +246,7 @@ def _union(parts: tuple[Any, ...]) -> Reader:
 
 
 def _number_or(read: Reader) -> Reader:
-    """Return the reader of one number, or of several by key."""
+    """Return a function that reads either one number or several numbers by key."""
     return lambda content: (
         read(content) if isinstance(content.value, Mapping) else content.count_or_number()
     )

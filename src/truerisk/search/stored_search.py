@@ -68,7 +68,10 @@ def check_store(store: Any, random_state: Any) -> None:
 def open_store(
     store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
 ) -> Iterator[StoredSearch]:
-    """Open or create the store of learners by name; refuse a learner that has no key."""
+    """Open or create the store of fits; refuse a learner whose fits cannot be told apart by a key.
+
+    `problems` holds the learners by their names.
+    """
     check_present("truerisk.study.keeping")
     from truerisk.study.keeping import keeping
 

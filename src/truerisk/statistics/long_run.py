@@ -182,7 +182,7 @@ def long_run(series: np.ndarray) -> LongRun | None:
 
 
 def _n_cosines(spectra: np.ndarray) -> int:
-    """Return the number with the shortest 95 % interval for independent values."""
+    """Return the number of cosines that gives independent values the shortest 95 % interval."""
     from scipy.special import stdtrit
 
     alpha, counts = 0.05, np.arange(1, spectra.shape[1] + 1)

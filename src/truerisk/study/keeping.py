@@ -75,7 +75,7 @@ def keeping(
 
 
 class Keeping:
-    """A store of fits that writes to disk within about a second; `FitStore` in core/contracts."""
+    """`FitStore` that writes fits to disk within about a second."""
 
     def __init__(self, store: Store, learners: Mapping[int, tuple[Family, Any, list[Any]]]) -> None:
         self.store = store

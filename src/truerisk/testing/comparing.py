@@ -40,7 +40,7 @@ class Effort:
 
 @frozen
 class Draw:
-    """What hypothesis draws for one check: data for a family, a plan for the data, a request."""
+    """Strategies of hypothesis for one check: data for a family, a plan for the data, a request."""
 
     family: Family
     plans: Callable[[Data], Any]

@@ -1,1 +1,1 @@
-"""What a reviewer of a model asks: a part is a formula, a result and how a run gives it."""
+"""Validation of a tuned model: each part is a formula, a result and its computation from a run."""

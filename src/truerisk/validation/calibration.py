@@ -333,7 +333,7 @@ class SmoothCalibration(MeasuredPart):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Why a record read from a file is invalid, or None if it is valid."""
+        """Reason why a record read from a file is invalid, or None."""
         n = self.counts.shape[1] + 1
         return None if len(self.edges) == n else ("edges", f"an array of {n} numbers")
 

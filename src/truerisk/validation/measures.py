@@ -80,7 +80,7 @@ class Measured(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Why a record read from a file is invalid, or None if it is valid."""
+        """Reason why a record read from a file is invalid, or None."""
         return None if self.word in MEASURES else ("word", "the word of a measure")
 
     @property

@@ -292,7 +292,7 @@ class Rating:
         return found
 
     def _sureness(self, name: str, error: float) -> dict[str, Any]:
-        """Return the standard error of held-out rows and the interval of the final model."""
+        """Return the standard error on held-out rows, and the interval for the final model."""
         if self.disagrees is not None and name in ("slope", "intercept"):
             return {"std_error": error, "reason": self.disagrees}
         line = self.model

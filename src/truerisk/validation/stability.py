@@ -177,7 +177,7 @@ def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
 
 @frozen(eq=False)
 class ModelStability(Record):
-    """What the models of the outer splits have in common; `missing` says why a part is None."""
+    """Stability of the models of the outer splits; `missing` says why a part is None."""
 
     features: FeatureStability | None = None
     predictions: PredictionStability | None = None

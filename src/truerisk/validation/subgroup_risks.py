@@ -169,7 +169,7 @@ class _TestedRows:
 
     @cached_property
     def lacking(self) -> str | None:
-        """Why no subset has a value, or None."""
+        """Reason why no subset has a value, or None."""
         if self.answers.response in ("scored", "loss"):
             return SCORED
         return None if self.answers.answered.all() else FAILED
@@ -211,7 +211,7 @@ class _Part:
 
     @cached_property
     def lacking(self) -> str | None:
-        """Why there is no value, or None."""
+        """Reason why there is no value, or None."""
         tested, n = self.tested_rows, self.subgroup.n_rows
         if tested.lacking is not None:
             return tested.lacking
@@ -229,7 +229,7 @@ class _Part:
 
     @property
     def _few_of_a_class(self) -> str | None:
-        """Why a class has too few rows for a score that weighs classes, or None."""
+        """Reason why a class has too few rows for a score that weighs classes, or None."""
         data = self.tested_rows.data
         if data.task != "classification":
             return None

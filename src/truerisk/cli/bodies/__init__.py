@@ -1,1 +1,1 @@
-"""What commands do: imported when they run, so that --help needs neither numpy nor scikit-learn."""
+"""Bodies of the commands, imported when they run: --help needs neither numpy nor scikit-learn."""

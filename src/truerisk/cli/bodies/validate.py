@@ -74,7 +74,7 @@ def run(requested: Any) -> int:
         search = HonestSearchCV(pipeline, params or grid or None, scoring=scoring, **words)
         if requested.scoring is not None or bounded:
             rows = {"groups": None, **source.of_rows, "params": {}, "seed": requested.seed}
-            with catch_warnings(action="ignore"):  # The validation gives the same warnings.
+            with catch_warnings(action="ignore"):  # `validate` warns again below.
                 problem = problem_to_validate(search, X, source.y, **rows)
             rated = [loss.rated(problem.data) for loss in problem.losses]
             # The score is about the event, like everything on the page.

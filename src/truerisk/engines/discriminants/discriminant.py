@@ -228,7 +228,7 @@ def _shared_rows(task: Task) -> np.ndarray | None:
     return task.prepared_by_all_rows()
 
 
-SHARE = 4.0  # Multiple of 1/√p, relative to the bound.
+SHARE = 4.0  # Scores of p columns are taken to move by SHARE/√p of the bound on rounding.
 
 
 @frozen(eq=False)

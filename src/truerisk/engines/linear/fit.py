@@ -39,7 +39,7 @@ NARROW = 1e-10  # A cut-off below this does not separate a null direction from r
 
 @frozen
 class Manner:
-    """How the learner solves: with or without penalties, its intercept, and its cut-off."""
+    """Settings of a least-squares solver: penalty, intercept and cut-off of singular values."""
 
     penalised: bool
     intercept: bool

@@ -1,4 +1,4 @@
-"""Every row left out of penalised least squares, from one decomposition of all rows.
+"""Leave-one-out errors of penalised least squares, from one decomposition of all rows.
 
 With residual e and leverage h of a row in the fit on all rows, the fit without the row misses it by
 e / (1 − h). In the dual, M = (K + aI)⁻¹, that is M_i· T / M_ii, and nothing is subtracted from 1.
@@ -26,10 +26,10 @@ ENOUGH = 1e-12  # of a target's scale: far below what any caller minds
 
 @frozen(eq=False)
 class LeftOutErrors:
-    """What each row's fit without it misses it by, `(penalty, row, target)`.
+    """Error of the prediction of each row by the fit without it, `(penalty, row, target)`.
 
-    `rest` is 1 − leverage in the fit on all rows, `doubts` how far rounding may move what is missed
-    (in units of each target's scale), at the most.
+    `missed` holds the errors, `rest` is 1 − leverage in the fit on all rows, and `doubts` bounds
+    the rounding error of `missed`, in units of each target's scale.
     """
 
     missed: Doubles
@@ -42,7 +42,7 @@ class LeftOutErrors:
 
     @property
     def residual(self) -> Doubles:
-        """Of the fit on all rows."""
+        """Residuals of the fit on all rows."""
         return self.missed * self.rest[:, :, None]
 
 

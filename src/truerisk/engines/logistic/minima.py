@@ -220,7 +220,7 @@ def fitted_path(
 
 @frozen(eq=False)
 class Penalty:
-    """For each candidate, the weight of half the squared coefficients relative to the likelihood.
+    """Penalty of each candidate: the weight of half the squared coefficients beside the likelihood.
 
     The likelihood is the total over rows. With `standardize` each square is multiplied by the
     variance of its column. With `selects` only columns with a nonzero coefficient are in the fit.

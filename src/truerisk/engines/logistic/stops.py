@@ -158,7 +158,10 @@ def steps_refusal(setting: Mapping[str, Any]) -> str | None:
 
 @cache
 def _defaults() -> dict[str, Any]:
-    """Return the defaults of the other parameters; lbfgs does not use `random_state`."""
+    """Return the defaults of the parameters that must have them for the solver to be followed.
+
+    `random_state` may have any value, since lbfgs does not use it.
+    """
     from sklearn.linear_model import LogisticRegression
 
     free = {"C", "tol", "max_iter", "random_state"}

@@ -192,7 +192,7 @@ class Walk:
     places: np.ndarray | None = None
 
     def answers(self, lists: Callable[[int], NearestRows], share: float) -> NearestAnswers:
-        """Return the answers, from lists of which a `share` of the rows is in a training set.
+        """Return the answers from lists of nearest rows; `share` is the share of training rows.
 
         The first lists are long enough that a random part of their rows contains the largest k
         almost always. If some lists are too short, all are made four times as long.

@@ -1,4 +1,4 @@
-"""What steps before a learner give, and whether an engine can compute with it."""
+"""Outputs of the steps before a learner, and checks whether an engine can compute with them."""
 
 from __future__ import annotations
 

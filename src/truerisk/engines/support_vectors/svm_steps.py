@@ -59,7 +59,7 @@ def _alike(rows: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def gaussian_solved(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return exp(−γ d²) between rows as SVC's solver uses it, and its diagonal before rounding.
+    """Return exp(−γ d²) between rows as SVC's solver uses it, and its diagonal in double precision.
 
     d² is computed from inner products, and the matrix is rounded to single precision.
     """

@@ -64,7 +64,7 @@ def _only_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
 
 
 def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
-    """Return the row of each block that has one row, else NOTHING."""
+    """Return, for each block, its row if it has exactly one, else NOTHING."""
     if not len(which):
         return np.empty(0, dtype=np.int64)
     if len(blocks.rows) == len(blocks) and (blocks.sizes == 1).all():
@@ -156,7 +156,7 @@ class Samples:
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each answer: the fit's position in the batch, the row, and the place in values."""
+        """Position of each answer: its fit in the batch, its row, and its place in the values."""
         plan = self.task.plan
         order, starts = plan.questions_of
         offsets, inside = spread(starts, self.fits)
@@ -167,7 +167,7 @@ class Samples:
         return line, plan.positions[0][positions], positions
 
     def asks(self, place: int) -> np.ndarray:
-        """Return a mask of the fits that answer for the candidate at this place of the group."""
+        """Return a mask of the fits that need the candidate at this position of the group."""
         return self.task.asks(self.fits, place)
 
     def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:

@@ -1,1 +1,1 @@
-"""Where work is done: in this process, on its workers, on an executor of the user, on a cluster."""
+"""Executors of the fits: this process, its workers, an executor of the user, or a cluster."""

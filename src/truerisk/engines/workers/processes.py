@@ -184,7 +184,10 @@ def _hear(handlers: dict[int, Any], came: list[tuple[int, FrameType | None]]) ->
 def done_of(
     futures: Collection[Future[Any]], seconds: float | None = None, *, every: bool = False
 ) -> set[Future[Any]]:
-    """Return the finished futures once one is done, or all are, or the time is over."""
+    """Wait for one future, or for `every` future, and return those that are done.
+
+    The wait ends after `seconds`, if they are given.
+    """
     end = None if seconds is None else time.monotonic() + seconds
     while True:
         left = TICK if end is None else min(TICK, max(0.0, end - time.monotonic()))

@@ -1,1 +1,1 @@
-"""What a model states of itself, by formula."""
+"""Statistics of a fitted model that follow from formulas, such as degrees of freedom."""

@@ -66,7 +66,7 @@ def _rule(model: Any, X: Any, classes: Any, coefficients: Any, intercepts: Any) 
 
 
 def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return why a learner may not be a linear rule in some settings; None if it may be one.
+    """Return why some settings are not known to give a linear rule, or None if all may give one.
 
     Only models whose predictions are known to be those of their coefficients are served, without
     subclasses. What a search will find is not known in advance.

@@ -53,7 +53,7 @@ class OwnRows(Extra):
 
 
 class OutOfBagRows(OwnRows):
-    """Each row is predicted by the members of an ensemble that were fitted without it."""
+    """Request to predict each row by the members of an ensemble that were fitted without it."""
 
     name = "out_of_bag"
 
@@ -63,7 +63,7 @@ class OutOfBagRows(OwnRows):
 
 
 class TakenOutRows(OwnRows):
-    """Each row is predicted by the model with that row removed, to first order."""
+    """Request to predict each row by the model with that row removed, to first order."""
 
     name = "taken_out"
 

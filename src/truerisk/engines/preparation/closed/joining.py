@@ -27,7 +27,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def identity(step: Any) -> Form:
-    """Return the closed form of FunctionTransformer without a function."""
+    """Return the closed form of a FunctionTransformer without a function: the identity."""
     known_parameters(step, {"func": is_none, "inverse_func": is_none, "check_inverse": flag})
     return lambda table, y: fitted(table, lambda other: other)
 

@@ -145,7 +145,7 @@ class Coded(Table):
 
 @frozen(eq=False)
 class Indicators(Table):
-    """For each encoded cell, the column that holds a 1, or −1."""
+    """Position of the indicator column of each encoded cell, or −1."""
 
     places: np.ndarray
     width: int

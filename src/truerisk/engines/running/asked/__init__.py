@@ -1,1 +1,1 @@
-"""How the generic engine asks fitted models what a plan asks besides answers about rows."""
+"""Computation of what a plan requests besides predictions, for the generic engine."""

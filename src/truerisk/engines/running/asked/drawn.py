@@ -11,7 +11,7 @@ from truerisk.plan.answers import Answers
 
 
 class ListsDraws(Asker):
-    """Fits every train set that the laws of a plan can draw."""
+    """Fits every training set that the random draws of a plan can give."""
 
     def refusal(self, family: Family, request: Request) -> str | None:
         return too_many(self.plan, request)
