@@ -196,8 +196,8 @@ def in_every_loss(
     """Reduce the answers of several passes in the loss and in each further loss of the terms."""
     scores: list[Evaluation] = []
     for place, (other, its) in enumerate(terms.scores):
-        reported = [one.also[place] for one in answers]
-        scores.append(rate(other, its, *reported))
+        further_answers = [one.also[place] for one in answers]
+        scores.append(rate(other, its, *further_answers))
     return replace(rate(loss, terms, *answers), scores=tuple(scores))
 
 

@@ -25,13 +25,13 @@ def conclude(tested: Assessment) -> str:
         if as_given is not None and as_given.suffices(tested.confidence_level):
             sentences.append(f"Tuning is not shown to help: {as_given}.")
         sentences.append(_name_rivals(tested))
-    reported = [
+    values = [
         f"{each.scale.name_for(each.named_scoring)} {formats.risk(each.value)} "
         f"({_interval(each, why=False)})"
         for each in further(tested.report)
     ]
-    if reported:
-        sentences.append(f"Report also {formats.listed(reported)}.")
+    if values:
+        sentences.append(f"Report also {formats.listed(values)}.")
     if tested.missing:
         names = ", ".join(clean(name, _NAME) for name in tested.missing)
         sentences.append(f"Not assessed, because interrupted: {names}.")

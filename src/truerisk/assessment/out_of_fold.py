@@ -53,9 +53,9 @@ def out_of_fold(
     plan = tested.plan
     if problem.richest is None:
         return NEITHER
-    for reported in (tested, *tested.also):
-        if reported.response == problem.richest.response:
-            return _first(computed, reported)
+    for risk in (tested, *tested.also):
+        if risk.response == problem.richest.response:
+            return _first(computed, risk)
     try:
         only = by_fit(plan, winners.candidate)
         answers = problem.asking_winners(fit_store).answers(plan, problem.richest, only)

@@ -205,14 +205,14 @@ class Audit(Bounded, Record):
         list of list of str
             One list of cells per number.
         """
-        declared: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
+        numbers: list[tuple[str, RiskEstimate | DeclaredOutcome | None]] = [
             ("claimed", self.claimed)
         ]
         if self.mixes is not None:
-            declared.append(("choosing", self.choosing))
-        declared.append(("honest", self.honest))
+            numbers.append(("choosing", self.choosing))
+        numbers.append(("honest", self.honest))
         if self.level != "scores":
-            declared.append(("rough", self.rough))
+            numbers.append(("rough", self.rough))
         return [
             [
                 name,
@@ -220,7 +220,7 @@ class Audit(Bounded, Record):
                 str(risk.interval or "none"),
                 risk.method,
             ]
-            for name, risk in declared
+            for name, risk in numbers
             if risk is not None
         ]
 
@@ -271,8 +271,8 @@ class Audit(Bounded, Record):
 
     def _metrics(self) -> Mapping[str, Any]:
         honest = {} if self.honest is None else self.honest.to_metrics()
-        declared = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
-        values = {name: risk and risk.value for name, risk in declared.items()}
+        numbers = {"claimed": self.claimed, "rough": self.rough, "choosing": self.choosing}
+        values = {name: risk and risk.value for name, risk in numbers.items()}
         return {**honest, **values, "optimism": self.optimism}
 
 

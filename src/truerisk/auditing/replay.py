@@ -161,9 +161,9 @@ def _by_row(
     summed = np.array([np.bincount(member, weights * row) for row in losses])
     common = replace(curve_of(computed).common, scoring=scale.word)
     counted = np.asarray(shares * len(rows), dtype=np.float64)
-    reported = infinite_findings(answers, data, loss)
+    infinite = infinite_findings(answers, data, loss)
     return Replayed(
-        summed / shares, rows, counted, risks, common, infinite=reported, answers=answers
+        summed / shares, rows, counted, risks, common, infinite=infinite, answers=answers
     )
 
 

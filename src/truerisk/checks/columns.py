@@ -209,8 +209,8 @@ def _is_filled(values: np.ndarray) -> bool:
     value = distinct[counts.argmax()]
     others = values[values != value]
     size = 1e-9 * max(1e-300, float(others.std()))
-    retained = np.append(others, value)  # The median of an odd number of values is one of them.
-    centres = (others.mean(), np.median(others), np.median(retained))
+    odd = np.append(others, value)  # The median of an odd number of values is one of them.
+    centres = (others.mean(), np.median(others), np.median(odd))
     return bool(min(abs(value - centre) for centre in centres) <= size)
 
 

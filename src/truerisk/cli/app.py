@@ -138,11 +138,11 @@ def _code_of(arguments: list[str] | None, streams: Streams) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say_end(f"{interruption_message()}; nothing was kept.", interrupted_code())
     except click.ClickException as error:
-        reported = io.StringIO()
+        buffer = io.StringIO()
         if isinstance(error, click.NoSuchOption):
             error = _with_new_name(error)
-        error.show(reported)
-        say(reported.getvalue().removesuffix("\n"))
+        error.show(buffer)
+        say(buffer.getvalue().removesuffix("\n"))
         return USAGE if isinstance(error, click.UsageError) else error.exit_code
     except SystemExit as error:  # A user's code may exit in this way, ours never does.
         if sys.stdout is not stdout:  # click has replaced stdout, because its reader is gone.

@@ -165,9 +165,9 @@ def _numbers(options: Mapping[str, str]) -> Callable[[Any], Any]:
 
 
 def _as_planned(
-    plan_rows: Callable[..., Any], confidence: float, as_json: bool, reported: Any
+    plan_rows: Callable[..., Any], confidence: float, as_json: bool, options: Any
 ) -> int:
-    given = {name: value for name, value in reported.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     needed = plan_rows(confidence_level=confidence, **given)
     show(needed.to_json() if as_json else str(needed))
     return 0
@@ -200,7 +200,7 @@ def _as_planned(
 )
 @confidence_option()
 @json_option
-def development(confidence: float, as_json: bool, **reported: Any) -> int:
+def development(confidence: float, as_json: bool, **options: Any) -> int:
     """Plan how many rows it takes to develop a prediction model (Riley et al.).
 
     \b
@@ -210,7 +210,7 @@ def development(confidence: float, as_json: bool, **reported: Any) -> int:
     check_present("truerisk.planning.plan_model")
     from truerisk.planning.plan_model import plan_development
 
-    return _as_planned(plan_development, confidence, as_json, reported)
+    return _as_planned(plan_development, confidence, as_json, options)
 
 
 @click.command()
@@ -243,7 +243,7 @@ def development(confidence: float, as_json: bool, **reported: Any) -> int:
 )
 @confidence_option()
 @json_option
-def validation(confidence: float, as_json: bool, **reported: Any) -> int:
+def validation(confidence: float, as_json: bool, **options: Any) -> int:
     """Plan how many rows it takes to validate a prediction model in other people (Riley et al.).
 
     \b
@@ -254,4 +254,4 @@ def validation(confidence: float, as_json: bool, **reported: Any) -> int:
     check_present("truerisk.planning.plan_validation")
     from truerisk.planning.plan_validation import plan_validation
 
-    return _as_planned(plan_validation, confidence, as_json, reported)
+    return _as_planned(plan_validation, confidence, as_json, options)

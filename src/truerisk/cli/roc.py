@@ -128,9 +128,9 @@ def _text(curves: list[RocCurve], points: list[list[OperatingPoint]], requested:
     first, columns = curves[0], requested.columns
     lines = [f"positive: {first.positive}"]
     lines += [str(curve) for curve in curves]
-    for column, reported in zip(columns, points, strict=True):
+    for column, points_of_column in zip(columns, points, strict=True):
         whose = f"{column}: " if len(columns) == 2 else ""
-        lines += [f"{whose}{point}" for point in reported]
+        lines += [f"{whose}{point}" for point in points_of_column]
     if len(curves) == 2:
         lines.append(f"{columns[0]} − {columns[1]}: {first.minus(curves[1], requested.confidence)}")
     lines += [f"note: {note}" for curve in curves for note in curve.notes]

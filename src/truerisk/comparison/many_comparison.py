@@ -316,12 +316,12 @@ def _significant(comparison: ManyComparison) -> Iterator[str]:
     if not pairs:
         yield f"{test} finds no two methods different, which does not show that they are alike."
         return
-    reported = [
+    pairs_that_differ = [
         f"{p.a if p.favours_a else p.b} is better than {p.b if p.favours_a else p.a} "
         f"({p_text(p.p_holm)})"
         for p in pairs
     ]
-    yield f"{test} finds different: {_first_few(reported)}."
+    yield f"{test} finds different: {_first_few(pairs_that_differ)}."
     if len(pairs) < m:
         left = m - len(pairs)
         yield f"{left} of the {m} pairs {'is' if left == 1 else 'are'} undecided."

@@ -134,14 +134,14 @@ def yes_or_no(answer: bool | None) -> str:
     return "–" if answer is None else "yes" if answer else "no"
 
 
-def listed(words: Iterable[str], name: str = "and") -> str:
-    """Join the words of an enumeration, with `name` before the last.
+def listed(words: Iterable[str], conjunction: str = "and") -> str:
+    """Join the words of an enumeration, with `conjunction` before the last.
 
     >>> listed(["knn"]), listed(["knn", "lda", "tree"], "or")
     ('knn', 'knn, lda or tree')
     """
     *first, last = words
-    return f"{', '.join(first)} {name} {last}" if first else last
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def first_few(words: Sequence[str], most: int) -> str:

@@ -101,9 +101,9 @@ def counting(total: int) -> Iterator[Count]:
 
 def tell(done: int, total: int, unit: str = "fits") -> None:
     """Report `done` of `total` fits, or of another unit, to the listener."""
-    reported = _listener.get()
-    if reported is not None:
-        reported(Progress(_stage.get(), done, total, unit))
+    listener = _listener.get()
+    if listener is not None:
+        listener(Progress(_stage.get(), done, total, unit))
 
 
 def _place_of_viewer() -> Literal["terminal", "notebook"] | None:

@@ -55,11 +55,11 @@ class RulePosterior(Shown):
         return self._posterior("distribution").cdf(float(e))
 
     def __str__(self) -> str:
-        is_certain = sureness(self.std_error, None if self.law is None else self.interval())
+        error_text = sureness(self.std_error, None if self.law is None else self.interval())
         each = zip(self.classes, self.per_class, strict=True)
         classes = ", ".join(f"{clean(str(name), 40)} {risk(error)}" for name, error in each)
         note = "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
-        return f"error {risk(self.value)}{is_certain}, prior {self.prior}; by class {classes}{note}"
+        return f"error {risk(self.value)}{error_text}, prior {self.prior}; by class {classes}{note}"
 
     def _posterior(self, wanted: str) -> ErrorLaw:
         if self.why_none is not None:
@@ -166,7 +166,7 @@ def bayesian_error(
     pairs = pairwise(rows, rules, shares, method.priors(rows, rules, data))
     log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
     why_none = pairs[0].too_wide(0) if len(pairs) == 1 else None
-    declared = pairs[0] if len(pairs) == 1 and why_none is None else None
+    only_pair = pairs[0] if len(pairs) == 1 and why_none is None else None
     per_class = np.zeros(data.n_classes)
     for (k, m), pair in zip(rules.class_pairs(), pairs, strict=True):
         per_class[[k, m]] += [float(errors.mean()[0]) for errors in pair.classes]
@@ -176,9 +176,9 @@ def bayesian_error(
         per_class=tuple(per_class.tolist()),
         classes=tuple(data.class_labels.tolist()),
         gamma=tuple(shares.values()),
-        std_error=None if declared is None else float(np.sqrt(declared.variances[0])) or None,
+        std_error=None if only_pair is None else float(np.sqrt(only_pair.variances[0])) or None,
         prior=prior,
-        law=None if declared is None else declared.law(0),
+        law=None if only_pair is None else only_pair.law(0),
         why_none=why_none,
     )
 

@@ -174,7 +174,7 @@ def choices_by_size(
     The result also holds its estimate and number of features, the smallest error of all rules, and
     whether a path stopped early.
     """
-    retained: dict[str, list[float]] = defaultdict(list)
+    values: dict[str, list[float]] = defaultdict(list)
     for size in sizes:
         drawn = training_set(size)
         for label, (family, methods) in learners.items():
@@ -183,10 +183,10 @@ def choices_by_size(
                 for name, method in methods.items():
                     found = trained.choice(method, number, rule)
                     for what, value in zip(("estimate", "", "features"), found, strict=True):
-                        retained[f"{label} {name} {what}".strip()].append(value)
-            retained[f"{label} {ORACLE}"].append(float(trained.errors.min()))
-            retained[f"{label} {SHORT}"].append(float(short))
-    return {name: np.array(of) for name, of in retained.items()}
+                        values[f"{label} {name} {what}".strip()].append(value)
+            values[f"{label} {ORACLE}"].append(float(trained.errors.min()))
+            values[f"{label} {SHORT}"].append(float(short))
+    return {name: np.array(of) for name, of in values.items()}
 
 
 def errors_on(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
@@ -221,11 +221,19 @@ def unconverged() -> Iterator[np.ndarray]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield short
-    for text in caught:
-        if issubclass(text.category, ConvergenceWarning):
+    for caught_warning in caught:
+        if issubclass(caught_warning.category, ConvergenceWarning):
             short[...] = 1
-        elif not (issubclass(text.category, TrueRiskWarning) and "folds" in str(text.message)):
-            warnings.warn_explicit(text.message, text.category, text.filename, text.lineno)
+        elif not (
+            issubclass(caught_warning.category, TrueRiskWarning)
+            and "folds" in str(caught_warning.message)
+        ):
+            warnings.warn_explicit(
+                caught_warning.message,
+                caught_warning.category,
+                caught_warning.filename,
+                caught_warning.lineno,
+            )
 
 
 # ---------------------------------------------------------------- reports

@@ -196,11 +196,11 @@ def bee_priors(draws: Draws) -> Parts:
 
     strong = errors[:, :, KAPPAS.index(PROPER)]
     for kappa in (JEFFREYS, FLAT):
-        reported = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
-        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, reported]
+        shown = [j for j, n in enumerate(SIZES) if n // 2 >= NEEDED[kappa]]
+        gaps = (errors[:, :, KAPPAS.index(kappa)] - strong)[:, shown]
         yield Statement.from_quantities(
             f"a strong prior, κ = P + 2, is beneficial for the choice: beside κ = {kappa}",
-            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in reported]),
+            by_size(f"error with κ = {kappa} − with {PROPER}", gaps, [SIZES[j] for j in shown]),
             digits=5,
         )
     lacking = (
@@ -212,11 +212,11 @@ def bee_priors(draws: Draws) -> Parts:
     )
 
     for j, n_rows in enumerate(SIZES):
-        reported = np.isfinite(errors[0, j])
-        places = np.array(KAPPAS)[reported]
+        shown = np.isfinite(errors[0, j])
+        places = np.array(KAPPAS)[shown]
         lines = (
-            mean_line("least estimate", places, estimates[:, j, reported], "C0o-"),
-            mean_line("true error of its rule", places, errors[:, j, reported], "C1s-"),
+            mean_line("least estimate", places, estimates[:, j, shown], "C0o-"),
+            mean_line("true error of its rule", places, errors[:, j, shown], "C1s-"),
             mean_line("least true error", places, np.repeat(best[:, [j]], len(places), 1), "k:"),
         )
         yield Panel(f"n = {n_rows}", "κ", "error", lines)

@@ -295,16 +295,16 @@ def aicc_simulation(draws: Draws) -> Parts:
     yield PaperTable.from_values("mean difference from the target", "exact", gaps, known, digits=3)
     aicc, aic, wrong = gaps.values()
     means = {text: Quantity.mean("", of) for text, of in gaps.items()}
-    message = [f"{text} = {of.value:+.3f} ± {of.std_error:.3f}" for text, of in means.items()]
+    texts = [f"{text} = {of.value:+.3f} ± {of.std_error:.3f}" for text, of in means.items()]
     yield Statement.from_quantities(
         "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
         Quantity.nearer("|bias| of AICc − of AIC", np.column_stack([aicc, aic]), digits=3),
-        remark=f"{message[0]}, {message[1]}",
+        remark=f"{texts[0]}, {texts[1]}",
     )
     yield Statement.from_quantities(
         "the printed price (n + p)/(n − p − 2) refines AIC",
         Quantity.nearer("|bias| of as printed − of AIC", np.column_stack([wrong, aic]), digits=3),
-        remark=f"{message[2]}: it lost the factor n",
+        remark=f"{texts[2]}: it lost the factor n",
     )
     gap, same = MANY * (MANY + P) / (MANY - P - 2) - MANY - PRICE, Claim("near", 0.0, 0.001)
     name = f"AICc − AIC for n = {MANY} and as many coefficients"

@@ -259,13 +259,13 @@ def kearns_figure_1(draws: Draws) -> Parts:
     at = [{f"S − (CER − EER) at noise {n}": of} for n, of in zip(NOISES, excess, strict=True)]
     higher = {"its excess over that at noise 0.2": excess[0] - excess[1]}
     gone = Claim("near", 0.0, VANISHED)
-    for text, message, claim in (
+    for text, quantities, claim in (
         ("S overestimates the conditional bias at noise 0.2", at[1], ABOVE),
         ("this overestimation is higher at noise 0.1", higher, ABOVE),
         (f"it vanishes at noise 0.3: no more than {VANISHED} is left", at[2], gone),
         ("it becomes an underestimation at noise 0.4", at[3], BELOW),
     ):
-        yield Statement.from_quantities(text, message, claim=claim)
+        yield Statement.from_quantities(text, quantities, claim=claim)
 
 
 def _of_2000(title: str, values: Draws, *known: Sequence[float]) -> PaperTable:

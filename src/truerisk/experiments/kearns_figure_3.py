@@ -163,8 +163,8 @@ def kearns_figure_3(draws: Draws) -> Parts:
         return tuple(mean_line(RULES[r], sizes, values[..., r], STYLES[r]) for r in rules)
 
     yield Panel("mean number of intervals", "n", "k", lines(k, ORACLE, LOO, S))
-    message = {f"{RULES[rule]}, its estimate": own[..., rule] for rule in (LOO, S)}
-    estimates = mean_lines(sizes, message, ("C1s-.", "C2^-."))
+    errors_by_rule = {f"{RULES[rule]}, its estimate": own[..., rule] for rule in (LOO, S)}
+    estimates = mean_lines(sizes, errors_by_rule, ("C1s-.", "C2^-."))
     yield Panel("mean true risk", "n", "risk", lines(true, ORACLE, LOO, S) + estimates)
     paired = (mean_line("", sizes, true[..., S] - true[..., LOO], "C2^-"),)
     yield Panel("the same data: S (n0 = 10) less LOO", "n", "difference in true risk", paired)

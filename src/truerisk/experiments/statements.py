@@ -162,14 +162,14 @@ class Statement:
     def from_quantities(
         cls,
         text: str,
-        *message: Quantity | Mapping[str, np.ndarray],
+        *values_or_quantities: Quantity | Mapping[str, np.ndarray],
         claim: Claim = ABOVE,
         digits: int = 4,
         remark: str = "",
     ) -> Statement:
         """Make a statement of quantities, or of named values whose means it is about."""
         every: list[Quantity] = []
-        for one in message:
+        for one in values_or_quantities:
             if isinstance(one, Quantity):
                 every.append(one)
             else:
@@ -211,10 +211,8 @@ class Statement:
     def lines(self) -> tuple[str, ...]:
         """A line per quantity; if there are many, those that hold are counted."""
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
-        reported = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
-        lines = [
-            f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in reported
-        ]
+        shown = (pair for pair in pairs if n <= SHOWN or pair[1] != "holds")
+        lines = [f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in shown]
         if len(lines) < n:
             every = f"{n - len(lines)} of {n} numbers"
             lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")

@@ -38,9 +38,9 @@ def _replicate(seed: int, number: int) -> Draws:
         columns = GENES, telling
         sample = Sample.alternating(ROWS, columns, 1.0, stream(problem, seed, number))
         X, y = sample.whole.X[:N], sample.whole.y[:N]
-        retained = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
+        tables = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
         outside = [
-            Sample(one, N).risks(KFold(10), Family.from_grid(rule), number) for one in retained
+            Sample(one, N).risks(KFold(10), Family.from_grid(rule), number) for one in tables
         ]
         errors = (
             sample.risks(Apparent(), inside, number),
@@ -101,10 +101,10 @@ def _step(k: int, *errors: np.ndarray) -> str:
     """Describe the effect of k genes in words; ± is one standard error."""
     means = (Quantity.mean("", 100 * each) for each in errors)
     own, outside, inside, fresh, hidden = (f"{q.value:.1f} ± {q.std_error:.1f}" for q in means)
-    reported = f"Choosing on all rows hides {hidden} points of it."
+    remark = f"Choosing on all rows hides {hidden} points of it."
     return (
         f"{k} of {GENES} genes: the rule errs on {own} % of its own rows; in folds on {outside} % "
         f"where the genes were chosen on all rows, on {inside} % where each fold chooses its own; "
         f"and on {fresh} % of fresh rows. "
-        + (reported if k < GENES else "All genes are kept: nothing is chosen, and nothing hidden.")
+        + (remark if k < GENES else "All genes are kept: nothing is chosen, and nothing hidden.")
     )

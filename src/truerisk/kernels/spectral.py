@@ -62,10 +62,10 @@ class Spectrum:
         smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
         return (np.sqrt(smallest) if self.of_rows else smallest) > (CLEARLY * EPS * self.noise)
 
-    def moved_by(self, requested: Doubles, solved: Doubles) -> Doubles:
+    def moved_by(self, test_rows: Doubles, solved: Doubles) -> Doubles:
         """Return how far rounding moves a prediction, where z and c have these lengths."""
-        times = solved if self.dual else requested
-        return EPS * (requested * self.noise * solved + times * self.noise_right)
+        times = solved if self.dual else test_rows
+        return EPS * (test_rows * self.noise * solved + times * self.noise_right)
 
 
 @frozen(eq=False)
@@ -223,16 +223,16 @@ def doubts_at(
             return rough
     if isinstance(left, Turned):
         left = left[:]
-    requested = longest(left, spectrum, penalties)
+    test_rows = longest(left, spectrum, penalties)
     if not spectrum.of_rows:
-        return spectrum.moved_by(requested, solved)
+        return spectrum.moved_by(test_rows, solved)
     through, own = _dual_lengths(left, spectrum, penalties, scale)
     outside = penalties * own
     if spectrum.rest is not None:
         outside = outside + (spectrum.rest / scale).max()
     columns, reached = spectrum.vectors.shape
     beyond = length if reached < columns else 0.0
-    return EPS * spectrum.noise * (requested * outside + through * solved + beyond * own)
+    return EPS * spectrum.noise * (test_rows * outside + through * solved + beyond * own)
 
 
 def doubts_of_cholesky(

@@ -74,8 +74,8 @@ class Concordance(Loss):
         for some, pairs in self._known_pairs(data, rows):
             of_pairs = w[some, None] * pairs * w
             weighed += of_pairs.sum()
-            for c, (reported, mean) in enumerate(zip(answers, about, strict=True)):
-                twice[c] += ((of_pairs * (_wrong(reported, some) - mean)) ** 2).sum()
+            for c, (predictions, mean) in enumerate(zip(answers, about, strict=True)):
+                twice[c] += ((of_pairs * (_wrong(predictions, some) - mean)) ** 2).sum()
         return twice / weighed**2
 
     def events(self, data: Data) -> Events | None:
@@ -98,8 +98,8 @@ class Concordance(Loss):
         for some, pairs in self._known_pairs(data, rows):
             known[some] += pairs @ w
             known += w[some] @ pairs
-            for line, reported in zip(wrong, answers, strict=True):
-                ranked = pairs * _wrong(reported, some)
+            for line, predictions in zip(wrong, answers, strict=True):
+                ranked = pairs * _wrong(predictions, some)
                 line[some] += ranked @ w
                 line += w[some] @ ranked
         if not known.any():
@@ -300,10 +300,10 @@ def _or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
     return np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def _wrong(reported: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _wrong(predictions: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Return 1 if a later row has a larger predicted risk than the first of its pair.
 
     ½ if they are equal.
     """
-    larger: np.ndarray = (1 + np.sign(reported - reported[first, None])) / 2
+    larger: np.ndarray = (1 + np.sign(predictions - predictions[first, None])) / 2
     return larger

@@ -317,9 +317,9 @@ class BayesianError(Method):
         rules, rows = self._seen(answers, rules, data)
         pairs = pairwise(rows, rules, self.shares(rows, rules), self.priors(rows, rules, data))
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
-        declared = pairs[0] if terms.with_errors and len(pairs) == 1 else None
+        only_pair = pairs[0] if terms.with_errors and len(pairs) == 1 else None
         notes = self._notes(rows, rules, logs, pairs)
-        return RuleRisks(rules.candidates, logs, notes, declared, terms.confidence_level)
+        return RuleRisks(rules.candidates, logs, notes, only_pair, terms.confidence_level)
 
     def priors(
         self, rows: ScaledRows, rules: LinearRules, data: Data

@@ -229,20 +229,20 @@ class Bootstrap(Method):
         }
         notes, noun, is_score = [], scale.noun, scale.perfect is not None
         risks = {"apparent": err, "oob": out, "no_information": gamma}
-        reported = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
+        risk_texts = {name: f"{scale.value(risk):.4f}" for name, risk in risks.items()}
         if out > gamma:
             what = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
             verb = "falls below" if is_score else "exceeds"
             out_of_bag = "out-of-bag score" if is_score else "Err₁"
             notes.append(
-                f"{out_of_bag} {reported['oob']} {verb} the no-information {noun} "
-                f"{reported['no_information']} and {what}."
+                f"{out_of_bag} {risk_texts['oob']} {verb} the no-information {noun} "
+                f"{risk_texts['no_information']} and {what}."
             )
         if tied(gamma, err):
             verb = "does not fall below" if is_score else "does not exceed"
             notes.append(
-                f"the no-information {noun} {reported['no_information']} {verb} the apparent "
-                f"{noun} {reported['apparent']}: the relative overfitting rate R is taken as 0."
+                f"the no-information {noun} {risk_texts['no_information']} {verb} the apparent "
+                f"{noun} {risk_texts['apparent']}: the relative overfitting rate R is taken as 0."
             )
         share = used / out if out > 0 else 1.0
         extra = 0.0 if clips else OUT * (1 - share)

@@ -99,12 +99,12 @@ class Gathered(_Held, ABC):
     """Collects the answers to additional questions of a plan as they arrive, fit by fit."""
 
     @abstractmethod
-    def place(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
+    def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         """Store the answers of a candidate's model in a fit; `line` is the candidate's row."""
 
-    def correct(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
+    def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         """Replace answers that were computed for a model by those that the model itself gave."""
-        self.place(fit, line, text)
+        self.place(fit, line, facts)
 
     @abstractmethod
     def finished(self) -> ExtraAnswers:

@@ -206,7 +206,7 @@ def plan_development(
             f"below {min(shrinkage, largest):.3g}, the lesser of the shrinkage and of what a "
             "perfect model has."
         )
-    reported = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
+    criteria_texts = [f"effects of predictors shrunken to {shrinkage:.15g} at least"]
     if outcome == "continuous":
         center, sigma = given.values()
         tail, spread = (1 - confidence_level) / 2, sigma * math.sqrt(1 - expected)
@@ -215,7 +215,7 @@ def plan_development(
             *model_size.rows_of_line(parameters, expected, tail=tail, **requested),
             model_size.rows_for_mean(parameters, spread, (ratio - 1) * abs(center), tail),
         ]
-        reported += [
+        criteria_texts += [
             f"an apparent R² {optimism:.15g} too high at most",
             f"the residual standard deviation known to a factor of {ratio:.15g}",
             f"the mean known to a factor of {ratio:.15g}",
@@ -229,7 +229,7 @@ def plan_development(
             sizes.append(model_size.rows_for_error(spread, margin / z))
         else:
             sizes.append(model_size.rows_for_risk(**given, margin=margin, z=z))
-        reported += [
+        criteria_texts += [
             f"an apparent R² (Nagelkerke) {optimism:.15g} too high at most",
             f"the overall risk known to ± {margin:.15g}",
         ]
@@ -238,7 +238,7 @@ def plan_development(
         purpose="development",
         outcome=outcome,
         n=n,
-        criteria=tuple(map(SizeCriterion, reported, sizes)),
+        criteria=tuple(map(SizeCriterion, criteria_texts, sizes)),
         assumed={"parameters": parameters, **given, **by, "r2": expected},
         confidence_level=confidence_level,
         events=n * events or None,
@@ -256,16 +256,16 @@ def _expected_r2(
 ) -> dict[str, float]:
     """Return the Cox-Snell R², preceded by the quantity from which it was computed."""
     every = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
-    reported = {name: value for name, value in every.items() if value is not None}
-    if not reported and outcome == "continuous":
+    known = {name: value for name, value in every.items() if value is not None}
+    if not known and outcome == "continuous":
         raise UnknownName(f"{mention('r2')} is missing: say by it how good the model will be.")
-    if len(reported) != 1:
-        words = ", ".join(mention(name) for name in (reported or every))
+    if len(known) != 1:
+        words = ", ".join(mention(name) for name in (known or every))
         raise UnknownName(f"say by one of {words} how good the model will be.")
-    ((name, value),) = reported.items()
+    ((name, value),) = known.items()
     check_inside(name, value)
     if name == "r2":
-        return reported
+        return known
     if outcome == "continuous" or (name == "auc" and outcome != "binary"):
         raise UnknownName(
             f"{mention(name)} is not known of a {outcome} outcome: give {mention('r2')}."

@@ -160,12 +160,12 @@ class SamplePlan(Record):
     @property
     def _sentences(self) -> list[str]:
         """The expected risk with all rows, and the number of test rows for the width."""
-        text = [] if self.expected is None else [str(self.expected)]
+        lines = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
-            return text
+            return lines
         level = formats.percent(self.confidence_level)
         return [
-            *text,
+            *lines,
             (
                 f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
                 f"interval is {self.interval}, no wider than {self.width:.15g}"

@@ -155,7 +155,7 @@ def plan_validation(
     check_level("confidence_level", confidence_level)
     mine = of_classes if outcome == "binary" else of_numbers
     given = {"slope_width": slope_width} | {
-        n: reported for n, reported in mine.items() if reported is not None
+        n: value for n, value in mine.items() if value is not None
     }
     for name in (name for name in given if name in WIDTHS):
         wanted = f"use the width of an interval, above 0 and {WIDTHS[name]} at most"
@@ -204,20 +204,19 @@ def _of_classes(
     if linear_predictor is not None:
         pairs = {"prevalence": (scores.prevalence, prevalence), "AUC": (scores.auc, auc)}
         notes = [
-            f"a calibrated model with this linear predictor has {name} {of:.3g}, "
-            f"not {reported:.15g}."
-            for name, (of, reported) in pairs.items()
-            if abs(of - reported) > APART * reported
+            f"a calibrated model with this linear predictor has {name} {of:.3g}, not {wanted:.15g}."
+            for name, (of, wanted) in pairs.items()
+            if abs(of - wanted) > APART * wanted
         ]
     z = model_size.normal_quantile(level)
     widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
-    reported = [
+    criteria_texts = [
         f"observed over expected events: an interval no wider than {oe_width:.15g}",
         f"calibration slope: no wider than {slope_width:.15g}",
         f"AUC: no wider than {auc_width:.15g}",
     ]
     counts = model_size.rows_to_validate(prevalence, auc, slope_error, z, **widths)
-    sizes = dict(zip(reported, counts, strict=True))
+    sizes = dict(zip(criteria_texts, counts, strict=True))
     if threshold is not None:
         check_inside("threshold", threshold)
         rates = dict(zip(("sensitivity", "specificity"), scores.rates(threshold), strict=True))

@@ -274,28 +274,28 @@ def _text(name: str, cells: Cells, note: str | None = None) -> Column:
 
 
 def _stray_text(
-    name: str, lines: Sequence[int], reported: Tally, strays: Sequence[bool], n_present: int
+    name: str, lines: Sequence[int], tally: Tally, strays: Sequence[bool], n_present: int
 ) -> str | None:
     """Return a sentence if a few words turn a column of numbers into text."""
-    n_strays = reported.n_of(strays)
+    n_strays = tally.n_of(strays)
     if n_strays > (1 - _MOSTLY) * n_present:
         return None
     return (
         f"column {quoted(name)} is read as text because of {counted(n_strays, 'cell')} "
-        f"without a number, the first on line {lines[reported.first_row(strays)]}: "
-        f"{quoted(reported.first_text(strays))}"
+        f"without a number, the first on line {lines[tally.first_row(strays)]}: "
+        f"{quoted(tally.first_text(strays))}"
     )
 
 
-def _refuse_comma(name: str, lines: Sequence[int], reported: Tally) -> None:
+def _refuse_comma(name: str, lines: Sequence[int], tally: Tally) -> None:
     """Raise if a column has numbers with a decimal comma."""
-    bare = [label.strip() for label in reported.words]
+    bare = [label.strip() for label in tally.words]
     present = [label for label in bare if label not in MISSING]
     if not all(_COMMA_NUMBER.fullmatch(label) or number(label) is not None for label in present):
         return
     commas = ["," in label for label in bare]
     raise BadData(
         f"column {quoted(name)} has numbers with a comma inside (line "
-        f"{lines[reported.first_row(commas)]}: {quoted(reported.first_text(commas))}): write a "
+        f"{lines[tally.first_row(commas)]}: {quoted(tally.first_text(commas))}): write a "
         "decimal point, and no thousands separator."
     )

@@ -124,9 +124,9 @@ def _events(came: _Cells, label: str | None) -> list[bool]:
     the_event = f"the event {quoted(came.name)}"
     if label is not None and label not in labels:
         raise BadData(f"{the_event} is never {quoted(label)}: its labels are {listed(labels)}.")
-    text = {1.0: True, 0.0: False, "true": True, "false": False}
+    truth_of = {1.0: True, 0.0: False, "true": True, "false": False}
     known = [
-        text.get(name.casefold() if value is None else value)
+        truth_of.get(name.casefold() if value is None else value)
         for name, value in zip(came.bare, came.numbers, strict=True)
     ]
     if label is None and None not in known:

@@ -384,13 +384,13 @@ def _preparation_notes(features: Sequence[Column]) -> list[str]:
 def _missing_note(holes: Sequence[Column], n_cells: int) -> str:
     n_missing = sum(column.n_missing for column in holes)
     one = n_missing == 1
-    outcome = {
+    remedy = {
         "number": "is imputed inside the folds" if one else "are imputed inside the folds",
         "text": "counts as a level of its own" if one else "count as a level of their own",
     }
-    kinds = [kind for kind in outcome if any(column.kind == kind for column in holes)]
+    kinds = [kind for kind in remedy if any(column.kind == kind for column in holes)]
     note = (
-        outcome[kinds[0]]
+        remedy[kinds[0]]
         if len(kinds) == 1
         else "are imputed inside the folds (numbers) or count as a level of their own (text)"
     )

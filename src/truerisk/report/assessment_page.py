@@ -49,9 +49,9 @@ def draw_page(document: Assessment) -> Page:
     learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
     scale, loss = document.scale, clean(document.named_scoring, 40)
     what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
-    provenance, parts = references(document), list[PagePart]()
+    cited, parts = references(document), list[PagePart]()
     if document.validation is not None:
-        provenance += validated_by(document.validation)
+        cited += validated_by(document.validation)
         parts += parts_of(document.validation)
     named = {"columns": document.columns, "classes": document.classes}
     values = {
@@ -73,7 +73,7 @@ def draw_page(document: Assessment) -> Page:
         "now": {} if rates is None else rates.numbers(rates.start),
         "rate_names": RATE_NAMES,
         "methods": described(document),
-        "references": list(dict.fromkeys(provenance)),
+        "references": list(dict.fromkeys(cited)),
         "repeat": repeat(document),
         "described": [
             (what, first_few([clean(name, 60) for name in names], MOST_NAMED))

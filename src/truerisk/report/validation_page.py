@@ -131,10 +131,10 @@ SIDES = {
 
 def validated_by(document: Validation) -> list[str]:
     """Return the references of the validation."""
-    provenance = [STEYERBERG]
-    provenance += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
-    provenance += [VICKERS] if document.net_benefit is not None else []
-    return [*provenance, HARRELL] if document.n_samples or document.calibration else provenance
+    cited = [STEYERBERG]
+    cited += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
+    cited += [VICKERS] if document.net_benefit is not None else []
+    return [*cited, HARRELL] if document.n_samples or document.calibration else cited
 
 
 def validated_again(document: Validation) -> Repeat:

@@ -37,8 +37,8 @@ class HonestNumber:
         if self.most is None or self.own.better == "lower":
             return self
         scale = Scale(self.most)
-        reported = Reported(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
-        return HonestNumber(f"error ({self.most:g} − {self.title})", reported)
+        score = Reported(scale.value(self.own.value), scale.interval(self.own.interval), "lower")
+        return HonestNumber(f"error ({self.most:g} − {self.title})", score)
 
 
 def numbers_of(risk: Any) -> dict[str, HonestNumber]:

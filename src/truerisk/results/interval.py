@@ -428,12 +428,12 @@ class OnScale(WithInterval):
         OnScale
             The number on the new scale.
         """
-        declared: dict[str, Any] = {
+        converted: dict[str, Any] = {
             "value": scale.value(self.loss_value),
             "interval": scale.interval(self.loss_interval),
             "perfect": scale.perfect,
         }
-        return replace(self, **declared, **names)  # type: ignore[type-var]
+        return replace(self, **converted, **names)  # type: ignore[type-var]
 
 
 class Bounded(ABC):

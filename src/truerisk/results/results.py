@@ -559,8 +559,8 @@ class RiskCurve(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.procedure is None and len(self) > 1:
             raise Refusal(CHOICE_LEFT_OUT.format(len(self)))
-        reported = self[self.best] if self.procedure is None else self.procedure
-        return reported._honest_numbers
+        honest = self[self.best] if self.procedure is None else self.procedure
+        return honest._honest_numbers
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """Return a frame with a row per candidate: parameters, value, error, interval, choice.

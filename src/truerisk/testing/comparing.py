@@ -100,8 +100,8 @@ def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request:
         return
     for c, row in enumerate(expected):
         for q, one in enumerate(row):
-            reported = bool(answers.answered[c, q])
-            require(reported == (one is not None), f"answered[{c}, {q}] is {reported}, wrongly.")
+            answered = bool(answers.answered[c, q])
+            require(answered == (one is not None), f"answered[{c}, {q}] is {answered}, wrongly.")
             if one is not None:
                 found = answers.for_question(q)[c]
                 if np.shape(found) != one.shape or not np.allclose(found, one, **NEAR):
@@ -136,10 +136,10 @@ def require_same(first: Answers, second: Answers, between: str) -> None:
     """Require equal answers: labels exactly, numbers to nine digits."""
     require(first.values.shape == second.values.shape, f"{between} answer in other shapes.")
     require(np.array_equal(first.answered, second.answered), f"{between} answer other questions.")
-    reported = first.answered
+    answered = first.answered
     if first.response != "scored":
-        reported = np.repeat(reported, first.plan.test_sizes, axis=1)
-    differ = ~np.isclose(first.values[reported], second.values[reported], **NEAR)
+        answered = np.repeat(answered, first.plan.test_sizes, axis=1)
+    differ = ~np.isclose(first.values[answered], second.values[answered], **NEAR)
     require(not differ.any(), f"{between} differ in {differ.sum()} of {differ.size} answers.")
     free, other = freedom_of(first), freedom_of(second)
     require((free is None) == (other is None), f"{between}: one states freedom.")

@@ -219,19 +219,19 @@ class NetBenefit(Record):
     @property
     def _sentence_of_one(self) -> str:
         honest, everybody = map(formats.number, (self.honest[0], self.treat_all[0]))
-        reported = (
+        gain_text = (
             f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
             f"{honest} true positives per row, false ones weighed off; treating everybody gains "
             f"{everybody}, nobody 0."
         )
         if self.gain_low is None or self.gain_high is None:
-            return reported
+            return gain_text
         final = self.of_final_model
         gain = (self.honest if final is None else final)[0] - max(self.treat_all[0], 0.0)
         value, low, high = map(formats.number, (gain, self.gain_low[0], self.gain_high[0]))
         level = formats.percent(self.confidence_level)
         whose = "The gain" if final is None else "The gain of the final model"
-        return f"{reported} {whose} over the better of these is {value} ({level} {low} to {high})."
+        return f"{gain_text} {whose} over the better of these is {value} ({level} {low} to {high})."
 
     def _places(self, chosen: np.ndarray) -> str:
         """Return the number of chosen thresholds, and the runs that they form."""

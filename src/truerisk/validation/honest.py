@@ -239,11 +239,11 @@ def _score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
         tested = testing.risk(answers, left_two_out, data, loss, terms)
     except Refusal as refusal:
         return Measured(name, reason=str(refusal))
-    value, reported = (
+    value, own_interval = (
         loss.scale.value(float(tested.value)),
         loss.scale.interval(tested.read_interval()),
     )
-    return Measured(name, value, tested.read_std_error(), reported)
+    return Measured(name, value, tested.read_std_error(), own_interval)
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:

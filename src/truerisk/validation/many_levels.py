@@ -135,8 +135,10 @@ def shrinkage(values: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     between = _between(y, noise)
     weights = 1 / (noise + between)
     mean = float(weights @ y / weights.sum())
-    retained = between * weights
-    return Shrinkage(retained * y + (1 - retained) * mean, mean, between**0.5, retained)
+    weight_of_own = between * weights
+    return Shrinkage(
+        weight_of_own * y + (1 - weight_of_own) * mean, mean, between**0.5, weight_of_own
+    )
 
 
 def _between(y: np.ndarray, noise: np.ndarray) -> float:

@@ -262,11 +262,11 @@ class Rating:
 
     def measured(self) -> Mapping[str, Measured]:
         """Return every measure, in its honest and other versions."""
-        measures, reported = self.profile.measures, self.optimism
+        measures, profiles = self.profile.measures, self.optimism
         ladder = {
-            name: measures(getattr(reported, name)) for name in ("apparent", "training", "test")
+            name: measures(getattr(profiles, name)) for name in ("apparent", "training", "test")
         }
-        n = dict(zip(self.profile.words, reported.n.tolist(), strict=False))
+        n = dict(zip(self.profile.words, profiles.n.tolist(), strict=False))
         found = self._honest()
         for label, one in found.items():
             beside: dict[str, Any] = {name: _or_none(of[label]) for name, of in ladder.items()}
@@ -347,10 +347,10 @@ class Rating:
         if self.independent:
             notes = overlap if self.jackknife is None else (OF_ALL_ROWS,)
             if self.model is not None:
-                declared = "slope and intercepts"
+                measures_of_setting = "slope and intercepts"
                 if self.disagrees is not None:
-                    declared = "calibration in the large"
-                notes += (OF_SETTING.format(declared),)
+                    measures_of_setting = "calibration in the large"
+                notes += (OF_SETTING.format(measures_of_setting),)
         label = None if event is None else event.label
         parts["calibration"] = SmoothCalibration.from_outcomes(
             self.honest, label, of("calibration"), self._curve(), notes

@@ -87,10 +87,10 @@ def resampled(
         method = testing_method(method, problem.select_by, default_name(problem.data))
     _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
-        reported = compute(with_extra_answers(problem, wanted), method)
-    found = reported.answers
+        resampled = compute(with_extra_answers(problem, wanted), method)
+    found = resampled.answers
     if found is None:
-        raise Refusal(f"'{reported.method.name}' keeps no answers about single rows.")
+        raise Refusal(f"'{resampled.method.name}' keeps no answers about single rows.")
     answers = next(one for one in (found, *found.also) if one.response == wanted.response)
     plan, fine = answers.plan, answers.answered[0]
     questions = np.flatnonzero(fine)
@@ -98,7 +98,7 @@ def resampled(
         raise Refusal("the procedure failed in every bootstrap sample.")
     values = np.array([answers.for_question(int(q))[0] for q in questions])
     return Resampled(
-        times_drawn(plan, questions), values, n_samples - len(questions), reported.n_fits
+        times_drawn(plan, questions), values, n_samples - len(questions), resampled.n_fits
     )
 
 

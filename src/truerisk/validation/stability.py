@@ -147,8 +147,8 @@ class FeatureStability(Record):
         """The index with its interval, or why there is none, in a sentence."""
         if self.index is None or self.interval is None:
             return f"no stability index: {self.reason}"
-        is_certain = f"{formats.number(self.index)} {self.interval}"
-        return f"stability of the selection {is_certain} (Nogueira et al. 2018); {SHARED}"
+        index_text = f"{formats.number(self.index)} {self.interval}"
+        return f"stability of the selection {index_text} (Nogueira et al. 2018); {SHARED}"
 
 
 def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
@@ -191,8 +191,8 @@ class ModelStability(Record):
 
     def __str__(self) -> str:
         parts = [str(one) for one in (self.features, self.predictions) if one is not None]
-        text = [f"{name}: {why}" for name, why in self.missing.items()]
-        return "\n\n".join([*parts, *text])
+        reasons = [f"{name}: {why}" for name, why in self.missing.items()]
+        return "\n\n".join([*parts, *reasons])
 
 
 def stability_of(

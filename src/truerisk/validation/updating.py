@@ -47,11 +47,11 @@ class Updated(BaseEstimator):
         self.fits = fits
 
     def _fitted(self, X: Any, y: np.ndarray, sample_weight: Any) -> Self:
-        text = np.asarray(X, dtype=np.float64)[:, 0]
+        predictions = np.asarray(X, dtype=np.float64)[:, 0]
         self.coef_ = np.array([0.0, 1.0])
         if self.fits == "nothing":
             return self
-        eta, constant = self.link.of(text), np.ones((len(y), 1))
+        eta, constant = self.link.of(predictions), np.ones((len(y), 1))
         both = self.fits == "intercept and slope"
         columns = np.column_stack([constant, eta]) if both else constant
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
@@ -62,10 +62,10 @@ class Updated(BaseEstimator):
         return self
 
     def _answers(self, X: Any) -> np.ndarray:
-        text = np.asarray(X, dtype=np.float64)[:, 0]
+        predictions = np.asarray(X, dtype=np.float64)[:, 0]
         if self.fits == "nothing":  # A probability of 0 or 1 has no logit.
-            return text
-        return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(text))
+            return predictions
+        return self.link.back(self.coef_[0] + self.coef_[1] * self.link.of(predictions))
 
 
 class UpdatedProbabilities(ClassifierMixin, Updated):
@@ -154,11 +154,11 @@ class Updating(Record):
             ) from error
         except BadData as error:  # For example, there may be fewer groups than folds.
             raise Refusal(f"folds of these rows cannot be made: {error}") from error
-        reported, updates = line.measures(), []
+        measures, updates = line.measures(), []
         ends = (
             (0.0, 1.0),
-            (reported["in-the-large"], 1.0),
-            (reported["intercept"], reported["slope"]),
+            (measures["in-the-large"], 1.0),
+            (measures["intercept"], measures["slope"]),
         )
         for place, (name, risk, (a, b)) in enumerate(zip(NAMES, risks, ends, strict=True)):
             brier = risk.scores["brier"].value if "brier" in risk.scores else None

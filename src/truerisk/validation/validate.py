@@ -215,8 +215,8 @@ def validate(
     found = validation_of(honest_run(problem, search_or_model), options)
     notes = [*found.notes]
     if (columns := columns_of(data.X)) is not None:
-        reported = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
-        notes += [f"{each.sentence} {each.remedy}" for each in reported]
+        findings = (*telling_columns(data, columns), *unrepeated_columns(data, columns))
+        notes += [f"{each.sentence} {each.remedy}" for each in findings]
     if positive is None:
         notes += _order_contradicted(y, data, found.rows["event"])
     return replace(found, notes=tuple(notes), given=typed)
@@ -319,8 +319,8 @@ def problem_of_finished(
     seen = getattr(frozen, "feature_names_in_", ())
     X, rows, _ = take_named_columns(X, given, keep=seen)
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **rows)
-    reported = data.classes is not None and hasattr(frozen, "predict_proba")
-    requested: dict[str, Any] = {"scoring": "log" if reported else None}
+    has_probabilities = data.classes is not None and hasattr(frozen, "predict_proba")
+    requested: dict[str, Any] = {"scoring": "log" if has_probabilities else None}
     if isinstance(frozen.estimator, HonestSearchCV):
         search, risk = frozen.estimator, getattr(frozen.estimator, "selected_risk_", None)
         if risk is not None and risk.data_fingerprint == data.fingerprint:
@@ -342,9 +342,9 @@ def _refuse_other_classes(model: Any, data: Data) -> None:
         return
     known, ours = (np.asarray(each).tolist() for each in (model.classes_, data.classes))
     if set(known) != set(ours):
-        reported, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
+        theirs, here = (clean(", ".join(map(repr, each)), 160) for each in (known, ours))
         raise Refusal(
-            f"the finished model tells the classes {reported} apart, and y has {here}: give y the "
+            f"the finished model tells the classes {theirs} apart, and y has {here}: give y the "
             "labels of the model, and rows of each of its classes."
         )
 

@@ -312,9 +312,9 @@ def _as_elsewhere(
     honest = score_of(run, "auc" if is_area else loss, event if is_area else None)
     if honest.value is None:
         return risks
-    declared: dict[str, Any] = {
+    converted: dict[str, Any] = {
         "value": honest.value,
         "std_error": honest.std_error,
         "interval": honest.interval,
     }
-    return replace(risks, whole=replace(risks.whole, **declared))
+    return replace(risks, whole=replace(risks.whole, **converted))

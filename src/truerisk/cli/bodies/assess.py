@@ -149,8 +149,8 @@ def _run(
             result = assess_learners(families, source.X, source.y, **options)
     except Interrupted as stopped:
         if store is not None:
-            retained = f"the fits are kept in {store}: run the same command to continue."
-            say(f"{interruption_message()}; {retained}")
+            hint = f"the fits are kept in {store}: run the same command to continue."
+            say(f"{interruption_message()}; {hint}")
         if stopped.partial is None:
             if store is None:
                 raise

@@ -127,9 +127,11 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
     if column not in numbers:
         known = clean(", ".join(numbers), 160)
         raise BadData(f"{named} is no column of numbers: the file has {known}.")
-    text = source.X[:, [source.columns.index(column)]].astype(np.float64)
+    predictions = source.X[:, [source.columns.index(column)]].astype(np.float64)
     low, high = (0.0, 1.0) if of_two else (-np.inf, np.inf)
-    wrong = np.flatnonzero(~(np.isfinite(text) & (text >= low) & (text <= high)))
+    wrong = np.flatnonzero(
+        ~(np.isfinite(predictions) & (predictions >= low) & (predictions <= high))
+    )
     if len(wrong):
         what = "probabilities" if of_two else "numbers"
         raise BadData(
@@ -142,10 +144,10 @@ def _as_given(source: Source, column: str, positive: str | None) -> tuple[Any, A
             "name a --model."
         )
     if not of_two:
-        return UpdatedNumbers().fit(text, source.y), text
+        return UpdatedNumbers().fit(predictions, source.y), predictions
     if source.n_classes != 2:
         raise BadData(f"{named} is of one of two classes, and the target has {source.n_classes}.")
     event = label_written(source, positive)
     if event is not None and event == np.unique(source.y)[0]:
-        text = 1 - text  # The model predicts the second class.
-    return UpdatedProbabilities().fit(text, source.y), text
+        predictions = 1 - predictions  # The model predicts the second class.
+    return UpdatedProbabilities().fit(predictions, source.y), predictions

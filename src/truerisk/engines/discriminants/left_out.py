@@ -158,10 +158,12 @@ class Without:
 
         These are the directions of the class means.
         """
-        retained, across = found.complement[:, None], found.across
-        products = gaps + found.part * (across[:, :, None] * across[:, None, :] / retained[:, None])
+        remainder, across = found.complement[:, None], found.across
+        products = gaps + found.part * (
+            across[:, :, None] * across[:, None, :] / remainder[:, None]
+        )
         less = self.classes.sizes[c] - 1  # The mean of class c itself moves by −d/less.
-        products[:, c, :] = products[:, :, c] = across / (less * retained)
+        products[:, c, :] = products[:, :, c] = across / (less * remainder)
         products[:, c, c] = found.own / (less**2 * found.complement)
         shares = np.exp(self.rule.log_priors(self.sizes(c)))
         return spreads(products, np.broadcast_to(shares, across.shape), self.rule.tol)

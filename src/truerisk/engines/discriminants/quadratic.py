@@ -168,15 +168,15 @@ def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Return log densities of rows, each removed from its class, and a mask of reliable ones."""
     gained = (fewer.size + 1) / fewer.size
     own = fewer.distances(squares)
-    retained = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
-    retained += 1
+    remainder = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
+    remainder += 1
     enough = np.maximum(LEAST_REMAINDER, fewer.tol * CLEARLY / fewer.least_of_theirs)
-    sound: np.ndarray = retained > enough[:, None]
+    sound: np.ndarray = remainder > enough[:, None]
     if not sound.all():
-        retained[~sound] = 1
-    own /= retained
+        remainder[~sound] = 1
+    own /= remainder
     own *= -(gained**2) / 2
-    logs = np.log(retained, out=retained)
+    logs = np.log(remainder, out=remainder)
     logs += fewer.log_determinants[:, None]
     logs /= 2
     own -= logs

@@ -133,7 +133,7 @@ class Intervals(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line, requested = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
+        line, test_sets = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
         everywhere = line.counts(shown.y, shown.times)
         present = np.flatnonzero(everywhere.sum(axis=1))
         counts, nearest = everywhere[present], line.nearest(present)
@@ -144,7 +144,7 @@ class Intervals(OnePass):
             sizes, shares = rows_of_intervals(labels, counts)
             responses = {"label": labels, "probability": shares}.get(response, shares[..., 1])
         answers = []
-        for question, rows in zip(task.questions(shown.fit), requested, strict=True):
+        for question, rows in zip(task.questions(shown.fit), test_sets, strict=True):
             groups = nearest[rows.group]
             answers.append(responses[:, groups])
             if sizes is not None and gathered is not None:

@@ -203,7 +203,7 @@ def degrees_of_freedom(
 
 
 def _by_product(
-    train: TrainSet, requested: np.ndarray, manner: Manner, penalties: np.ndarray
+    train: TrainSet, test_rows: np.ndarray, manner: Manner, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return predictions, a mask of open penalties, and a mask of those where the solver works."""
     Z, T = train.rows
@@ -212,7 +212,7 @@ def _by_product(
     noise = train.shifted * float(np.trace(product)) ** 0.5
     of_right = 0.0 if wide else (float(product.diagonal().max()) * train.total) ** 0.5
     spectrum = from_product(product, right, noise=noise, noise_right=of_right, dual=wide)
-    left = (requested @ Z.T if wide else requested) @ spectrum.vectors
+    left = (test_rows @ Z.T if wide else test_rows) @ spectrum.vectors
     smallest = float(spectrum.values.min(initial=np.inf))
     largest = float(spectrum.values.max(initial=0.0))
     works = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
@@ -222,9 +222,9 @@ def _by_product(
         singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
         stable &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
         if not stable.all():  # Division by these values would be unsafe.
-            return np.zeros((len(penalties), len(requested), train.T.shape[1])), ~stable, works
+            return np.zeros((len(penalties), len(test_rows), train.T.shape[1])), ~stable, works
     elif not stable.any():
-        return np.zeros((len(penalties), len(requested), train.T.shape[1])), ~stable, works
+        return np.zeros((len(penalties), len(test_rows), train.T.shape[1])), ~stable, works
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         answers = answers_at(left, spectrum, penalties)
         doubts = doubts_at(left, 0.0, spectrum, penalties, train.scale)
@@ -233,21 +233,21 @@ def _by_product(
 
 
 def _by_rows(
-    train: TrainSet, requested: np.ndarray, manner: Manner, penalties: np.ndarray
+    train: TrainSet, test_rows: np.ndarray, manner: Manner, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     Z, T = train.rows
     wide, scale = train.wide, train.scale
     # There are enough rows with their copies, but too few without them.
     few = not wide and len(Z) < Z.shape[1]
     spectrum, singular = from_rows(Z, T, cutoff=manner.cutoff, noise=train.shifted)
-    left = requested @ spectrum.vectors
+    left = test_rows @ spectrum.vectors
     smallest = float(singular.min(initial=np.inf)) ** 2
     largest = float(singular.max(initial=0.0)) ** 2
     stable = manner.works_on(0.0 if wide or few else smallest, largest, train.n_given, penalties)
     stable &= spectrum.stands(penalties)
     null = few or (wide and (train.intercept or train.n_given > len(train.root)))
     stable &= manner.rank_is_clear(singular, null=null)
-    length = float(np.sqrt((requested**2).sum(axis=1).max(initial=0.0)))
+    length = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         answers = answers_at(left, spectrum, penalties)
         doubts = doubts_at(left, length, spectrum, penalties, scale)
@@ -255,7 +255,7 @@ def _by_rows(
         if manner.penalised and not manner.by_rows:
             diagonal = (Z**2).sum(axis=1 if wide else 0)
             doubts += doubts_of_cholesky(
-                left, requested, diagonal, spectrum, penalties, scale, wide=wide
+                left, test_rows, diagonal, spectrum, penalties, scale, wide=wide
             )
     return answers, ~(stable & (doubts <= DOUBT))
 

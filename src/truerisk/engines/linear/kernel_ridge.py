@@ -158,12 +158,12 @@ class KernelTable:
         kernel = kernel_of(setting, task.X, None)
         return cls(task, kernel, rounding_of(setting, task.X), penalties.astype(np.float64))
 
-    def part(self, weights: np.ndarray, n_given: int, requested: np.ndarray) -> KernelPart:
+    def part(self, weights: np.ndarray, n_given: int, test_rows: np.ndarray) -> KernelPart:
         rows = np.flatnonzero(weights)
         y = self.task.data.y[rows].reshape(len(rows), -1)
         whole = len(rows) == len(weights)
         inside = self.kernel if whole else self.kernel[np.ix_(rows, rows)]
-        across = self.kernel[np.ix_(requested, rows)]
+        across = self.kernel[np.ix_(test_rows, rows)]
         return KernelPart(inside, y, np.sqrt(weights[rows]), n_given, self.rounding, across)
 
     def answer(self, fit: int) -> bool:
@@ -264,13 +264,13 @@ class KernelPart:
         X: np.ndarray,
         y: np.ndarray,
         weights: np.ndarray,
-        requested: np.ndarray,
+        test_rows: np.ndarray,
     ) -> KernelPart:
         """Compute the part from the rows themselves."""
         retained = weights > 0
         X, Y = X[retained], y[retained].reshape(int(retained.sum()), -1)
-        rounding = rounding_of(setting, X, requested)
-        inside, across = kernel_of(setting, X, None), kernel_of(setting, requested, X)
+        rounding = rounding_of(setting, X, test_rows)
+        inside, across = kernel_of(setting, X, None), kernel_of(setting, test_rows, X)
         return cls(inside, Y, np.sqrt(weights[retained]), len(weights), rounding, across)
 
     @cached_property

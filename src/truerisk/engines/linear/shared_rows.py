@@ -257,13 +257,13 @@ class Part:
         of_cross = float(squares.max() * weighted.sum()) ** 0.5
         return from_product(kernel, T, noise=noise, noise_right=of_cross, dual=True)
 
-    def _cross(self, requested: np.ndarray) -> np.ndarray:
+    def _cross(self, test_rows: np.ndarray) -> np.ndarray:
         """Return products of centred tested rows with the rows of the fit (or their contrasts)."""
         table, rows = self.table, self.rows
         if table.shares_kernel:
-            cross: np.ndarray = table.kernel[np.ix_(requested, rows)]
+            cross: np.ndarray = table.kernel[np.ix_(test_rows, rows)]
         else:
-            cross = table.moved[requested] @ table.moved[rows].T
+            cross = table.moved[test_rows] @ table.moved[rows].T
         cross *= self.root
         if self.reflecting is None:
             return cross
@@ -274,12 +274,12 @@ class Part:
         cross -= of_mean * self.root
         return without_first(self.reflecting, cross.T).T
 
-    def left(self, requested: np.ndarray) -> np.ndarray:
+    def left(self, test_rows: np.ndarray) -> np.ndarray:
         """Return the coordinates of rows in the basis of the spectrum."""
         if self.wide:
-            return self._cross(requested) @ self.spectrum.vectors
-        whole = np.array_equal(requested, np.arange(self.table.n))
-        X = self.table.moved if whole else self.table.moved[requested]
+            return self._cross(test_rows) @ self.spectrum.vectors
+        whole = np.array_equal(test_rows, np.arange(self.table.n))
+        X = self.table.moved if whole else self.table.moved[test_rows]
         turned: np.ndarray = X @ self.spectrum.vectors
         if self.table.manner.intercept:
             turned -= self.mean @ self.spectrum.vectors
@@ -322,11 +322,11 @@ class Part:
         doubts += location_doubts(self.spectrum, self.far, penalties, self.scale)
         return doubts
 
-    def answers(self, requested: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
+    def answers(self, test_rows: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
         """Return `(penalty, row, target)`; None if rounding could change one of them."""
         if not self.is_accurate(penalties):
             return None
-        left = self.left(requested)
+        left = self.left(test_rows)
         if (self.doubts(left, penalties) > DOUBT).any():
             return None
         return answers_at(left, self.spectrum, penalties) + self.mean_y

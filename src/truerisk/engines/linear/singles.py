@@ -141,17 +141,17 @@ class Singles:
         return self._over_roots(left_out, train.root, np.zeros(len(penalties)))
 
     def _row_doubts(
-        self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, requested: np.ndarray
+        self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, test_rows: np.ndarray
     ) -> np.ndarray:
         manner, penalties, scale = self.table.manner, self.table.penalties, train.scale
-        length = float(np.sqrt((requested**2).sum(axis=1).max(initial=0.0)))
+        length = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             doubts = doubts_at(own, length, spectrum, penalties, scale)
             doubts += location_doubts(spectrum, train.far, penalties, scale)
             if manner.penalised and not manner.by_rows:
                 diagonal = (train.Z**2).sum(axis=0)
                 doubts += doubts_of_cholesky(
-                    own, requested, diagonal, spectrum, penalties, scale, wide=False
+                    own, test_rows, diagonal, spectrum, penalties, scale, wide=False
                 )
         return doubts
 

@@ -230,8 +230,8 @@ class LogisticPaths(OnePass):
         tested = []
         for question in task.questions(fit):
             is_own = own is not None and task.plan.without_row[question]
-            requested = task.plan.test_rows(question)[0]
-            tested.append(QuestionRows(task.X, requested, own if is_own else None))
+            test_rows = task.plan.test_rows(question)[0]
+            tested.append(QuestionRows(task.X, test_rows, own if is_own else None))
         answers = rule.answers(task, fit, tested)
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)

@@ -297,13 +297,13 @@ def _lists_among(task: Task, queried: np.ndarray, seen: np.ndarray, length: int)
 
 
 def answers_in_pass(
-    task: Task, group: Group, shown: Shown, requested: np.ndarray
+    task: Task, group: Group, shown: Shown, test_rows: np.ndarray
 ) -> NearestAnswers:
     """Answer one fit as a small plan: training rows with all copies first, then test rows."""
     X, y = shown.X, shown.y
     if shown.times is not None:
         X, y = np.repeat(X, shown.times, axis=0), np.repeat(y, shown.times, axis=0)
-    n, m = len(X), len(requested)
+    n, m = len(X), len(test_rows)
     builder = PlanBuilder(n + m)
     train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
     builder.ask((train, ()), (test, ()))
@@ -312,4 +312,4 @@ def answers_in_pass(
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
     walk = Walk(task, group, builder.build(), np.concatenate([y, unused]), list_of, X.shape[1])
     measure = Measure.from_group(group)
-    return walk.answers(lambda length: nearest(measure, requested, X, length), share=1.0)
+    return walk.answers(lambda length: nearest(measure, test_rows, X, length), share=1.0)

@@ -49,7 +49,7 @@ def fitted_steps(
     data: Data,
     train: tuple[np.ndarray, np.ndarray | None],
     y: np.ndarray,
-    requested: Sequence[np.ndarray],
+    test_sets: Sequence[np.ndarray],
     read: Callable[[Any], Read],
     begin: Begin | None = None,
 ) -> tuple[Read, list[Read]]:
@@ -65,7 +65,7 @@ def fitted_steps(
     every = rows if times is None else np.repeat(rows, times)
     (targets,) = data.targets(y if data.classes is None else data.classes[y])
     targets = targets if times is None else np.repeat(targets, times, axis=0)
-    sets = _join_requested(preparation, requested)
+    sets = _join_requested(preparation, test_sets)
     begun, tests = _begun(preparation, data, every, targets, sets, begin)
     X = read(begun.table)
     if drew(begun.fitted, len(every)):
@@ -75,14 +75,14 @@ def fitted_steps(
         if isinstance(X, np.ndarray) and not _are_copies(X, np.repeat(once, times, axis=0)):
             raise OwnArithmetic("a row and its copy made unequal by rounding")
         X = once
-    joined = len(sets) < len(requested)
+    joined = len(sets) < len(test_sets)
     numbers = [EVERY] if joined else range(len(sets))
     tables = [
         read(begun.test_table(number, test)) for number, test in zip(numbers, tests, strict=True)
     ]
     if [len(X), *map(len, tables)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, _split_reads(tables[0], requested) if joined else tables
+    return X, _split_reads(tables[0], test_sets) if joined else tables
 
 
 def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
@@ -98,28 +98,28 @@ def _begun(
     preparation: Any,
     data: Data,
     every: np.ndarray,
-    text: np.ndarray,
+    targets: np.ndarray,
     sets: Sequence[np.ndarray],
     begin: Begin | None,
 ) -> tuple[BegunSteps, list[Any]]:
     """Fit the steps after those in closed form, and return their input for the tested rows."""
     from sklearn.base import clone
 
-    closed = _closed_steps(preparation, data, every, text, sets)
+    closed = _closed_steps(preparation, data, every, targets, sets)
     n_closed = 0 if closed is None else closed.n_steps
     table = data.rows(every) if closed is None else closed.table
     tests = [data.rows(one) for one in sets] if closed is None else closed.tests
     left = preparation.steps[n_closed:]
     if begin is not None and left:
-        return begin(n_closed, table, text), tests
+        return begin(n_closed, table, targets), tests
     steps = [clone(step) for _, step in left]
     for step in steps:
-        table = fit_and_transform(step, table, text)
+        table = fit_and_transform(step, table, targets)
     return _Fitted(steps, table), tests
 
 
 def _closed_steps(
-    preparation: Any, data: Data, train: np.ndarray, y: np.ndarray, requested: Sequence[np.ndarray]
+    preparation: Any, data: Data, train: np.ndarray, y: np.ndarray, test_sets: Sequence[np.ndarray]
 ) -> Closed | None:
     """Return what the first steps give in closed form, None where scikit-learn's are to be fitted.
 
@@ -130,18 +130,18 @@ def _closed_steps(
         return None
     from truerisk.engines.preparation.closed.first_steps import closed_steps
 
-    return closed_steps(preparation, data, train, y, requested)
+    return closed_steps(preparation, data, train, y, test_sets)
 
 
-def _join_requested(preparation: Any, requested: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+def _join_requested(preparation: Any, test_sets: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     """Return the tested rows, those of all questions at once if the result is the same."""
-    if len(requested) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
-        return requested
-    return [np.concatenate(requested)]
+    if len(test_sets) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
+        return test_sets
+    return [np.concatenate(test_sets)]
 
 
-def _split_reads(every: Read, requested: Sequence[np.ndarray]) -> list[Read]:
-    ends = np.cumsum([0, *map(len, requested)])
+def _split_reads(every: Read, test_sets: Sequence[np.ndarray]) -> list[Read]:
+    ends = np.cumsum([0, *map(len, test_sets)])
     return [every[slice(*ends_of)] for ends_of in pairwise(ends)]
 
 

@@ -106,9 +106,9 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
 
 def _risks(model: Any, test: Enquiry) -> np.ndarray:
     """Return predictions that increase with risk; negate those of learners that predict times."""
-    reported = numbers_of(model.predict(test.X), test.y.shape[:1])
+    risks = numbers_of(model.predict(test.X), test.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
-    return reported if getattr(learner, "_predict_risk_score", True) else -reported
+    return risks if getattr(learner, "_predict_risk_score", True) else -risks
 
 
 def _class_message(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
@@ -225,10 +225,10 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
     return codes
 
 
-def probabilities(text: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
+def probabilities(predicted: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Return the probabilities of all classes, given those of the classes that a model knows."""
-    by_class = shares(text, codes, n_rows, n_classes)
-    table, slack = real_array(text), _slack(np.asarray(text).dtype)
+    by_class = shares(predicted, codes, n_rows, n_classes)
+    table, slack = real_array(predicted), _slack(np.asarray(predicted).dtype)
     with np.errstate(invalid="ignore"):  # infinities are reported later
         sums = table.sum(axis=1)
     if (np.abs(sums - 1) <= slack).all() and (table >= -slack).all():
@@ -251,9 +251,9 @@ def probabilities(text: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
     return by_class
 
 
-def shares(text: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
+def shares(predicted: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Return the output of `predict_proba` with a column for each class; unseen classes get 0."""
-    table = real_array(text)
+    table = real_array(predicted)
     refuse_other_rows(len(np.atleast_1d(table)), n_rows)
     if table.shape != (n_rows, len(codes)):
         raise ValueError(

@@ -38,9 +38,11 @@ def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray
             )
         first, last = getattr(curve, "domain", (-math.inf, math.inf))
         chances.append(curve(np.clip(horizons, first, math.inf if last is None else last)))
-    reported = real_array(chances)
-    outside = reported[(reported < -SLACK) | (reported > 1 + SLACK)]
+    chances_of_event = real_array(chances)
+    outside = chances_of_event[(chances_of_event < -SLACK) | (chances_of_event > 1 + SLACK)]
     if len(outside):
         raise ValueError(f"a curve of survival gave {outside[0]:.4g}, and chances lie in [0, 1]")
-    edges = np.column_stack([np.ones(len(reported)), reported, np.zeros(len(reported))])
+    edges = np.column_stack(
+        [np.ones(len(chances_of_event)), chances_of_event, np.zeros(len(chances_of_event))]
+    )
     return -np.diff(edges)[:, ::-1]

@@ -135,9 +135,11 @@ def fit_pieces(
             if isinstance(candidate, int) and family.pairwise[candidate]:
                 columns = _columns(family, data, plan, fit)
                 own = own.against(columns)
-            requested = partial(enquiries, data, plan, questions, columns)
+            make_enquiries = partial(enquiries, data, plan, questions, columns)
             with without_checks(), collect_warnings() as warned:
-                piece, *more = one(family, data, request, own, requested, (seed, fit, candidate))
+                piece, *more = one(
+                    family, data, request, own, make_enquiries, (seed, fit, candidate)
+                )
             if warned:
                 piece = replace(piece, warned=tuple(warned))
             if piece.failure is not None:
@@ -223,10 +225,10 @@ def _fit_and_ask(
         answered = []
         for number, test in enumerate(tests):
             out = _out_of(model, given, test)
-            requested = out, test
+            last_step = out, test
             if begun is not None and out is model:
-                requested = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
-            answered.append(_answers(request, (out, test), requested, data))
+                last_step = model.steps[-1][1], replace(test, X=begun.test_table(number, test.X))
+            answered.append(_answers(request, (out, test), last_step, data))
         answers, *also = map(list, zip(*answered, strict=True))
         extra = {} if given.asker is None else given.asker.say(model, data, given, tests)
         return {"answers": answers, "also": tuple(also), "extra": extra}
@@ -235,30 +237,30 @@ def _fit_and_ask(
 
 
 def _answers(
-    request: Request, whole: tuple[Any, Enquiry], requested: tuple[Any, Enquiry], data: Data
+    request: Request, whole: tuple[Any, Enquiry], last_step: tuple[Any, Enquiry], data: Data
 ) -> list[Any]:
     """Return the answers to all requests about a test set; each kind is predicted only once."""
     each = request.all_requests
     if len(each) == 1:
-        return [_answer(request, whole, requested, data)]
+        return [_answer(request, whole, last_step, data)]
     several = several_scores()
-    with several.ask_once(*((model, test.X) for model, test in (whole, requested))):
+    with several.ask_once(*((model, test.X) for model, test in (whole, last_step))):
         answers = {
-            one: _answer(each[one], whole, requested, data)
+            one: _answer(each[one], whole, last_step, data)
             for one in range(len(each))
             if several.asks_plainly(each[one])
         }
     return [
-        answers[number] if number in answers else _answer(one, whole, requested, data)
+        answers[number] if number in answers else _answer(one, whole, last_step, data)
         for number, one in enumerate(each)
     ]
 
 
 def _answer(
-    request: Request, whole: tuple[Any, Enquiry], requested: tuple[Any, Enquiry], data: Data
+    request: Request, whole: tuple[Any, Enquiry], last_step: tuple[Any, Enquiry], data: Data
 ) -> Any:
     """Return the learner's answer to the transformed rows; a scorer gets the model and the rows."""
-    model, test = whole if request.response == "scored" else requested
+    model, test = whole if request.response == "scored" else last_step
     return answer_of(model, data, test, request)
 
 

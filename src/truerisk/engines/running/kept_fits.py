@@ -110,11 +110,11 @@ class StoredFits:
                 )
 
 
-def _belong(reported: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
+def _belong(answers: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
     """Return True if answers have the shapes and the type of the array that they are copied to."""
     shapes = [() if scored else (size, *values.shape[2:]) for size in sizes]
-    fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in reported)
-    return fits and [answer.shape for answer in reported] == shapes
+    fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in answers)
+    return fits and [answer.shape for answer in answers] == shapes
 
 
 def content_of(pieces: list[Piece]) -> dict[str, Any]:

@@ -159,9 +159,9 @@ def _expected(
     """Return the weighted mean losses by (question, row), and which questions are answered."""
     listed = answers.plan
     rows, _ = listed.positions
-    reported = np.repeat(answers.answered, listed.test_sizes, axis=1)
+    answered_by_draw = np.repeat(answers.answered, listed.test_sizes, axis=1)
     losses = loss.of_rows(
-        data, rows, np.where(_as_wide(reported, answers.values), answers.values, 0)
+        data, rows, np.where(_as_wide(answered_by_draw, answers.values), answers.values, 0)
     )
     place = np.full((plan.n_questions, plan.n_rows), -1)
     requested = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
@@ -177,8 +177,8 @@ def _expected(
     return values, answered
 
 
-def _as_wide(reported: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return reported.reshape(reported.shape + (1,) * (values.ndim - reported.ndim))
+def _as_wide(answered: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return answered.reshape(answered.shape + (1,) * (values.ndim - answered.ndim))
 
 
 def _per_fit(seconds: np.ndarray, listed: Plan, law_fit: np.ndarray, n_fits: int) -> np.ndarray:

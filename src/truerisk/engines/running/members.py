@@ -84,24 +84,24 @@ def _is_inherited(model: Any, kind: type, name: str) -> bool:
     return own is getattr_static(kind, name, None) and name not in vars(model)
 
 
-def averages(model: Any, sizes: set[int], requested: Enquiry) -> dict[int, FixedAnswers]:
+def averages(model: Any, sizes: set[int], enquiry: Enquiry) -> dict[int, FixedAnswers]:
     """Return the predictions of the ensemble of each size, out-of-bag if the enquiry has copies."""
-    members = _Members(model, requested.X)
-    if requested.copy_of is None:
+    members = _Members(model, enquiry.X)
+    if enquiry.copy_of is None:
         means = _means(members, sizes)
     else:
-        means = _out_of_bag_means(members, requested.copy_of, sizes)
+        means = _out_of_bag_means(members, enquiry.copy_of, sizes)
     if members.n_classes is None:
         return {size: FixedAnswers(mean) for size, mean in means.items()}
     return {size: SaidShares(mean, model.classes_) for size, mean in means.items()}
 
 
-def out_of_bag(model: Any, requested: Enquiry) -> FixedAnswers:
+def out_of_bag(model: Any, enquiry: Enquiry) -> FixedAnswers:
     """Return a stand-in that predicts each training row by the members that did not draw it."""
     if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
     size = len(model.estimators_)
-    return averages(model, {size}, requested)[size]
+    return averages(model, {size}, enquiry)[size]
 
 
 class _Members:
@@ -127,8 +127,8 @@ class _Members:
         """Return the predictions of one member for some rows of the table."""
         member, X = self.model.estimators_[number], self.X[rows]
         if self.is_forest:
-            requested = member.predict if self.n_classes is None else member.predict_proba
-            return requested(X, check_input=False)
+            enquiry = member.predict if self.n_classes is None else member.predict_proba
+            return enquiry(X, check_input=False)
         X = X[:, self.model.estimators_features_[number]]
         if self.n_classes is None:
             return np.asarray(member.predict(X), dtype=np.float64)

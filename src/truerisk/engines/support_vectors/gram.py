@@ -125,14 +125,14 @@ class Products:
         apart: bool,
         of: np.ndarray | None,
         rows: np.ndarray,
-        requested: np.ndarray,
+        test_rows: np.ndarray,
     ) -> np.ndarray:
         rows = rows if of is None else of[rows]
         if self.others is None:
-            return answered(_cells(self.self_distances if apart else self.inner, rows, requested))
+            return answered(_cells(self.self_distances if apart else self.inner, rows, test_rows))
         if apart not in self.lines:
             self.lines[apart] = _Lines(self.rows, self.others, self.sums, apart)
-        return answered(self.lines[apart].compute(rows, requested))
+        return answered(self.lines[apart].compute(rows, test_rows))
 
 
 class _Lines:
@@ -143,11 +143,11 @@ class _Lines:
         self.cells = np.empty((len(rows), len(others)))
         self.computed = np.zeros(len(rows), dtype=bool)
 
-    def compute(self, rows: np.ndarray, requested: np.ndarray) -> np.ndarray:
+    def compute(self, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
         new = rows[~self.computed[rows]]
         self.cells[new] = self.sums(self.rows[new], self.others, of_differences=self.apart)
         self.computed[new] = True
-        return _cells(self.cells, rows, requested)
+        return _cells(self.cells, rows, test_rows)
 
 
 def _answered(setting: Mapping[str, Any], gamma: float, cells: np.ndarray) -> np.ndarray:
@@ -166,5 +166,5 @@ def _solved_on(cells: np.ndarray, towards: Callable[[np.ndarray, np.ndarray], np
     return Gram(single, diagonal, towards, bool(np.abs(cells).max() <= LARGEST))
 
 
-def _cells(table: np.ndarray, rows: np.ndarray, requested: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(table[np.ix_(rows, requested)])
+def _cells(table: np.ndarray, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(table[np.ix_(rows, test_rows)])

@@ -39,7 +39,7 @@ class Stepped:
 
 
 def stepped(
-    gram: Gram, rows: GramRows, group: Group, classes: Any, requested: np.ndarray
+    gram: Gram, rows: GramRows, group: Group, classes: Any, test_rows: np.ndarray
 ) -> Stepped | None:
     """Return decision values for columns of the Gram matrix, or None if SVC has to be fitted.
 
@@ -80,8 +80,8 @@ def stepped(
         return None
     resting = _resting_on(beta, starts, len(Cs))
     used = np.unique(places[resting])
-    cells = gram.towards(used, requested)
-    values = np.empty((len(pairs), len(Cs), len(requested)))
+    cells = gram.towards(used, test_rows)
+    values = np.empty((len(pairs), len(Cs), len(test_rows)))
     for p, (start, end) in enumerate(pairwise(starts)):
         own = beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)[:, resting[start:end]]
         lines = np.searchsorted(used, places[start:end][resting[start:end]])

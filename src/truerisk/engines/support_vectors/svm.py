@@ -147,9 +147,9 @@ class SupportVectors(OnePass):
             The seconds of this engine and of scikit-learn's own fits.
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
-        requested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
+        n_tested = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
         column = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
-        theirs = len(family) * (1.2e-3 + column * n * (n + requested)).sum()
+        theirs = len(family) * (1.2e-3 + column * n * (n + n_tested)).sum()
         ours, every, each = 0.0, float(data.n_rows**2), float((n**2).sum())
         for group in groups_along(family, self.along):
             alone = group.preparation is None
@@ -182,10 +182,10 @@ class SupportVectors(OnePass):
     ) -> list[np.ndarray] | None:
         if any(isinstance(test, Gapped) is not isinstance(shown.X, Gapped) for test in tests):
             return None  # An SVC that was fitted on one kind of table may not accept the other.
-        requested = stacked(tests)
-        products = Products(cells_of(shown.X), requested, _sums(shown.X))
+        tested_cells = stacked(tests)
+        products = Products(cells_of(shown.X), tested_cells, _sums(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
-        columns = np.arange(len(requested))
+        columns = np.arange(len(tested_cells))
         answered: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):
             setting = part.settings[0]
@@ -211,7 +211,7 @@ def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) ->
     group = task.of_fit(fit)
     if group is None:
         return
-    requested = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
+    test_rows = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
     rows, times = task.plan.train_rows(fit)
     setting, places = group.settings[0], rows
     if gram is None:  # This fit has its own gamma, and hence a matrix of its own rows.
@@ -219,12 +219,12 @@ def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) ->
         gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
     weights = None if task.weights is None else task.weights[rows]
     shown = GramRows(places, task.labels(fit)[rows], times, weights)
-    machine = stepped(gram, shown, group, task.data.classes, np.concatenate(requested))
+    machine = stepped(gram, shown, group, task.data.classes, np.concatenate(test_rows))
     if machine is None:
         task.leave_open(fit, group.candidates)
         return
     answers = machine.answers(task.request, task.data.n_classes)
-    cuts = np.cumsum([len(a) for a in requested])[:-1]
+    cuts = np.cumsum([len(a) for a in test_rows])[:-1]
     for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
         task.place(int(question), group, part)
 

@@ -80,7 +80,7 @@ class OneFit(Engine):
 
     @abstractmethod
     def read(
-        self, model: Any, group: Group, requested: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         """Return the predictions `(candidate of the group, row, ...)` of the fitted last step.
 
@@ -92,7 +92,7 @@ class OneFit(Engine):
             The fitted model.
         group : Group
             Candidates that one pass answers together.
-        requested : Enquiry
+        enquiry : Enquiry
             The rows to predict, with their number and their weights.
         data : Data
             The checked rows of the call.
@@ -157,9 +157,9 @@ class OneFit(Engine):
     ) -> Answers:
         groups = groups_along(family, [self.path_of(family)])
         jobs = [
-            (fit, requested)
+            (fit, groups_needed)
             for fit in range(plan.n_fits)
-            if (requested := _requested_groups(groups, run, fit))
+            if (groups_needed := _requested_groups(groups, run, fit))
         ]
         return run_jobs(self.name, jobs, family, data, plan, request, run, one=self.pieces)
 
@@ -200,13 +200,15 @@ class OneFit(Engine):
 
         def say(model: Any, begun: Begun | None) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model
-            requested = tests = requested_rows()
+            prepared_tests = tests = requested_rows()
             if begun is not None:
-                requested = [replace(t, X=begun.test_table(i, t.X)) for i, t in enumerate(tests)]
+                prepared_tests = [
+                    replace(t, X=begun.test_table(i, t.X)) for i, t in enumerate(tests)
+                ]
             elif family.is_piped:
-                requested = [_prepared(model, test) for test in tests]
+                prepared_tests = [_prepared(model, test) for test in tests]
             answers, *also = (
-                [self.read(last, group, test, data, one) for test in requested]
+                [self.read(last, group, test, data, one) for test in prepared_tests]
                 for one in request.all_requests
             )
             for answered in (answers, *also):
@@ -224,7 +226,10 @@ class OneFit(Engine):
                 whole,
                 candidate=int(candidate),
                 answers=[answer[place] for answer in whole.answers],
-                also=tuple([answer[place] for answer in text] for text in whole.also),
+                also=tuple(
+                    [answer[place] for answer in answers_of_request]
+                    for answers_of_request in whole.also
+                ),
                 fit_seconds=whole.fit_seconds / share,
                 answer_seconds=whole.answer_seconds / share,
             )

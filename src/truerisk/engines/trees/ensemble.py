@@ -98,11 +98,11 @@ class Ensembles(OneFit):
         return reason
 
     def read(
-        self, model: Any, group: Group, requested: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         path = _path_of(model, group.settings[0])
         sizes = [int(setting[path]) for setting in group.settings]
-        return answers_at(model, sizes, requested, data, request)
+        return answers_at(model, sizes, enquiry, data, request)
 
 
 def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
@@ -145,19 +145,19 @@ def reweighting() -> tuple[type, ...]:
 
 
 def answers_at(
-    model: Any, sizes: list[int], requested: Enquiry, data: Data, request: Request
+    model: Any, sizes: list[int], enquiry: Enquiry, data: Data, request: Request
 ) -> np.ndarray:
     """Return `(size, row, ...)` predictions as by the generic engine, for each ensemble size."""
     models: Iterator[tuple[int, Any]]
     if package_of(model) is not None:
         models = ((size, FirstTrees(model, size)) for size in set(sizes))
     elif isinstance(model, boosting()):
-        models = _staged(model, requested.X, request)
+        models = _staged(model, enquiry.X, request)
     elif isinstance(model, reweighting()):
-        models = _reweighted(model, set(sizes), requested.X)
+        models = _reweighted(model, set(sizes), enquiry.X)
     else:
-        models = iter(averages(model, set(sizes), requested).items())
-    answers = {m: answer_of(one, data, requested, request) for m, one in models if m in sizes}
+        models = iter(averages(model, set(sizes), enquiry).items())
+    answers = {m: answer_of(one, data, enquiry, request) for m, one in models if m in sizes}
     return np.stack([answers[size] for size in sizes])
 
 

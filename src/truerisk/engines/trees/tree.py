@@ -118,11 +118,11 @@ class Trees(OneFit):
         return super().pieces(family, data, request, given, requested_rows, place)
 
     def read(
-        self, model: Any, group: Group, requested: Enquiry, data: Data, request: Request
+        self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
-        nodes = nodes_at(model.tree_, alphas, model.apply(requested.X))
-        return _of_nodes(model, data, requested, request)[nodes]
+        nodes = nodes_at(model.tree_, alphas, model.apply(enquiry.X))
+        return _of_nodes(model, data, enquiry, request)[nodes]
 
 
 def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
@@ -147,11 +147,11 @@ def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
     )
 
 
-def _of_nodes(model: Any, data: Data, requested: Enquiry, request: Request) -> np.ndarray:
+def _of_nodes(model: Any, data: Data, enquiry: Enquiry, request: Request) -> np.ndarray:
     """Return the prediction of each node if it were a leaf."""
     values = model.tree_.value
     if request.response == "value":
-        return values[:, :, 0].reshape(-1, *requested.y.shape[1:])
+        return values[:, :, 0].reshape(-1, *enquiry.y.shape[1:])
     shares = values[:, 0, :]
     codes = codes_of_classes(model.classes_, data)
     if request.response == "label":

@@ -32,8 +32,8 @@ def connected(
     where: Any, refusal: type[TrueRiskError], idle: dict[Any, Cluster] | None
 ) -> Iterator[Cluster]:
     """Provide a cluster: an idle one of this call, or a new connection."""
-    retained = None if idle is None else idle.pop(where, None)
-    cluster = Cluster(where, refusal) if retained is None else retained
+    connected = None if idle is None else idle.pop(where, None)
+    cluster = Cluster(where, refusal) if connected is None else connected
     cluster.missing()  # The call counts the workers, whose number may change between two runs.
     try:
         yield cluster

@@ -93,19 +93,19 @@ def check_parameters(prior: str, **given: Any) -> None:
 
     Sizes are checked later, against the rows.
     """
-    declared = {name: value for name, value in given.items() if value is not None}
-    if prior == "improper" and declared:
+    parameters = {name: value for name, value in given.items() if value is not None}
+    if prior == "improper" and parameters:
         raise BadArgument(
             f"{mention('prior', 'improper')} is one form without parameters, and "
-            f"{', '.join(declared)} is given: take 'proper', whose parameters they are."
+            f"{', '.join(parameters)} is given: take 'proper', whose parameters they are."
         )
-    for name, value in declared.items():
+    for name, value in parameters.items():
         for one in _values_by_class(value):
             _check(name, one)
     if prior in ("proper", "empirical") and all(
-        np.any(s) for s in _values_by_class(declared.get("scale", 1))
+        np.any(s) for s in _values_by_class(parameters.get("scale", 1))
     ):
-        for kappa in _values_by_class(declared.get("kappa", 1)):
+        for kappa in _values_by_class(parameters.get("kappa", 1)):
             if not kappa > 0:
                 raise BadArgument(_NO_DISTRIBUTION.format(kappa))
 

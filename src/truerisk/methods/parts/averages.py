@@ -182,11 +182,11 @@ def tested_by_average(
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
     infinite = infinite_findings(answers, data, loss)
-    reported: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
-    reported["findings"] = infinite
+    row_facts: dict[str, Any] = {"losses": compact(per_row), "rows": rows} if loss.per_row else {}
+    row_facts["findings"] = infinite
     if unsure is not None:
         bounds: list[Sureness] = [(None, None, (unsure,))] * len(values)
-        return tested_with(bounds, answers, values, by_split, **reported)
+        return tested_with(bounds, answers, values, by_split, **row_facts)
     form, best = as_form(name or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain = replace(terms, interval=None)  # The rule may need the standard errors.
@@ -220,7 +220,7 @@ def tested_by_average(
     # The notes are on losses without a largest value, and on rows at places.
     if loss.upper is None or data.places is not None:
         bounds = _with_notes(bounds, evidence, answers.values, weights / total, infinite)
-    risks = tested_with(bounds, answers, values, by_split, **reported)
+    risks = tested_with(bounds, answers, values, by_split, **row_facts)
     if not in_time and loss.tells_influences:
         for c, risk in enumerate(risks):
             risks[c] = replace(risk, influences=evidence.influences(c, risk.losses))

@@ -95,9 +95,9 @@ class GatheredCounts(Gathered):
         """The fits that answer a counted question."""
         return frozenset(self.plan.fit[self.counted_questions].tolist())
 
-    def place(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
+    def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         mine = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
-        for question, counts in zip(mine, text["counts"], strict=True):
+        for question, counts in zip(mine, facts["counts"], strict=True):
             self.count(int(question), line, counts)
 
     def count(self, question: int, lines: Any, counts: np.ndarray) -> None:

@@ -114,17 +114,17 @@ class GatheredFacts(Gathered):
     has_rules: bool
     rules: list[LinearRules] = field(default_factory=list)
 
-    def place(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
-        self.correct(fit, line, text)
-        if text.get("rules") is not None:
-            one = replace(text["rules"], fit=fit, candidates=np.array([line]))
+    def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
+        self.correct(fit, line, facts)
+        if facts.get("rules") is not None:
+            one = replace(facts["rules"], fit=fit, candidates=np.array([line]))
             if self.rules and self.rules[-1].shares_rows_with(one):
                 one = replace(one, rows=self.rules[-1].rows)  # Equal rows are stored once.
             self.rules.append(one)
 
-    def correct(self, fit: int, line: int, text: Mapping[str, Any]) -> None:
-        if self.freedom is not None and "freedom" in text:
-            self.freedom[line, fit] = text["freedom"]
+    def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
+        if self.freedom is not None and "freedom" in facts:
+            self.freedom[line, fit] = facts["freedom"]
 
     def finished(self) -> Facts:
         return Facts(self.freedom, gathered(self.rules) if self.has_rules else None)

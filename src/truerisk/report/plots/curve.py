@@ -234,12 +234,14 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
 def _lines(cells: Any, what: str, error: str | None) -> dict[str, list[tuple[float, float, float]]]:
     """Return (size, value, error) by line name; names omit what all lines share."""
     parts = ("problem", "learner", "method")
-    reported = [part for part in parts if len({cell[part] for cell in cells}) > 1] or ["method"]
+    parts_that_differ = [part for part in parts if len({cell[part] for cell in cells}) > 1] or [
+        "method"
+    ]
     lines: dict[str, list[tuple[float, float, float]]] = {}
     for cell in cells:
         if cell[what] is not None:
             bar = np.nan if error is None or cell[error] is None else cell[error]
-            name = ", ".join(str(cell[part]) for part in reported)
+            name = ", ".join(str(cell[part]) for part in parts_that_differ)
             lines.setdefault(name, []).append((cell["size"], cell[what], bar))
     return lines
 

@@ -51,8 +51,8 @@ class Checklist(Record):
     @classmethod
     def from_facts(cls, facts: StudyFacts) -> Checklist:
         """Fill in the items from the known facts of a study."""
-        text = Sentences(facts, *FILES)
-        return cls(tuple(_items(text)), text.paragraph())
+        sentences = Sentences(facts, *FILES)
+        return cls(tuple(_items(sentences)), sentences.paragraph())
 
     @property
     def open_questions(self) -> tuple[Item, ...]:
@@ -89,16 +89,16 @@ class Checklist(Record):
         return "\n".join([*lines, "", self.methods_text])
 
 
-def _items(text: Sentences) -> Iterator[Item]:
+def _items(sentences: Sentences) -> Iterator[Item]:
     """Yield the items of the files, each answered by the first of its sentences that fits."""
-    key = "finished" if text.facts["finished"] else "answer"
+    key = "finished" if sentences.facts["finished"] else "answer"
     for file in map(read_toml, FILES):
         for guideline in file["guidelines"]:
             for section in guideline["sections"]:
                 for item in file[section]:
                     own = {"answer": [], "finished": item.get("answer", []), **item}
                     choices = guideline.get(section, own).get(key, own[key])
-                    answer = text.fill(choices)
+                    answer = sentences.fill(choices)
                     yield Item(guideline["name"], item["number"], item["asks"], answer)
 
 

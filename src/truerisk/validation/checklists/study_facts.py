@@ -404,9 +404,9 @@ def _measured(
     for label, name in names.items():
         one = part.measures.get(label)
         if one is not None and one.honest is not None:
-            reported = {"value": one.honest, "corrected": one.corrected}
-            reported["of_final_model"] = one.of_final_model
-            yield Rated.with_interval(one.interval, name, title, **reported)
+            values = {"value": one.honest, "corrected": one.corrected}
+            values["of_final_model"] = one.of_final_model
+            yield Rated.with_interval(one.interval, name, title, **values)
 
 
 def _benefit(part: NetBenefit) -> Rated:

@@ -79,7 +79,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
     per_column = rarest / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
     line = {one.name: one.interval for one in results.measures if one.part == "calibration"}
-    is_certain = [name for name, has_intervals in results.by_level.items() if has_intervals]
+    with_intervals = [name for name, has_intervals in results.by_level.items() if has_intervals]
     by_rule = None
     if per_column is not None:
         by_rule = "no" if per_column < FEW else "probably" if per_column < ENOUGH else "yes"
@@ -144,9 +144,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "slope_by_folds": line.get(SLOPE) == "sandwich-pairs",
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
-        "levels_have_intervals": is_certain,
-        "all_levels_have_intervals": len(is_certain) == len(results.by_level),
-        "levels_with_intervals": listed(is_certain) if is_certain else None,
+        "levels_have_intervals": with_intervals,
+        "all_levels_have_intervals": len(with_intervals) == len(results.by_level),
+        "levels_with_intervals": listed(with_intervals) if with_intervals else None,
         "all_shrunken": results.shrunken and results.shrunken == results.subgroups,
         "shrunken": listed(results.shrunken) if results.shrunken else None,
         "undone": _undone(facts, calibrated=bool(line)),

@@ -102,15 +102,15 @@ def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
     X, y = _table(kind), np.arange(N) % CLASSES
     every = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
     lenient = getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
-    requested = np.arange(TRAIN // 2, N if lenient or kind.startswith("numbers") else TRAIN)
+    test_rows = np.arange(TRAIN // 2, N if lenient or kind.startswith("numbers") else TRAIN)
     source, form = Source(X), make(step)
     theirs = unless_it_fails(
-        lambda: (step.fit_transform(X[every], y[every]), step.transform(X[requested]))
+        lambda: (step.fit_transform(X[every], y[every]), step.transform(X[test_rows]))
     )
     if theirs is None:
         return False
     table, apply = form(Cells.from_source(source, every), y[every])
-    ours = _cells(table), _cells(apply(Cells.from_source(source, requested)))
+    ours = _cells(table), _cells(apply(Cells.from_source(source, test_rows)))
     return all(map(_have_same_cells, ours, theirs))
 
 

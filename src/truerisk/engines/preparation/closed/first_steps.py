@@ -56,7 +56,7 @@ def closed_steps(
     data: Data,
     train: np.ndarray,
     y: np.ndarray,
-    requested: Sequence[np.ndarray],
+    test_sets: Sequence[np.ndarray],
 ) -> Closed | None:
     """Return the output of the steps in closed form, or None if scikit-learn has to fit them.
 
@@ -70,21 +70,21 @@ def closed_steps(
     try:
         with np.errstate(all="ignore"):  # Non-finite numbers are refused, or found at the end.
             table, apply = known.form(Cells.from_source(source, train), y)
-            tests = [out(apply(Cells.from_source(source, rows))) for rows in requested]
+            tests = [out(apply(Cells.from_source(source, rows))) for rows in test_sets]
             return Closed(known.n_steps, out(table), tests)
     except Refused:
         return None
 
 
 def _cached(
-    retained: MutableMapping[Key, Made | None], key: Key, make: Callable[[Key], Made]
+    cache: MutableMapping[Key, Made | None], key: Key, make: Callable[[Key], Made]
 ) -> Made | None:
-    if key not in retained:
+    if key not in cache:
         try:
-            retained[key] = make(key)
+            cache[key] = make(key)
         except Refused:
-            retained[key] = None
-    return retained[key]
+            cache[key] = None
+    return cache[key]
 
 
 def _source(data: Data) -> Source:

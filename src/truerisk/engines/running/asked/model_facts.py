@@ -32,9 +32,9 @@ class StatesFacts(Asker):
             bring_to_minimum(model)
 
     def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
-        text: dict[str, Any] = {}
+        facts: dict[str, Any] = {}
         if given.fit in self.free:
-            text["freedom"] = degrees_of_freedom(model, given.cut(), given.weights)
+            facts["freedom"] = degrees_of_freedom(model, given.cut(), given.weights)
         if given.fit in self.ruled:
-            text["rules"] = linear_rule(model, given.cut(), data.classes)
-        return text
+            facts["rules"] = linear_rule(model, given.cut(), data.classes)
+        return facts
