@@ -94,6 +94,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("releases")
         unseen = item.get_closest_marker("slow") and not has_waiting(item.path)
         assert not unseen, f"{item.nodeid} waits: write pytest.mark.slow in its file"
+        # Workers of pytest-xdist must collect the same names.
+        assert " at 0x" not in item.nodeid, f"{item.nodeid} names an address: give its case an id"
 
 
 # A shell that starts the tests in the background has them, and every process they start, ignore it.

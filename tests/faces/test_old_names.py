@@ -90,7 +90,6 @@ def test_old_option_of_a_command_without_the_new_one_is_unknown():
         (tr.methods.KFold(5), "word", "name"),
         (tr.losses.AUC(), "word", "name"),
     ],
-    ids=str,
 )
 def test_old_attribute_is_refused_with_the_new_one(owner, old, new):
     assert hasattr(owner, new)
