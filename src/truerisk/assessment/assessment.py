@@ -21,6 +21,7 @@ from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import percent, signed
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_known, is_present
 from truerisk.core.tables import frame_of_rows
 from truerisk.data.data import TaskWord
@@ -745,6 +746,7 @@ class Assessment(Bounded, Record):
             return [f"no validation of {name}: {self.no_validation}"]
         return [f"Validation of {name}", "", str(self.validation)]
 
+    @override
     def blocks(self) -> list[tables.Block]:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
         return [tables.Block(caption, HEAD, self.rows())]

@@ -22,6 +22,7 @@ from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.estimation.problem import Problem, pose
 from truerisk.estimation.run import compute, procedure_of
@@ -196,24 +197,30 @@ class ChosenWithout(Method):
     target: ClassVar[Target] = "Err"
 
     @property
+    @override
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         return self.outer.gives
 
     @property
+    @override
     def name(self) -> str:
         return f"{self.outer.name}, chosen {'without each' if self.losses else 'once'}"
 
     @property
+    @override
     def bias(self) -> str:
         return self.outer.bias
 
     @property
+    @override
     def respects_time(self) -> bool:  # type: ignore[override]
         return self.outer.respects_time
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         return self.outer.plan(data, streams)
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         tested = [plan.test_rows(q)[0] for q in range(plan.n_questions)]
         chosen = np.array([self._choice(rows) for rows in tested])
@@ -222,6 +229,7 @@ class ChosenWithout(Method):
         evaluation = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
         return with_winners(evaluation, risk, winners_of(chosen, ()))
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return list(self.outer.reduce(answers, data, loss, terms))
 

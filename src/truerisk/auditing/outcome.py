@@ -11,6 +11,7 @@ from truerisk.auditing.mixed_splits import Kind
 from truerisk.core import formats, tables
 from truerisk.core.formats import unsigned
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.bounds import HonestNumber, numbers_of
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Bounded, Interval, OnScale, Reported, Scale
@@ -252,6 +253,7 @@ class Audit(Bounded, Record):
         text = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         return "\n".join([text, "", self.title, table, "", *(findings or ["No findings."])])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         findings = tables.Block(
             "Findings",

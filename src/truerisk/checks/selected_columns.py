@@ -48,6 +48,7 @@ class Spread:
 
     @property
     def is_doubtful(self) -> bool:
+        """Return True if so small a spread has a p-value below `LEVEL`."""
         return self.chance < LEVEL
 
 

@@ -13,6 +13,7 @@ from truerisk.comparison.scores import RankTerms
 from truerisk.core import formats, tables
 from truerisk.core.errors import UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.tables import frame_of, frame_of_rows
 from truerisk.core.version import __version__
 from truerisk.results.records import FINITE, Column, Count, Record
@@ -207,6 +208,7 @@ class ManyComparison(Record):
     def _ranked(self) -> list[list[str]]:
         return [[formats.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
 
+    @override
     def blocks(self) -> list[tables.Block]:
         head, rows = ["method", "average rank"], self._ranked()
         if not self.is_ranked:

@@ -16,6 +16,7 @@ from truerisk.comparison.pairing import PairedLosses, PairedOn, pair, refuse_unl
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.intervals.calibrated import ONCE, Law
 from truerisk.intervals.form import variances_of_means
 from truerisk.intervals.instability import instability_of_pairs
@@ -242,6 +243,7 @@ class Spread:
 
     @classmethod
     def from_influences(cls, a: Influences, b: Influences, mean: float) -> Spread:
+        """Compute the variance of the mean difference from both learners' influences."""
         differences, values = (a.losses - b.losses)[None], np.array([mean])
         plain, units = variances_of_means(differences, a.weights, values, a.groups)
         u = None
@@ -288,6 +290,7 @@ class PairedCV(PairedTest):
     name = "paired-cv"
     works_on: ClassVar[PairedOn] = "influences"
 
+    @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.influences is not None  # Otherwise `pair` has raised.
         a, b = pairs.influences

@@ -14,6 +14,7 @@ from truerisk.comparison.pairing import PairedLosses, PairedOn
 from truerisk.core.arguments import check_level, mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import Registry, lines_of
 from truerisk.results.comparison import Comparison, check_rope
 from truerisk.results.interval import ROPE, Interval, normal_quantile
@@ -76,6 +77,7 @@ class NadeauBengio(PairedTest):
     name = "nadeau-bengio"
     works_on: ClassVar[PairedOn] = "splits"
 
+    @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         result = self._by_corrected_t(pairs, tolerance, "corrected-t")
         return replace(result, rope=None, better=None, equivalent=None, worse=None)
@@ -109,6 +111,7 @@ class CorrelatedBayes(NadeauBengio):
 
     name = "bayes"
 
+    @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         rope = tolerance.rope
         region = f"risks within {rope:.15g} (in units of the loss) are practically the same"
@@ -128,6 +131,7 @@ class McNemar(PairedTest):
     name = "mcnemar"
     works_on: ClassVar[PairedOn] = "rows"
 
+    @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
@@ -177,6 +181,7 @@ class FiveByTwo(PairedTest):
     name = "5x2"
     works_on: ClassVar[PairedOn] = "splits"
 
+    @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         p = _five_by_two(pairs)
         spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
@@ -247,6 +252,7 @@ class Halves:
 
     @classmethod
     def from_array(cls, halves: np.ndarray) -> Halves:
+        """Reduce an array of shape `(J, 2)`, the differences in both halves, to its sums."""
         sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
         squares = float(((sums - sums.mean()) ** 2).sum() / 2)
         return cls(len(halves), float(halves.mean()), squares, float((differences**2).sum() / 2))
@@ -303,6 +309,7 @@ class Sharp(PairedTest):
     name = "sharp"
     works_on: ClassVar[PairedOn] = "halves"
 
+    @override
     def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
         assert pairs.halves is not None  # `pair` has already checked this.
         model = Halves.from_array(pairs.halves)

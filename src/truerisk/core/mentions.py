@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self
 
+from truerisk.core.overrides import override
+
 ABSENT = "absent"  # how None and False are typed: the option is left out
 _START, _FIELD, _END = "\ufdd0", "\ufdd1", "\ufdd2"
 
@@ -38,6 +40,7 @@ class Sentence(str):
     __slots__ = ("parts",)
     parts: tuple[str | Mention, ...]
 
+    @override
     def __new__(cls, marked: str) -> Self:
         parts = marked.parts if isinstance(marked, Sentence) else tuple(_parts_of(marked))
         sentence = super().__new__(cls, "".join(map(str, parts)))

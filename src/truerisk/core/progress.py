@@ -79,6 +79,7 @@ class Count:
         self._finished = self._before = self._done = 0
 
     def __call__(self, progress: Progress) -> None:
+        """Add a computation's progress to the total and report the total to the listener."""
         if progress.done == 0:  # Another pass of the same computation starts.
             self._before = self._done
         self._done = max(self._done, min(self._before + progress.done, self._total))

@@ -21,16 +21,20 @@ class Stage(Protocol):
     """The fields of a `Progress` that the line uses."""
 
     @property
-    def stage(self) -> str: ...
+    def stage(self) -> str:
+        """Name of the stage."""
 
     @property
-    def done(self) -> int: ...
+    def done(self) -> int:
+        """Number of units that are finished."""
 
     @property
-    def total(self) -> int: ...
+    def total(self) -> int:
+        """Number of units of the whole stage."""
 
     @property
-    def unit(self) -> str: ...
+    def unit(self) -> str:
+        """Name of the units that are counted, such as fits."""
 
 
 def duration(value: float) -> str:
@@ -69,6 +73,7 @@ class ProgressLine:
         self.first: tuple[float, int] | None = None
 
     def __call__(self, progress: Stage) -> None:
+        """Write the line again if its time has come or the stage is finished."""
         now = self.clock()
         if progress.total != self.total or (
             self.first is not None and progress.done < self.first[1]

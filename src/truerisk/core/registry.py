@@ -90,9 +90,11 @@ class Line:
 
     @property
     def module(self) -> str:
+        """Module of the object, without its attribute."""
         return self.where.partition(":")[0]
 
     def load(self) -> Any:
+        """Import the module and return the object."""
         return _object_at(self.where)
 
 

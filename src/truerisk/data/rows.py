@@ -84,6 +84,7 @@ class TableView:
 
     @cached_property
     def names(self) -> list[str] | None:
+        """Column names of X, or None if it has none."""
         return column_names(self.X)
 
     def column(self, name: str, what: str) -> Any:

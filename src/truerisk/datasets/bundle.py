@@ -67,7 +67,8 @@ class Bundle(Brief):
 class Origin(Protocol):
     """The object behind a word of the registry."""
 
-    def bundle(self) -> Bundle: ...
+    def bundle(self) -> Bundle:
+        """Return the data set with its description."""
 
 
 @frozen

@@ -14,6 +14,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.progress import listen, tell
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import run_batches, workers_of
@@ -284,6 +285,7 @@ class PermutationTest(Record):
         lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._counted]]
         rows += [line.strip().split(": ", 1) for line in self._risks]

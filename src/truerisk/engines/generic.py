@@ -11,6 +11,7 @@ from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.doors import copies
 from truerisk.engines.running.fitting import asker_of
@@ -60,10 +61,12 @@ class Generic(Engine):
         if self.error not in ("raise", "warn"):
             raise UnknownName(f"error={self.error!r} is unknown; use 'raise' or 'warn'.")
 
+    @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         asker = asker_of(plan)
         return None if asker is None else asker.refusal(family, request)
 
+    @override
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:

@@ -149,12 +149,15 @@ class BegunSteps(Protocol):
     """Fitted steps, the training table that they return, and the transformation of test rows."""
 
     @property
-    def fitted(self) -> list[Any]: ...
+    def fitted(self) -> list[Any]:
+        """Return the fitted steps."""
 
     @property
-    def table(self) -> Any: ...
+    def table(self) -> Any:
+        """Return the transformed training table."""
 
-    def test_table(self, number: int, X: Any) -> Any: ...
+    def test_table(self, number: int, X: Any) -> Any:
+        """Transform test rows X of the fit with this number."""
 
 
 Begin = Callable[[int, Any, np.ndarray], BegunSteps]

@@ -55,6 +55,7 @@ class OuterFold:
         return asdict(self)[name]
 
     def keys(self) -> Iterator[str]:
+        """Iterate over the names of the fields, as a mapping does."""
         return iter(asdict(self))
 
 

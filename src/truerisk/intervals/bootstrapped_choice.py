@@ -16,6 +16,7 @@ from truerisk.contracts import Rule
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.row_marks import summed_by
 from truerisk.intervals.form import (
     NO_SPREAD,
@@ -209,6 +210,7 @@ class Percentiles(IntervalForm[RowEvidence]):
         "predictions for efficient and accurate cross-validation. Machine Learning 107:1895–1922."
     )
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         losses = evidence.losses if c == evidence.best else evidence.losses[c : c + 1]
         rule = evidence.terms.rule if len(losses) > 1 else None

@@ -25,6 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
@@ -232,6 +233,7 @@ class BetaCV(IntervalForm[RowEvidence]):
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
         low, span = evidence.bounds
@@ -269,6 +271,7 @@ class LogCV(IntervalForm[RowEvidence]):
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread = enlarged(evidence, c)
         value, error = float(evidence.values[c]), spread.variance**0.5
@@ -313,6 +316,7 @@ class LogitCV(IntervalForm[RowEvidence]):
     )
     caution: ClassVar[str] = CALIBRATED
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
         low, span = evidence.bounds

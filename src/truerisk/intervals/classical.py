@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.overrides import override
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
@@ -37,6 +38,7 @@ class Wald(IntervalForm[RowEvidence]):
         "for test error. Advances in Neural Information Processing Systems 33."
     )
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         variances, m = evidence.variances
         if m < 2:
@@ -66,6 +68,7 @@ class CorrectedT(IntervalForm[RowEvidence]):
     needs: ClassVar[Needs] = {**OF_A_MEAN, Basis.SPLITS: "use interval='wald'"}
     reference: ClassVar[str] = NADEAU_BENGIO
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         plan, value, risks = evidence.plan, float(evidence.values[c]), evidence.split_risks[c]
         j = len(risks)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.arguments import mention
+from truerisk.core.overrides import override
 from truerisk.intervals.calibrated import ONCE
 from truerisk.intervals.form import (
     MUELLER_WATSON,
@@ -59,6 +60,7 @@ class Spatial(IntervalForm[RowEvidence]):
         "simulated fields (documentation of truerisk)"
     )
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
         shares = evidence.weights * (evidence.losses[c] - value)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals.form import (
     MUELLER_WATSON,
@@ -59,6 +60,7 @@ class HAC(IntervalForm[RowEvidence]):
         "taken for was calibrated by simulated series (documentation of truerisk)"
     )
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
         if evidence.groups is not None and _met_again(evidence.groups, evidence.times):

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.arguments import mention
+from truerisk.core.overrides import override
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
@@ -46,6 +47,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
         "analysis, 3rd edition. CRC Press, chapter 2."
     )
 
+    @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value, groups = float(evidence.values[c]), evidence.groups
         plain, n = evidence.variance(c, None)

@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.core.arguments import mention
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.intervals.classical import NADEAU_BENGIO
 from truerisk.intervals.form import (
     NO_SPREAD,
@@ -79,6 +80,7 @@ class NestedNormal(IntervalForm[PairEvidence]):
     needs: ClassVar[Needs] = OF_PAIRS
     reference: ClassVar[str] = BATES
 
+    @override
     def compute(self, evidence: PairEvidence, c: int) -> Sureness:
         value, error = float(evidence.values[c]), evidence.pairs[c].std_error
         if is_none(error, value):
@@ -100,6 +102,7 @@ class NestedBeta(IntervalForm[PairEvidence]):
     needs: ClassVar[Needs] = {**OF_PAIRS, Basis.UPPER_BOUND: "use interval='ncv'"}
     reference: ClassVar[str] = BATES
 
+    @override
     def compute(self, evidence: PairEvidence, c: int) -> Sureness:
         pairs, value = evidence.pairs[c], float(evidence.values[c])
         name = evidence.named(self.name)
@@ -125,6 +128,7 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
     }
     reference: ClassVar[str] = NADEAU_BENGIO
 
+    @override
     def compute(self, evidence: HalfEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
         error = float(np.sqrt((np.diff(evidence.halves[c], axis=1) ** 2).mean() / 2))
@@ -151,6 +155,7 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
         "method. Journal of the American Statistical Association 92:548–560."
     )
 
+    @override
     def compute(self, evidence: SampleEvidence, c: int) -> Sureness:
         value, error, risk = float(evidence.values[c]), evidence.std_errors[c], evidence.risks[c]
         if error is None or risk <= 0:

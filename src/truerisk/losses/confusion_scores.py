@@ -18,6 +18,7 @@ import numpy as np
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Events, Loss, class_named
 
@@ -44,20 +45,24 @@ class OfOneClass(Loss):
         if average is not None:
             self.name = f"{self.name}-{average}"
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         if self.rated(data) is None:
             alike = "by its rows" if self.over_classes == "weighted" else "alike"
             self.notes = (f"mean over {data.n_classes} classes, each counting {alike}",)
 
+    @override
     def rated(self, data: Data) -> int | None:
         if self.over_classes is None and self.positive is not None:
             return class_named(self.positive, data)
         return 1 if self.over_classes is None and data.n_classes == 2 else None
 
+    @override
     def events(self, data: Data) -> Events | None:
         return Events.of_class(data, self.rated(data))
 
+    @override
     def of_class(self, positive: Any) -> Self:
         if self.over_classes is not None or self.positive is not None:
             return self
@@ -516,6 +521,7 @@ class Specificity(_OfClass):
 
     name, needs_positive = "specificity", False
 
+    @override
     def events(self, data: Data) -> Events | None:
         code = self.rated(data)
         if code is None or data.n_classes > 2:

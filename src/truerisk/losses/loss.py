@@ -18,6 +18,7 @@ from truerisk.core.arguments import Extensible, Renamed, mention
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.plain_values import plain
 from truerisk.data.data import Data, TaskWord
 from truerisk.plan.answers import Response
@@ -436,6 +437,7 @@ class RowLoss(Loss):
             The losses.
         """
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.confusion_scores import OfOneClass
 from truerisk.losses.loss import ENOUGH, Events
@@ -319,6 +320,7 @@ class AveragePrecision(_Ranked):
     is_biased_on_small_sets = True
     enough_events = 30  # With 15 events the interval covers .86, with 30 it covers .92.
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         if self.rated(data) is None:  # Its mean over classes is biased upwards in small test sets.

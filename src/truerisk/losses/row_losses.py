@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_clip, mention
 from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.overrides import override
 from truerisk.core.registry import Registry, lines_of
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
@@ -97,6 +98,7 @@ class ZeroOne(RowLoss):
 
     name, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows).astype(answers.dtype, copy=False)  # one type compares fastest
         wrong: np.ndarray = answers != truth
@@ -147,6 +149,7 @@ class Cost(RowLoss):
             raise Refusal("every cost is 0: no answer is wrong. Give what mistakes cost.")
         self.upper = float(self.matrix.max())
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         if len(self.matrix) != data.n_classes:
@@ -154,6 +157,7 @@ class Cost(RowLoss):
                 f"the cost matrix is for {len(self.matrix)} classes and y has {data.n_classes}."
             )
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         if (answers < 0).any():
             raise Refusal("a model predicted a label that y does not hold: it has no cost.")
@@ -194,6 +198,7 @@ class Log(RowLoss):
             self.name, self.upper = f"log clipped at {clip:.15g}", -math.log(clip)
         self.clip = clip
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows)
         p: np.ndarray = answers[:, np.arange(len(rows)), truth]
@@ -227,11 +232,13 @@ class Brier(RowLoss):
 
     name, response = "brier", "probability"
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = np.eye(data.n_classes)[data.codes_of(rows)]
         distance: np.ndarray = ((answers - truth) ** 2).sum(axis=2)
         return distance / 2 if data.n_classes == 2 else distance
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         self.upper = 1.0 if data.n_classes == 2 else 2.0
@@ -272,6 +279,7 @@ class Squared(RowLoss):
     name, response = "squared", "value"
     tasks = ("regression",)
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = error_sizes(np.square, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
@@ -298,6 +306,7 @@ class Absolute(RowLoss):
     name, response = "absolute", "value"
     tasks = ("regression",)
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = error_sizes(np.abs, answers, data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses

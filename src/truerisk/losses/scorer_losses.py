@@ -17,6 +17,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal, UnknownName, is_failure
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import closest
 from truerisk.data.data import Data
 from truerisk.losses.loss import Events, Loss, class_named
@@ -215,6 +216,7 @@ class ScorerLoss(Loss):
                 f"scorer {name} gives {self.perfect} for a perfect rule: it cannot become an error."
             )
 
+    @override
     def rated(self, data: Data) -> int | None:
         if not isinstance(self.scorer, PositiveScorer):
             return None
@@ -242,6 +244,7 @@ class ScorerLoss(Loss):
                 "arguments it lacks."
             ) from error
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
@@ -284,9 +287,11 @@ class OwnScore(Loss):
         self.scorer, self.name = scorer, name
 
     @property
+    @override
     def scale(self) -> Scale:
         return Scale(inf)
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
@@ -323,6 +328,7 @@ class PositiveScorer:
     positive: Any
 
     def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        """Score the estimator with the positive class recoded to 1 and the other to 0."""
         from sklearn.metrics import get_scorer
 
         ones = _ones(y, self.positive)

@@ -6,6 +6,7 @@ import numpy as np
 
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import Refusal
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import error_sizes
@@ -36,6 +37,7 @@ class R2(Loss):
     tasks = ("regression",)
     tells_influences = True
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
@@ -43,6 +45,7 @@ class R2(Loss):
         ratios = np.einsum("i,cit->ct", share, errors) / (share @ spread)
         return np.asarray(ratios.mean(axis=1))
 
+    @override
     def influences(
         self,
         data: Data,
@@ -120,12 +123,14 @@ class ECE(Loss):
         check_count("bins", bins)
         self.bins = bins
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         gaps, signs, share = self._gaps(data, rows, answers, weights)
         return np.asarray((gaps * signs) @ share)
 
+    @override
     def influences(
         self,
         data: Data,

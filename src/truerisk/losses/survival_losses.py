@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.core.arguments import check_number
 from truerisk.core.errors import Refusal
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.data.survival import follow_up
 from truerisk.losses.loss import ANY_TIME, IN_TIME, Events, Loss, RowLoss
@@ -37,15 +38,18 @@ class Concordance(Loss):
     tells_influences = True
 
     @property
+    @override
     def one_scale(self) -> bool:
         return False  # The risks that two models predict may be on different scales.
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         wrong, known, w = self._pairs(data, rows, answers, weights)
         return np.asarray(wrong @ w / (known @ w))
 
+    @override
     def influences(
         self,
         data: Data,
@@ -78,6 +82,7 @@ class Concordance(Loss):
                 twice[c] += ((of_pairs * (_wrong(predictions, some) - mean)) ** 2).sum()
         return twice / weighed**2
 
+    @override
     def events(self, data: Data) -> Events | None:
         return Events(int((data.y[:, 0] == 1).sum()), "events")
 
@@ -153,6 +158,7 @@ class IntegratedBrier(RowLoss):
             check_number("until", until, *ANY_TIME)
         self.until = until
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         time, until = data.y[:, 1], self.until
@@ -162,6 +168,7 @@ class IntegratedBrier(RowLoss):
         self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
         data.at_horizon(until)  # This raises if the time is after all rows.
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = np.zeros(answers.shape[:2])
         for horizon in self.horizons:
@@ -181,10 +188,12 @@ class BrierAt(RowLoss):
         check_number("horizon", horizon, *ANY_TIME)
         self.horizons, self.name = (float(horizon),), f"brier-at-{horizon:.12g}"
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         self.upper = float(_counts(data, self.horizons[0]).max())
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         return _brier(data, rows, answers, *self.horizons)
 
@@ -203,21 +212,25 @@ class AUCAt(Loss):
         self._auc = AUC()
         self._auc.name = self.name  # The name appears in its error messages.
 
+    @override
     def check(self, data: Data) -> None:
         super().check(data)
         data.at_horizon(self.horizons[0])
 
+    @override
     def events(self, data: Data) -> Events | None:
         (came, time), (horizon,) = data.y.T, self.horizons
         by_then = Events(int(((came == 1) & (time <= horizon)).sum()), f"events by {horizon:g}")
         past = Events(int((time > horizon).sum()), f"rows followed past {horizon:g}")
         return min(by_then, past, key=lambda events: events.n)
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         return self._auc.of_set(*self._two(data, rows, answers, weights))
 
+    @override
     def influences(
         self,
         data: Data,
@@ -231,6 +244,7 @@ class AUCAt(Loss):
         share = _counts(data, *self.horizons)[rows] * of_all / two[3].sum()
         return self._auc.influences(*two, about) * share
 
+    @override
     def counted_twice(
         self,
         data: Data,
@@ -241,6 +255,7 @@ class AUCAt(Loss):
     ) -> np.ndarray:
         return self._auc.counted_twice(*self._two(data, rows, answers, weights), about)
 
+    @override
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
         return self._auc.enlargement(data.at_horizon(self.horizons[0]), rows)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import mention, real_array
 from truerisk.core.errors import BadArgument, Refusal, UnknownName, users_code
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
 
@@ -62,6 +63,7 @@ class CallableLoss(RowLoss):
         self.name = getattr(function, "__name__", type(function).__name__)
         self.response = "label" if data.task == "classification" else "value"
 
+    @override
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         losses = [_call(self, data, rows, row) for row in answers]
         for each in losses:
@@ -84,6 +86,7 @@ class RatedLoss(Loss):
         self.name = getattr(function, "__name__", type(function).__name__)
         self.response = "label" if data.task == "classification" else "value"
 
+    @override
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:

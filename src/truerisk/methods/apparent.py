@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
@@ -40,9 +41,11 @@ class Apparent(Method):
     bias = "optimistic: the rows that are tested were used for the fit"
     splits: ClassVar[bool] = False
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         return one_fit(data.n_rows)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         why = "the apparent risk is no estimate of a true risk: no standard error is justified."
         return tested_by_average(answers, data, loss, terms, None, unsure=why)

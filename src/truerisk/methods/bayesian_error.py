@@ -13,6 +13,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import as_array, check_flag, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
@@ -55,6 +56,7 @@ class RuleRisks:
 
     @cached_property
     def values(self) -> np.ndarray:
+        """Posterior means of the risks."""
         return np.asarray(np.exp(self.logs))
 
     @cached_property
@@ -231,6 +233,7 @@ class BayesianError(Method):
         return {name: getattr(self, name) for name in ("kappa", "nu", "scale", "mean")}
 
     @property
+    @override
     def name(self) -> str:
         options = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
         options += [] if self.gamma is None else [f"gamma={self.gamma}"]
@@ -244,6 +247,7 @@ class BayesianError(Method):
         return f"{name} ({', '.join(options)})" if options else name
 
     @property
+    @override
     def bias(self) -> str:
         if self.prior != "improper":
             return (
@@ -255,6 +259,7 @@ class BayesianError(Method):
             "as rows; pessimistic where the rule varies less than the features on average"
         )
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         check_rows(self.name, data, loss)
         if self.gamma is None:
@@ -266,9 +271,11 @@ class BayesianError(Method):
                 "each class in sorted order, or of two classes that of the first."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         return ruled_plan(data.n_rows)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         given = rules_of(answers)
         if given is None or answers.plan.n_questions != 1:

@@ -12,6 +12,7 @@ from truerisk.contracts import Terms
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import NO_SPREAD
 from truerisk.intervals.bootstrapped_choice import corrected_in_any_order
@@ -79,9 +80,11 @@ class BootstrapBiasCorrected(KFold):
     gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES})
 
     @property
+    @override
     def name(self) -> str:
         return "bbc" if self.k == 10 and self.repeats == 1 else f"bbc ({super().name})"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         super().check(data, loss)
         if not loss.per_row:
@@ -90,6 +93,7 @@ class BootstrapBiasCorrected(KFold):
                 f"use a loss such as 'zero-one' or 'brier', or {mention('cv', 'nested')}."
             )
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         evaluation = super().evaluate(ask, data, loss, plan, terms)
         if len(evaluation.tested) < 2:

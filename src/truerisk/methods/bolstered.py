@@ -11,6 +11,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import as_array, check_count, check_flag
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
@@ -104,13 +105,16 @@ class BolsteredBySampling(Method):
         check_flag("standardize", self.standardize)
 
     @property
+    @override
     def name(self) -> str:
         option = "" if self.standardize else ", not standardised"
         return f"bolstered ({self.points} points{option})"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         check_rows(self.name, data, loss)
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         X = _numbers(data)
         scale = X.std(axis=0) if self.standardize else np.ones(X.shape[1])
@@ -128,6 +132,7 @@ class BolsteredBySampling(Method):
         moves = Moves(np.arange(self.points, dtype=np.int32), seeds, sizes, scale)
         return builder.build(moves)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         moves = Moves.from_holder(answers.plan)
         if moves is None:
@@ -236,12 +241,15 @@ class Bolstered(Method):
         BolsteredBySampling(self.points, self.standardize)
 
     @property
+    @override
     def name(self) -> str:
         return "bolstered" if self.standardize else "bolstered (not standardised)"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         check_rows(self.name, data, loss)
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         if data.n_classes > 2:
             return self.sampling.plan(data, streams)
@@ -252,9 +260,11 @@ class Bolstered(Method):
         """The method that is used if there is no closed form."""
         return BolsteredBySampling(self.points, self.standardize)
 
+    @override
     def instead(self, reason: str) -> Method:
         return self.sampling
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if Moves.from_holder(answers.plan) is not None:
             return self.sampling.reduce(answers, data, loss, terms)

@@ -12,6 +12,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag, mention
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.form import dependence, if_independent
@@ -109,6 +110,7 @@ class Bootstrap(Method):
         check_flag("stratify", self.stratify)
 
     @property
+    @override
     def name(self) -> str:
         options = ["bootstrap"] if self.kind == "oob" else []
         if self.samples is not None:
@@ -120,6 +122,7 @@ class Bootstrap(Method):
         return f"{self.kind} ({', '.join(options)})" if options else self.kind
 
     @property
+    @override
     def bias(self) -> str:
         return BIAS[self.kind]
 
@@ -129,10 +132,12 @@ class Bootstrap(Method):
         return self.kind not in ("bootstrap", "optimism")
 
     @property
+    @override
     def resamples(self) -> bool:
         return True
 
     @property
+    @override
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         return frozenset({Basis.SAMPLES}) if self.splits else frozenset()
 
@@ -140,6 +145,7 @@ class Bootstrap(Method):
     def _has_apparent(self) -> bool:
         return self.kind in (".632", ".632+", "optimism")
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if data.n_rows < 2:
             raise BadData("the bootstrap of one row leaves none out.")
@@ -154,6 +160,7 @@ class Bootstrap(Method):
                 f"itself: use a loss of truerisk, or {mention('cv', 'oob')} or '.632'."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         if self.samples is not None:
             times = given_samples(self.samples, data)
@@ -167,6 +174,7 @@ class Bootstrap(Method):
             )
         return plan_of_samples(times, missed=self.splits, apparent=self._has_apparent)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         replicated = Replicated(answers, data, loss, self._has_apparent)
         if loss.per_row and not len(replicated.tested):

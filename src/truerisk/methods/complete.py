@@ -8,6 +8,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import is_number, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
@@ -85,14 +86,17 @@ class Complete(Method):
             )
 
     @property
+    @override
     def name(self) -> str:
         return "complete" if self.m == 0.9 else f"complete (m={self.m:.15g})"
 
     @property
+    @override
     def bias(self) -> str:
         some = f"{self.m:.0%}" if self.m < 1 else f"{self.m:.15g}"
         return f"slightly pessimistic: each model sees {some} of the rows"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         refuse_what_draws_cannot_serve("complete", data, loss)
         if self._size(data.n_rows) >= data.n_rows:
@@ -103,12 +107,14 @@ class Complete(Method):
             return int(self.m)
         return max(1, min(round(self.m * n_rows), n_rows - 1))
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         size = self._size(data.n_rows)
         if size >= data.n_rows:
             raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
         return draw_every(data.n_rows, "subsets", size)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)
 
@@ -150,13 +156,16 @@ class ExactOutOfBag(Method):
     target: ClassVar[Target] = "Err"
     bias = "pessimistic: each model sees 63 % of the rows, some of them several times"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         refuse_what_draws_cannot_serve(self.name, data, loss)
         if data.n_rows < 2:
             raise BadData("the out-of-bag error of one row has nothing to train on.")
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         return draw_every(data.n_rows, "bootstraps", data.n_rows)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)

@@ -11,6 +11,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import is_number, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data, TaskWord
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log, Squared
@@ -84,11 +85,13 @@ class Criterion(Method):
     target: ClassVar[Target] = "CER"
     splits: ClassVar[bool] = False
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
         return builder.build(ModelFacts(freedom=np.zeros(1, np.int32)))
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if data.y.ndim > 1:
             raise Refusal(
@@ -116,6 +119,7 @@ class Criterion(Method):
                 "likelihood: leave such rows out."
             )
 
+    @override
     def loss_of(self, data: Data, loss: Loss, *, requested: bool) -> Loss:
         own = self._own_loss(data)
         fitting = (type(own), Log if data.task == "classification" else Squared)
@@ -134,6 +138,7 @@ class Criterion(Method):
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
         """Return the criterion of every candidate, NaN if it does not exist, and a note on each."""
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         seen = Seen.from_answers(answers, data, self.name)
         values, notes = self._values(seen)
@@ -187,6 +192,7 @@ class Seen:
 
     @property
     def n(self) -> int:
+        """Number of training rows."""
         return len(self.rows)
 
     @property
@@ -195,9 +201,11 @@ class Seen:
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
     def squares(self) -> np.ndarray:
+        """Weighted sum of squared residuals of each candidate on the training rows."""
         return squares(self.data, self.rows, self.answers, self.weights)
 
     def likelihood(self) -> np.ndarray:
+        """Log loss of each candidate on the training rows, or its Gaussian counterpart."""
         return Likelihood(self.data.task).of_set(self.data, self.rows, self.answers, self.weights)
 
     def saturated(self) -> np.ndarray:
@@ -271,6 +279,7 @@ class Cp(SquaredCriterion):
             )
 
     @property
+    @override
     def name(self) -> str:
         return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:.15g})"
 

@@ -9,6 +9,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import Procedure, winners_of, with_winners
@@ -37,19 +38,23 @@ class External(Procedure):
     bias = "none, if the model was made without these rows"
 
     @property
+    @override
     def outer_method(self) -> Method:
         return method_by("holdout", {})
 
     @property
+    @override
     def inner_method(self) -> Method:
         return method_by("holdout", {})
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         no_row = builder.block(np.empty(0, dtype=np.int32))
         builder.ask(train=(no_row, ()), test=(ALL, ()), part="outer")
         return builder.build()
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         answers = ask(plan)
         for each in (answers, *answers.also):

@@ -13,6 +13,7 @@ from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
@@ -82,9 +83,11 @@ class Holdout(Method):
         check_flag("stratify", self.stratify)
 
     @property
+    @override
     def bias(self) -> str:
         return f"pessimistic: the model sees {1 - self.test_share:.0%} of the rows"
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         rng = streams.get("holdout")
@@ -92,6 +95,7 @@ class Holdout(Method):
         builder.ask(train=(ALL, (test,)), test=(test, ()))
         return builder.build()
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_one_split(answers, data, loss, terms)
 
@@ -145,9 +149,11 @@ class MonteCarlo(Averaged):
         check_flag("stratify", self.stratify)
 
     @property
+    @override
     def bias(self) -> str:
         return f"pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         rng = streams.get("monte-carlo")
@@ -156,6 +162,7 @@ class MonteCarlo(Averaged):
             builder.ask(train=(ALL, (test,)), test=(test, ()), repeat=repeat)
         return builder.build()
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
@@ -212,9 +219,11 @@ class ThreeWay(Method):
             )
 
     @property
+    @override
     def bias(self) -> str:
         return f"pessimistic: the model sees {1 - self.test_share:.0%} of the rows"
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("three-way")
         test = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
@@ -227,6 +236,7 @@ class ThreeWay(Method):
         builder.ask((ALL, (held_out,)), (held_out, ()), part="outer")
         return builder.build()
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         validated = ask(plan.part_named("inner"))
         tested = tested_by_one_split(validated, data, loss, terms)
@@ -242,6 +252,7 @@ class ThreeWay(Method):
 
         return in_every_loss(rate, loss, terms, validated, outer)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_one_split(answers, data, loss, terms)
 
@@ -302,6 +313,7 @@ class PairedHalves(Method):
         check_flag("stratify", self.stratify)
 
     @property
+    @override
     def bias(self) -> str:
         return f"slightly pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
@@ -340,6 +352,7 @@ class PairedHalves(Method):
                     builder.ask((base, (test,)), (test, ()), repeat=place, fold=fold)
         return builder.build()
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         risks = split_risks(answers, data, loss)
         repeat = answers.plan.repeat

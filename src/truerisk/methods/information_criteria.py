@@ -13,6 +13,7 @@ from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_flag, check_number
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
@@ -40,6 +41,7 @@ class LikelihoodCriterion(Criterion):
     criterion: ClassVar[str]
 
     @property
+    @override
     def name(self) -> str:
         return f"{self.criterion} (per row)" if self.per_row else self.criterion
 
@@ -258,13 +260,16 @@ class EBIC(BIC):
         check_number("gamma", self.gamma, 0, 1, "the price of the choice lies between 0 and 1")
 
     @property
+    @override
     def name(self) -> str:
         return super().name if self.gamma == 0.5 else f"{super().name} (gamma={self.gamma:.15g})"
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         one = np.zeros(1, np.int32)
         return replace(super().plan(data, streams), extra=ModelFacts(freedom=one, rules=one))
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         given = rules_of(answers)
         if given is None:

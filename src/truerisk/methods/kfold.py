@@ -11,6 +11,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods import registry
@@ -82,12 +83,14 @@ class KFold(Averaged):
         check_flag("stratify", self.stratify)
 
     @property
+    @override
     def name(self) -> str:
         if self.folds is not None:
             return "K-fold (given folds)"
         return f"{self.k}-fold" if self.repeats == 1 else f"{self.repeats}x{self.k}-fold"
 
     @property
+    @override
     def bias(self) -> str:
         k = f"{self.k - 1}/{self.k}" if self.folds is None else "a part"
         return f"slightly pessimistic: each model sees {k} of the rows"
@@ -126,11 +129,13 @@ class KFold(Averaged):
             return halves
         return None
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng, stratify = streams.get("folds"), self.stratify
         labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
         return leave_out(data.n_rows, labels)
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
@@ -179,13 +184,16 @@ class ReversedKFold(KFold):
     has_folds: ClassVar[bool] = False
 
     @property
+    @override
     def name(self) -> str:
         return "reversed" if self.k == 10 and self.folds is None else f"reversed {super().name}"
 
     @property
+    @override
     def bias(self) -> str:
         return "pessimistic: each model sees one fold only"
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         rng, stratify = streams.get("folds"), self.stratify
@@ -195,6 +203,7 @@ class ReversedKFold(KFold):
                 builder.ask((block, ()), (ALL, (block,)), repeat=repeat, fold=fold)
         return builder.build()
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         why = "test sets of reversed cross-validation overlap: no standard error is justified."
         return tested_by_average(answers, data, loss, terms, self.average, unsure=why)
@@ -224,6 +233,7 @@ class LeaveOneOut(Averaged):
     target: ClassVar[Target] = "Err"
     bias = "almost none: each model sees all rows but one"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if data.groups is not None:
             raise Refusal(
@@ -234,8 +244,10 @@ class LeaveOneOut(Averaged):
         if data.n_rows < 2:
             raise BadData("leave-one-out of one row (n_samples=1) leaves nothing to train on.")
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         return leave_out(data.n_rows, [np.arange(data.n_rows)])
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return "fold" if loss.response == "scored" else "pooled"

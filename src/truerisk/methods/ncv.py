@@ -11,6 +11,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
 from truerisk.intervals.form import NONE, if_independent
@@ -272,16 +273,19 @@ class NestedInterval(Method):
             object.__setattr__(self, name, value)
 
     @property
+    @override
     def name(self) -> str:
         drawn = f"{self.repeats}x{self.k}-fold" if self.folds is None else "given folds"
         return f"ncv ({drawn})"
 
     @property
+    @override
     def bias(self) -> str:
         if self.correction is None:
             return "slightly pessimistic: each model lacks a fold"
         return f"almost none: extrapolated from fits without two folds and one ({self.correction})"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if not loss.per_row:
             raise Refusal(
@@ -289,6 +293,7 @@ class NestedInterval(Method):
                 "a loss such as 'zero-one' or 'brier', or interval='conservative-z'."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
         labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
@@ -311,6 +316,7 @@ class NestedInterval(Method):
                 )
         return leave_pairs_out(data.n_rows, labels)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if not isinstance(loss, RowLoss):
             raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.name}' has none.")

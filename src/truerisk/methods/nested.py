@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import (
@@ -74,18 +75,22 @@ class Nested(Procedure):
     shares_folds: ClassVar[bool] = False
 
     @property
+    @override
     def name(self) -> str:
         return f"nested ({self.outer_method.name}, inner {self.inner_method.name})"
 
     @property
+    @override
     def outer_method(self) -> Method:
         return self._part(self.outer, "outer")
 
     @property
+    @override
     def inner_method(self) -> Method:
         return self._part(self.inner, "inner")
 
     @property
+    @override
     def n_parts(self) -> int:
         return max(self.outer_method.n_parts, self.inner_method.n_parts)
 
@@ -100,10 +105,12 @@ class Nested(Procedure):
             )
         return method
 
+    @override
     def instead(self, reason: str) -> Nested | None:
         inner = self.inner_method.instead(reason)
         return None if inner is None else replace(self, inner=inner)
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         outer = self.outer_method.plan(data, streams.child("outer"))
         if outer.has_drawn_fits:
@@ -127,6 +134,7 @@ class Nested(Procedure):
             where = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
             raise BadData(f"{where}: {error.sentence.marked}") from error
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         outside = plan.part_named("outer")
         inner: Sequence[Sequence[Tested]] = []

@@ -14,6 +14,7 @@ from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals.choice import calibrated_name, with_interval
 from truerisk.losses.loss import Average, Loss, check_average
@@ -87,14 +88,17 @@ class Pairs(Procedure):
         check_average(self.average)
 
     @property
+    @override
     def name(self) -> str:
         return f"pairs ({self.inner_method.name})"
 
     @property
+    @override
     def tested_by(self) -> str:
         return "pairs"
 
     @property
+    @override
     def outer_method(self) -> Method:
         return replace(self.inner_method, average=self.average)  # type: ignore[type-var]
 
@@ -104,6 +108,7 @@ class Pairs(Procedure):
         return self.inner_method.gives
 
     @property
+    @override
     def inner_method(self) -> Averaged:
         method = as_method(USUAL_FOLDS if self.folds is None else self.folds)
         if method.respects_time:
@@ -119,9 +124,11 @@ class Pairs(Procedure):
             )
         return method
 
+    @override
     def asks_inside(self, n_candidates: int) -> bool:
         return True
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         method = self.inner_method
         folds = method.plan(data, streams)
@@ -136,6 +143,7 @@ class Pairs(Procedure):
                 f"by folds that hold every row once, or name the outer splits, such as {splits}."
             ) from None
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         without_one = ask(plan.part_named("outer"))
         without_two = ask(plan.part_named("inner"))
@@ -158,6 +166,7 @@ class Pairs(Procedure):
 
         return in_every_loss(rate, loss, terms, without_one, without_two)
 
+    @override
     def risk(
         self, tested: Answers, left_two_out: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:

@@ -19,6 +19,7 @@ from truerisk.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, RowLoss, check_average
 from truerisk.methods.pairs import Pairs
@@ -212,10 +213,12 @@ class Racing(Method):
         check_average(self.average)
 
     @property
+    @override
     def name(self) -> str:
         return f"racing ({self.method.name})"
 
     @property
+    @override
     def bias(self) -> str:
         return self.method.bias
 
@@ -225,6 +228,7 @@ class Racing(Method):
         return self.method.gives
 
     @property
+    @override
     def tells_scores(self) -> Method:
         return self.method
 
@@ -267,6 +271,7 @@ class Racing(Method):
         averaged: Averaged = replace(method, average=self.average)  # type: ignore[type-var]
         return averaged
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         self.method.check(data, loss)
         if not isinstance(loss, RowLoss):
@@ -275,6 +280,7 @@ class Racing(Method):
                 "choose by the folds themselves, such as '10-fold', or by another loss."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         plan = self.method.plan(data, streams)
         try:
@@ -291,6 +297,7 @@ class Racing(Method):
             )
         return plan
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         tested = self.method.reduce(answers, data, loss, terms)
         made, n = answers.made, answers.plan.n_questions
@@ -299,6 +306,7 @@ class Racing(Method):
             for c, one in enumerate(tested)
         ]
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         answers = self.run(ask, data, loss, plan, terms)
 
@@ -384,25 +392,31 @@ class RacedPairs(Pairs):
         return self.folds if isinstance(self.folds, Racing) else Racing()
 
     @property
+    @override
     def name(self) -> str:
         return f"raced {super().name}"
 
     @property
+    @override
     def tested_by(self) -> str:
         return "raced pairs"
 
     @property
+    @override
     def inner_method(self) -> Averaged:
         return self.race.method
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         self.race.check(data, loss)
         super().check(data, loss)
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         self.race.plan(data, streams)  # refuses folds that cannot be raced over
         return super().plan(data, streams)
 
+    @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         if terms.n_candidates == 1:
             return super().evaluate(ask, data, loss, plan, terms)

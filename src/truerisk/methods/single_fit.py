@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
 from truerisk.methods import registry
@@ -71,6 +72,7 @@ class OutOfBag(Method):
     bias = "slightly pessimistic: each row is tested by the 37 % of the members that missed it"
     splits: ClassVar[bool] = False
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if loss.response == "scored":
             raise Refusal(
@@ -84,15 +86,18 @@ class OutOfBag(Method):
                 "draws whole groups, or 'K-fold' words."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()))
         return builder.build(OutOfBagRows(np.zeros(1, dtype=np.int32)))
 
+    @override
     def instead(self, reason: str) -> Method:
         bootstrap: Method = registry.load(".632+")("oob")
         return bootstrap
 
+    @override
     def giving(self, need: Basis, interval: str) -> Method | None:
         return self.instead(interval) if need is Basis.SAMPLES else None
 
@@ -111,6 +116,7 @@ class OutOfBag(Method):
         """
         return "pooled"
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_average(answers, data, loss, terms, "pooled", unsure=SHARED_MEMBERS)
 
@@ -164,6 +170,7 @@ class ApproximateLeaveOneOut(Method):
     bias = "optimistic where a row decides which columns are selected; else as leave-one-out"
     splits: ClassVar[bool] = False
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if loss.response == "scored":
             raise Refusal(
@@ -176,6 +183,7 @@ class ApproximateLeaveOneOut(Method):
                 "of their group stay. Use 'K-fold' words, which keep groups together."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()))
@@ -196,6 +204,7 @@ class ApproximateLeaveOneOut(Method):
         """
         return "pooled"
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         tested = tested_by_average(answers, data, loss, terms, "pooled", unsure=FIRST_ORDER)
         return [replace(one, notes=(WARNING, *one.notes)) for one in tested]

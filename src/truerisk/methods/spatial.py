@@ -10,6 +10,7 @@ from truerisk.contracts import Streams
 from truerisk.core.arguments import check_count, check_flag, is_number, mention
 from truerisk.core.errors import BadArgument, BadData, TrueRiskWarning, warn
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
@@ -29,6 +30,7 @@ class InSpace(Averaged):
 
     average: Average | None
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
@@ -148,10 +150,12 @@ class Blocks(InSpace):
         check_flag("stratify", self.stratify)
 
     @property
+    @override
     def name(self) -> str:
         return f"blocks-{self.k}{named_numbers(size=self.size)}"
 
     @property
+    @override
     def bias(self) -> str:
         return (
             f"the risk at places outside the training blocks, by {self.k - 1}/{self.k} of the "
@@ -159,6 +163,7 @@ class Blocks(InSpace):
             "from them than a block reaches"
         )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
         folds = block_folds(data, self.k, self.size, rng, stratify=self.stratify)
@@ -215,10 +220,12 @@ class Buffered(InSpace):
             check_count("k", self.k, 2, "folds of blocks need a whole number K >= 2, or None")
 
     @property
+    @override
     def name(self) -> str:
         return f"buffered{named_numbers(folds=self.k, radius=self.radius, size=self.size)}"
 
     @property
+    @override
     def bias(self) -> str:
         apart = "the side of a cell" if self.radius is None else f"{self.radius:.15g}"
         return (
@@ -226,6 +233,7 @@ class Buffered(InSpace):
             "nearer places, and by the rows that the buffer takes from training"
         )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         side = side_of(data, self.size)  # labels are refused here
         radius = side if self.radius is None else float(self.radius)

@@ -15,6 +15,7 @@ from truerisk.core.arguments import as_array, is_count, mention, shown
 from truerisk.core.errors import BadArgument, BadData, is_failure, message_of
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
@@ -88,15 +89,18 @@ class Splitter(Averaged):
         return type(self.splitter) is TimeSeriesSplit
 
     @property
+    @override
     def n_parts(self) -> int:
         return int(self.splitter.n_splits) + 1 if self.goes_forward else 2
 
     @property
+    @override
     def name(self) -> str:
         if is_count(self.splitter):
             return f"{self.splitter} unshuffled folds"
         return clean(_repr_of(self.splitter), 80)
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         from sklearn.model_selection import check_cv
 
@@ -116,6 +120,7 @@ class Splitter(Averaged):
             ) from error
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.name))
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
@@ -172,15 +177,18 @@ class GivenSplits(Averaged):
         object.__setattr__(self, "pairs", pairs)
 
     @property
+    @override
     def name(self) -> str:
         return f"{len(self.pairs)} given splits"
 
     @property
+    @override
     def bias(self) -> str:
         if any(np.isin(row_numbers(test), row_numbers(train)).any() for train, test in self.pairs):
             return "optimistic: models are tested on rows that they were trained on"
         return Splitter.bias
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         pairs = [(row_numbers(train), row_numbers(test)) for train, test in self.pairs]
         if data.row_ids is None:
@@ -196,6 +204,7 @@ class GivenSplits(Averaged):
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.name))
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 

@@ -10,6 +10,7 @@ from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
 from truerisk.methods.parts.averages import Averaged
@@ -81,10 +82,12 @@ class Subsampled(Averaged):
         return method
 
     @property
+    @override
     def name(self) -> str:
         return f"{self.n_train} rows of {self.method.name}"
 
     @property
+    @override
     def bias(self) -> str:
         return f"of {self.n_train} training rows, and pessimistic for more"
 
@@ -93,6 +96,7 @@ class Subsampled(Averaged):
         """Kinds of evidence for intervals that the testing method provides."""
         return self.method.gives
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         whole = self.method.plan(data, streams)
         sizes = whole.train_sizes
@@ -134,5 +138,6 @@ class Subsampled(Averaged):
             samples.append([rows] if small else subsamples(order, data.groups, self.n_train, most))
         return samples
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return self.method.average_of(loss)

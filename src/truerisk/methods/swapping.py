@@ -11,6 +11,7 @@ from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.arguments import check_number, mention
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
@@ -84,11 +85,13 @@ class Swapping(Method):
         check_number("n0", self.n0, 0, np.inf, "it is a number of rows, 0 or more")
 
     @property
+    @override
     def name(self) -> str:
         options = [] if self.n0 == 10 else [f"n0={self.n0:.15g}"]
         options += ["as printed"] if self.form == "as-printed" else []
         return f"swapping ({', '.join(options)})" if options else "swapping"
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         if type(loss) is not ZeroOne:
             raise Refusal(
@@ -107,6 +110,7 @@ class Swapping(Method):
                 "those of a group were independent. Use 'K-fold' words, which keep groups together."
             )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         plan = flip_each(1 - data.codes_of(np.arange(data.n_rows)))
         if self.form == "as-printed":
@@ -117,6 +121,7 @@ class Swapping(Method):
         assert flips is not None
         return replace(plan, extra=Flips(flips.fit, flips.row, flips.code))
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         own, swapped = _places(answers.plan)
         rows = answers.plan.positions[0][own]

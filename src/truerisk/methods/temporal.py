@@ -12,6 +12,7 @@ from truerisk.contracts import Streams, Terms
 from truerisk.core.arguments import check_count, is_number, mention
 from truerisk.core.errors import BadArgument
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.ahead import ahead_notes
@@ -62,9 +63,11 @@ class InTime(Averaged):
     respects_time: ClassVar[bool] = True
     gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
 
+    @override
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
         tested = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
@@ -141,14 +144,17 @@ class Forward(InTime):
             check_span(name, getattr(self, name), may_be_0=name == "gap")
 
     @property
+    @override
     def n_parts(self) -> int:
         return self.k + 1
 
     @property
+    @override
     def name(self) -> str:
         return f"forward-{self.k}{describe_spans(self, gap=0, window=None, horizon=None)}"
 
     @property
+    @override
     def bias(self) -> str:
         seen = "all rows" if self.window is None else "a window of the rows"
         return (
@@ -156,6 +162,7 @@ class Forward(InTime):
             "for a model of all rows, and says nothing of times later than these forecasts"
         )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         splits = forward_splits(data, self.k, self.gap, self.window, self.horizon)
         return split_plan(data.n_rows, splits)
@@ -220,15 +227,18 @@ class Purged(InTime):
             check_span(name, getattr(self, name), may_be_0=True)
 
     @property
+    @override
     def name(self) -> str:
         return f"purged-{self.k}{describe_spans(self, purge=0, embargo=0)}"
 
     @property
+    @override
     def bias(self) -> str:
         return (
             f"the mean risk in {self.k} stretches of time, by models of the rows around each: "
             "pessimistic for a model of all rows, optimistic for forecasts of a changing process"
         )
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         return split_plan(data.n_rows, purged_splits(data, self.k, self.purge, self.embargo))

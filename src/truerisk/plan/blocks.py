@@ -31,6 +31,7 @@ class Blocks:
 
     @cached_property
     def sizes(self) -> np.ndarray:
+        """Number of rows of each block."""
         return self.offsets[1:] - self.offsets[:-1]
 
 
@@ -46,6 +47,7 @@ class RowSets:
         return len(self.base)
 
     def without(self, s: int) -> np.ndarray:
+        """Return the blocks that row set s leaves out."""
         return self.minus[self.offsets[s] : self.offsets[s + 1]]
 
     @cached_property
@@ -65,6 +67,7 @@ class RowSets:
         return cls(base, minus.astype(np.int32), array[f"{name}.offsets"].astype(np.int64))
 
     def take(self, which: np.ndarray) -> RowSets:
+        """Select row sets by their positions."""
         offsets, inside = spread(self.offsets, which)
         return RowSets(self.base[which], self.minus[inside], offsets)
 

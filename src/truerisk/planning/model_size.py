@@ -175,6 +175,7 @@ class LinearPredictor:
 
     @property
     def chances(self) -> np.ndarray:
+        """Probabilities of the event at the values of the log odds."""
         from scipy.special import expit
 
         return np.asarray(expit(self.values))

@@ -10,6 +10,7 @@ from truerisk.core import tables
 from truerisk.core.arguments import check_count, check_level, check_number, is_number, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_known
 from truerisk.planning import model_size
 from truerisk.results.records import Count, Record, Share, Size
@@ -73,6 +74,7 @@ class RowsNeeded(Record):
         verb = "develop" if self.purpose == "development" else "validate"
         return f"{self.n} rows{behind} to {verb} a model of a {self.outcome} outcome"
 
+    @override
     def blocks(self) -> list[tables.Block]:
         foreseen = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
         caption = "; ".join([self._title(), f"foreseen: {foreseen}", *self.notes])

@@ -14,6 +14,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import MOST, check_count, check_level, is_count, is_number, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.error_posterior import LEAST as LEAST_PRIOR
 from truerisk.results.error_posterior import MOST as MOST_ROWS
 from truerisk.results.error_posterior import ErrorPosterior
@@ -153,6 +154,7 @@ class SamplePlan(Record):
             lines.append(tables.text_table(HEAD, self._rows()))
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         caption = "; ".join([*self._sentences, *self.notes]) or "Sample plan"
         return [tables.Block(caption, HEAD, self._rows())]

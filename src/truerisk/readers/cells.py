@@ -85,7 +85,8 @@ class Cells(Protocol):
     """A column of any reader."""
 
     @property
-    def n_rows(self) -> int: ...
+    def n_rows(self) -> int:
+        """Number of rows."""
 
     @property
     def tally(self) -> Tally:
@@ -121,12 +122,15 @@ class Listed:
         self.tally = Tally(words, np.bincount(codes), firsts)
 
     def as_words(self) -> Listed:
+        """Return the column itself, as all of its cells are words already."""
         return self
 
     def codes(self) -> NDArray[np.intp]:
+        """Position of each cell's word in the list of different words."""
         return self._codes.astype(np.intp)
 
     def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+        """Return the cells as numbers, given the number of each word."""
         return np.array(of_words, dtype=np.float64)[self._codes]
 
 
@@ -140,17 +144,21 @@ class Laid:
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return self.sheet.n_rows
 
     @cached_property
     def tally(self) -> Tally:
+        """The different words of the column and how often each occurs."""
         return Tally(*self.sheet.words(self.column))
 
     @property
     def span(self) -> tuple[float, float]:
+        """Smallest and largest plain number of the column."""
         return self.sheet.span(self.column)
 
     def as_words(self) -> Laid:
+        """Read the column again with every cell as a word, plain numbers too."""
         if self.span[0] > self.span[1]:
             return self
         sheet = self.sheet.all_words(self.column)
@@ -159,10 +167,12 @@ class Laid:
         return Laid(sheet, self.column, recut=True)
 
     def codes(self) -> NDArray[np.intp]:
+        """Position of each cell's word in the list of different words."""
         places = np.arange(len(self.tally.words), dtype=np.float64)
         return self.sheet.floats(self.column, places).astype(np.intp)
 
     def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+        """Return the cells as numbers, given the number of each word."""
         return self.sheet.floats(self.column, np.array(of_words, dtype=np.float64))
 
 

@@ -192,14 +192,17 @@ class Column:
 
     @property
     def values(self) -> NDArray[np.float64]:
+        """The cells as numbers."""
         return self.cells.floats(self.of_words)
 
     @property
     def n_missing(self) -> int:
+        """Number of missing cells."""
         return self.cells.tally.n_of(np.isnan(self.of_words))
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return self.cells.n_rows
 
     @property

@@ -55,6 +55,7 @@ class Text:
 
     @property
     def n_bytes(self) -> int:
+        """Number of bytes of the text, without the padding."""
         return len(self.content) - PADDING
 
     def first(self, n_bytes: int) -> str:
@@ -63,6 +64,7 @@ class Text:
 
     @cached_property
     def full_text(self) -> str:
+        """The decoded text."""
         return str(self.content[: self.n_bytes].data, "utf-8")
 
     @cached_property

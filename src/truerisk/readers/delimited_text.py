@@ -98,6 +98,7 @@ class Layout:
 
     @property
     def places(self) -> NDArray[np.int64]:
+        """For each column its position in the table, below 0 if it is stored beside the table."""
         places = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
         places[self.table_columns] = np.arange(len(self.table_columns))
         places[list(self.aside)] = -1 - np.arange(len(self.aside))
@@ -133,6 +134,7 @@ class Sheet:
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return len(self.lines)
 
     def words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:

@@ -339,6 +339,7 @@ class RowColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the columns for groups, time and blocks that the user named."""
         return tuple(name for name in (self.groups, self.time, *self.block) if name is not None)
 
     def out_of(self, found: Columns) -> tuple[Columns, dict[str, Any]]:

@@ -62,6 +62,7 @@ class Figure:
 
     @property
     def svg(self) -> Markup:
+        """Drawing of the figure as SVG."""
         return self.drawing.svg(f"drawing-{self.name}", self.here)
 
 

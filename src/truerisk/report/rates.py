@@ -63,10 +63,12 @@ class Rates:
 
     @property
     def positive(self) -> str:
+        """Name of the positive class, shortened to 60 characters."""
         return clean(str(self.roc.positive), 60)
 
     @property
     def prevalence(self) -> float:
+        """Share of the positive rows."""
         return self.roc.n_positive / (self.roc.n_positive + self.roc.n_negative)
 
     def data(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import real_array
 from truerisk.core.errors import BadData, first_line
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import normal_quantile
 from truerisk.results.records import Column, Range, Record, Share
@@ -100,6 +101,7 @@ class Calibration(Record):
         n = int(self.counts.sum())
         return f"Brier score {self.brier:.4f} of {self.event}, {len(self.counts)} bins of {n} rows"
 
+    @override
     def blocks(self) -> list[tables.Block]:
         head = ["probability", "observed", "rows"]
         columns = zip(self.predicted, self.observed, self.counts, strict=True)

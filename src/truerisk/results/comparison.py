@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 from truerisk.core import formats, tables
 from truerisk.core.arguments import check_number
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import ERROR, Interval, Scale
 from truerisk.results.records import Count, Finite, Record, Share, Size
@@ -25,10 +26,12 @@ class Equivalence(Protocol):
     """Half the width of the region of practical equivalence, and a confidence level."""
 
     @property
-    def rope(self) -> float: ...
+    def rope(self) -> float:
+        """Half the width of the region of practical equivalence."""
 
     @property
-    def confidence_level(self) -> float: ...
+    def confidence_level(self) -> float:
+        """Confidence level of the intervals."""
 
 
 @frozen
@@ -303,6 +306,7 @@ class Comparison(Record):
             findings.append(f"{who} is practically {text} (by more than {self.rope:.15g} or not)")
         return findings
 
+    @override
     def blocks(self) -> list[tables.Block]:
         rows = [
             [f"difference {self._what}", f"{self.difference:+.4f}"],

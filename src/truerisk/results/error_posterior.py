@@ -12,6 +12,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import as_array, check_level, is_number, mention, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
 from truerisk.results.records import Shown
@@ -336,6 +337,7 @@ class ErrorPosterior(Shown):
             f"mean {self.mean:.4f}{formats.sureness(None, self.interval())}{label}"
         )
 
+    @override
     def blocks(self) -> list[tables.Block]:
         rows = [
             ["errors", f"{self.errors:.15g} in {self.n:.15g} rows"],

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.formats import clean, risk
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.door import load_part
 from truerisk.results.records import Share, Shown
 
@@ -237,6 +238,7 @@ class Breakdown(Mapping[str, float], Shown):
     def __str__(self) -> str:
         return tables.text_table(list(self), [self._cells()])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         return [tables.Block("What the risk is made of", list(self), [self._cells()])]
 
@@ -307,6 +309,7 @@ class Scale:
 
     @property
     def better(self) -> str:
+        """The better direction on this scale: "lower" or "larger"."""
         return "lower" if self.perfect is None else "larger"
 
     @property

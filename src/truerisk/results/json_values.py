@@ -192,11 +192,13 @@ class JsonValue:
         return [JsonValue(entry, f"{self.place}[{i}]") for i, entry in enumerate(self.value)]
 
     def text(self) -> str:
+        """Return the value if it is text; refuse it otherwise."""
         if not isinstance(self.value, str):
             self.wrong("text")
         return self.value
 
     def flag(self) -> bool:
+        """Return the value if it is true or false; refuse it otherwise."""
         if not isinstance(self.value, bool):
             self.wrong("true or false")
         return self.value
@@ -268,6 +270,7 @@ class JsonValue:
         return [entry.number() for entry in self.entries()]
 
     def shares(self) -> list[float]:
+        """Return the entries of a list of shares between 0 and 1."""
         return [entry.share() for entry in self.entries()]
 
     def maybe(self, read: Callable[[JsonValue], T]) -> T | None:
@@ -275,6 +278,7 @@ class JsonValue:
         return None if self.value is None else read(self)
 
     def texts(self) -> list[str]:
+        """Return the entries of a list of texts."""
         return [entry.text() for entry in self.entries()]
 
     def words(self) -> dict[str, str]:

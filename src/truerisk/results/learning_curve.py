@@ -24,6 +24,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.tables import frame_of
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval, OnScale, Scale
@@ -256,6 +257,7 @@ class LearningCurve(Record):
     def __str__(self) -> str:
         return "\n".join([tables.text_table(self._head, self._rows()), *self._last_line()])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         return [tables.Block("; ".join(self._last_line()), self._head, self._rows())]
 
@@ -321,10 +323,12 @@ class PowerLaw:
 
     @property
     def b(self) -> float:
+        """Factor of n^(−c) in the curve."""
         return self._parameters[1]
 
     @property
     def c(self) -> float:
+        """Exponent of the curve: the excess loss falls as n^(−c)."""
         return self._parameters[2]
 
     @property

@@ -105,10 +105,12 @@ class Sweep:
 
     @property
     def n_positive(self) -> float:
+        """Number (or weight) of the positive rows."""
         return float(self.true_positives[-1])
 
     @property
     def n_negative(self) -> float:
+        """Number (or weight) of the negative rows."""
         return float(self.false_positives[-1])
 
     def point(self, at: int, chosen_by: str, cost: float | None = None) -> OperatingPoint:

@@ -15,6 +15,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import mention, shown
 from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import closest
 from truerisk.core.tables import frame_of, frame_of_rows
 from truerisk.results import sentences
@@ -345,6 +346,7 @@ class RiskEstimate(OnScale, Bounded, Record):
             return f"risk {value} ({name}, {how}){sureness}"
         return f"{name} {value} (larger is better, {how}){sureness}"
 
+    @override
     def blocks(self) -> list[tables.Block]:
         return [tables.Block("Risk estimate", ["", ""], sentences.estimate_rows(self))]
 
@@ -612,6 +614,7 @@ class RiskCurve(Bounded, Record):
         table = tables.text_table(head, self._rows("<- chosen"))
         return "\n".join([table, *sentences.finding_lines(self.findings)])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         head = [*self._head, ""]
         title = f"Risk curve ({self.common.method})"

@@ -11,6 +11,7 @@ from truerisk.core import formats, plain_values, tables
 from truerisk.core.arguments import Renamed, as_array, check_level, mention, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.rows import is_missing
 from truerisk.results.door import load_from_above
 from truerisk.results.interval import Interval
@@ -346,6 +347,7 @@ class RocCurve(Record):
         counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
         return f"AUC {self.auc:.4f}{sureness}, {counts} ({self.method})"
 
+    @override
     def blocks(self) -> list[tables.Block]:
         kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
         rows = [

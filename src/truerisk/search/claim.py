@@ -73,6 +73,7 @@ class Claim:
 
     @property
     def best_params(self) -> Mapping[str, Any]:
+        """Hyperparameters of the selected candidate."""
         return self.candidates[self.best]
 
     @property
@@ -216,6 +217,7 @@ class NamedScore:
     name: str
 
     def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        """Score the estimator with scikit-learn's scorer of this name."""
         from sklearn.metrics import get_scorer
 
         return get_scorer(self.name)(estimator, X, y, **options)
@@ -257,9 +259,11 @@ class ScoreScale:
     errors: bool = False
 
     def risk(self, score: Any) -> Any:
+        """Convert scores to risks."""
         return self.perfect - score
 
     def score(self, risk: Any) -> Any:
+        """Convert risks to scores."""
         return self.perfect - risk
 
     def reported(self, score: float) -> float:

@@ -146,6 +146,7 @@ class SearchRows:
 
     @classmethod
     def from_search(cls, search: Any, y: Any, routed: Routed) -> SearchRows:
+        """Check X, y and the routed arguments for the search's estimator."""
         from sklearn import get_config
 
         family = Family.from_grid(search.estimator)

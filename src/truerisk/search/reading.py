@@ -182,6 +182,7 @@ class Subsampled:
     estimator: Any
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
         return sum(1 for _ in self.split(X, y, groups))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:
@@ -364,6 +365,7 @@ class OnRows:
     estimator: Any
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
         return sum(1 for _ in self.split(X, y, groups))
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Any, Any]]:

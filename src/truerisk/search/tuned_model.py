@@ -332,6 +332,7 @@ class LossScorer:
     classes: Any
 
     def __call__(self, model: Any, X: Any, y: Any = None) -> float:
+        """Return the model's score on these rows, which is larger for a smaller loss."""
         loss, classes = self.loss, self.classes
         if loss.response == "scored":
             return float(loss.scorer(model, X, *([] if y is None else [y])))  # type: ignore[attr-defined]

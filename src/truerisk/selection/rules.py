@@ -11,6 +11,7 @@ from truerisk.contracts import Rule
 from truerisk.core.arguments import check_has_name, is_number, mention, refuse_class
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import Registry, lines_of
 from truerisk.results.interval import tied
 
@@ -57,6 +58,7 @@ class Minimum(Rule):
     name: ClassVar[str] = "min"
     ties: ClassVar[str] = "first in grid order"
 
+    @override
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
         least = smallest(values)
         return int(np.flatnonzero(tied(values, least))[0])
@@ -104,6 +106,7 @@ class OneStandardError(Rule):
         if self.simplest not in ("first", "last"):
             raise UnknownName(f"simplest={self.simplest!r} is unknown; use 'first' or 'last'.")
 
+    @override
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
         best = Minimum().choose(values, std_errors)
         if np.isnan(std_errors[best]):

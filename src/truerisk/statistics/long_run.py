@@ -144,6 +144,7 @@ class LongRun:
 
     @property
     def n_cosines(self) -> int:
+        """Number of cosine transforms, the degrees of freedom of the standard error."""
         return self.spectra.shape[1]
 
     def factor(self, level: float) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.engines.workers.scheduler import Batches
 from truerisk.study.schema import Fate, State
 from truerisk.study.store import Cell
@@ -92,6 +93,7 @@ class Queue(Batches):
     def __bool__(self) -> bool:
         return bool(self._lanes or self._again or self._alone)
 
+    @override
     def next(self) -> Batch | None:
         if not self._lanes:
             return self._again.popleft() if self._again else None
@@ -102,6 +104,7 @@ class Queue(Batches):
             self._lanes.remove(lane)
         return batch
 
+    @override
     def next_alone(self) -> Batch | None:
         return self._alone.popleft() if self._alone else None
 
@@ -114,6 +117,7 @@ class Queue(Batches):
                 lane.timed += 1
                 self._answered = True
 
+    @override
     def give_back(self, batch: Batch, *, alone: bool) -> None:
         (self._alone if alone else self._again).append(batch)
 
@@ -152,6 +156,7 @@ class Queue(Batches):
         seconds = self.rules.limits.seconds
         return None if seconds is None else (1 + ahead) * len(batch.numbers) * seconds + SLACK
 
+    @override
     def stopped(self, reason: str | BaseException) -> StudyIncomplete:
         if isinstance(reason, str):
             return StudyIncomplete(

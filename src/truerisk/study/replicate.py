@@ -51,6 +51,7 @@ class Drawn:
 
     @property
     def task(self) -> Any:
+        """The task of the outcomes: classification or regression."""
         return "classification" if self.y.dtype.kind != "f" else "regression"
 
 

@@ -25,6 +25,7 @@ from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
 from truerisk.core.formats import number, seconds
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import closest
 from truerisk.core.tables import Block, frame_of_rows, text_table
 from truerisk.results.door import load_from_above
@@ -164,6 +165,7 @@ class StudyResults(Record):
         (block,) = self.blocks()
         return "\n".join([text_table(block.head, block.rows), *self._lacking()])
 
+    @override
     def blocks(self) -> list[Block]:
         head = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
                 "coverage", "cost"]  # fmt: skip

@@ -132,6 +132,7 @@ class Fate:
 
     @property
     def task(self) -> int:
+        """Number of the task within the study."""
         return self.cell * NUMBERS + self.number
 
     @property

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.contracts import Engine, Method, Request, RunOptions, Streams, Terms
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.plain_values import plain
 from truerisk.data.data import Data
 from truerisk.data.rows import digest
@@ -179,9 +180,11 @@ class Recorder(Engine):
     def __init__(self) -> None:
         self.answered: list[tuple[Answers, bytes]] = []
 
+    @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return None
 
+    @override
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:

@@ -243,6 +243,7 @@ class Check:
         return self.name
 
     def __call__(self) -> None:
+        """Run the check."""
         self.run()
 
     def __str__(self) -> str:

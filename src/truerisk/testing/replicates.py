@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Method
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data, TaskWord
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.problems import make_simple
@@ -53,15 +54,18 @@ class TwoGaussians(KnownProblem):
     task = "classification"
 
     @property
+    @override
     def least_risk(self) -> float:
         return self.gaussians.bayes_risk
 
+    @override
     def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
         y = rng.integers(2, size=n)
         X, _ = self.gaussians((n, n), shuffle=False, random_state=rng)
         return np.where(y[:, None] == 0, X[:n], X[n:]), y
 
+    @override
     def true_risk(self, model: Any) -> TrueRisk:
         classes = np.asarray(getattr(model, "classes_", ()))
         linear = np.size(getattr(model, "coef_", ())) == self.gaussians.n_features
@@ -85,14 +89,17 @@ class PureNoise(KnownProblem):
     task = "classification"
 
     @property
+    @override
     def least_risk(self) -> float:
         return min(self.share, 1 - self.share)
 
+    @override
     def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((n, self.n_features))
         return X, (rng.random(n) < self.share).astype(np.int64)
 
+    @override
     def true_risk(self, model: Any) -> TrueRisk:
         if self.share == 0.5:
             return _exact(0.5)
@@ -118,6 +125,7 @@ class NoisyLine(KnownProblem):
     task = "regression"
 
     @property
+    @override
     def least_risk(self) -> float:
         return self.noise_variance
 
@@ -130,12 +138,14 @@ class NoisyLine(KnownProblem):
         """Mean apparent risk of the same."""
         return self.noise_variance * (1 - len(self.coef) / n)
 
+    @override
     def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((n, len(self.coef)))
         noise = rng.standard_normal(n) * np.sqrt(self.noise_variance)
         return X, X @ np.array(self.coef) + noise
 
+    @override
     def true_risk(self, model: Any) -> TrueRisk:
         if np.size(getattr(model, "coef_", ())) == len(self.coef):
             gap = np.asarray(model.coef_).ravel() - self.coef
@@ -169,10 +179,12 @@ class Replicates:
 
     @property
     def mean(self) -> float:
+        """Mean of the estimates."""
         return float(self.estimates.mean())
 
     @property
     def std_error(self) -> float:
+        """Standard error of the mean of the estimates."""
         return _std_error(self.estimates)
 
     @property
@@ -182,6 +194,7 @@ class Replicates:
 
     @property
     def bias_std_error(self) -> float:
+        """Standard error of the bias."""
         return _std_error(self.estimates - self.true_risks)
 
 

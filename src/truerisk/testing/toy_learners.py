@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import BaggingClassifier
 
+from truerisk.core.overrides import override
+
 
 class NearestMean(ClassifierMixin, BaseEstimator):
     """A rule that predicts the class with the nearest mean.
@@ -21,6 +23,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
     def __init__(self, rest: float = 1.0) -> None:
         self.rest = rest
 
+    @override
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestMean:
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
@@ -29,9 +32,11 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         return self
 
+    @override
     def predict(self, X: Any) -> Any:
         return self.classes_[self._distances(X).argmin(axis=1)]
 
+    @override
     def predict_proba(self, X: Any) -> Any:
         distances = self._distances(X)
         closeness = np.exp(distances.min(axis=1, keepdims=True) - distances)
@@ -77,13 +82,16 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):
     def __init__(self, labels: Any = (0, 1)) -> None:
         self.labels = labels
 
+    @override
     def fit(self, X: Any, y: Any) -> PerfectClassifier:
         self.classes_ = np.asarray(self.labels)
         return self
 
+    @override
     def predict(self, X: Any) -> Any:
         return self.classes_[np.asarray(X)[:, 0].astype(int)]
 
+    @override
     def predict_proba(self, X: Any) -> Any:
         return np.eye(len(self.classes_))[np.asarray(X)[:, 0].astype(int)]
 
@@ -99,10 +107,12 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):
 class PerfectRegressor(RegressorMixin, BaseEstimator):
     """A rule that predicts the first feature, which is the target itself."""
 
+    @override
     def fit(self, X: Any, y: Any) -> PerfectRegressor:
         self.n_features_in_ = np.shape(X)[1]
         return self
 
+    @override
     def predict(self, X: Any) -> Any:
         return np.asarray(X)[:, 0]
 
@@ -118,6 +128,7 @@ class PerfectRegressor(RegressorMixin, BaseEstimator):
 class SortedBagging(BaggingClassifier):
     """Bagging with samples of the sorted rows, so that their order does not matter."""
 
+    @override
     def fit(self, X: Any, y: Any) -> SortedBagging:
         X, y = np.asarray(X), np.asarray(y)
         self.order_ = np.lexsort(X.T)
@@ -125,6 +136,7 @@ class SortedBagging(BaggingClassifier):
         return self
 
     @property
+    @override
     def estimators_samples_(self) -> list[np.ndarray]:
         return [self.order_[drawn] for drawn in super().estimators_samples_]
 

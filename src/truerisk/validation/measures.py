@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from truerisk.core import formats, tables
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
 from truerisk.results.interval import Interval, ends_of
 from truerisk.results.records import Count, Finite, Record, Size
@@ -118,6 +119,7 @@ class Measured(Record):
             return None
         return self.apparent - self.optimism
 
+    @override
     def blocks(self) -> list[tables.Block]:
         return [tables.Block(self.title, HEAD, [self.cells])]
 

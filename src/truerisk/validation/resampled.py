@@ -13,6 +13,7 @@ from truerisk.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
 from truerisk.core.formats import seconds as in_words
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.estimation.run import compute
@@ -34,6 +35,7 @@ class EveryClass(Bootstrap):
     Otherwise fewer classes, or nothing, could be fitted.
     """
 
+    @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         with warnings.catch_warnings():
             # A note reports the number of omitted samples.

@@ -17,6 +17,7 @@ from truerisk.core.arguments import even_array, mention, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.formats import clean
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
 from truerisk.core.tables import frame_of_rows
 from truerisk.data.columns import category_order
@@ -157,6 +158,7 @@ class Subgroups(Record):
         notes = [f"note: {note}" for note in self.all_notes]
         return "\n\n".join([*printed, *(["\n".join(notes)] if notes else [])])
 
+    @override
     def blocks(self) -> list[tables.Block]:
         return [tables.Block(_title(each), HEAD, rows_of(each)) for each in self.risks]
 

@@ -21,6 +21,7 @@ from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refus
 from truerisk.core.family import Family
 from truerisk.core.formats import number
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.tables import Block, text_table
 from truerisk.estimation.problem import pose
 from truerisk.estimation.run import compute, procedure_of
@@ -210,6 +211,7 @@ class Updating(Record):
     def __str__(self) -> str:
         return f"{text_table(self.head, self._rows())}\n{self.sentence}"
 
+    @override
     def blocks(self) -> list[Block]:
         return [Block("Updating", self.head, self._rows())]
 

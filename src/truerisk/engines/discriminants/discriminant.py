@@ -34,6 +34,7 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut, Without
@@ -78,6 +79,7 @@ class LinearDiscriminants(OnePass):
     along: ClassVar[tuple[str, ...]] = ("shrinkage", "tol")
     weighted: ClassVar[bool] = False
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -86,9 +88,11 @@ class LinearDiscriminants(OnePass):
 
         return LinearDiscriminantAnalysis, LinearDiscriminant
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         return setting_refusal(setting)
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         settings = family.settings
         lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
@@ -101,9 +105,11 @@ class LinearDiscriminants(OnePass):
             return f"a {p} x {p} scatter of {n} rows has no inverse, and it is not shrunk."
         return None
 
+    @override
     def shares_work(self, group: Group) -> bool:
         return super().shares_work(group) or not all(map(shrinkage_of, group.settings))
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         rest = ~done if task.places is None else task.places != ELSEWHERE
@@ -130,6 +136,7 @@ class LinearDiscriminants(OnePass):
             done[mine.fits] = fine[mine.fits]
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

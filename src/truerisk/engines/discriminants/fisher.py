@@ -15,6 +15,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
@@ -53,22 +54,26 @@ class FisherDiscriminants(OnePass):
     name: ClassVar[str] = "fisher"
     along: ClassVar[tuple[str, ...]] = ()
 
+    @override
     def learners(self) -> Sequence[type]:
         check_present("truerisk.models.fisher_classifier")
         from truerisk.models.fisher_classifier import FisherClassifier
 
         return (FisherClassifier,)
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         if setting["threshold"] not in THRESHOLDS:
             return f"threshold={setting['threshold']!r} is unknown."
         return None
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if family.is_piped or data.n_rows > np.shape(data.X)[1] + 1:
             return None
         return f"the least squares of {data.n_rows} rows have no unique solution."
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         out = LeftOut.from_plan(task.plan)
@@ -83,6 +88,7 @@ class FisherDiscriminants(OnePass):
         done[left_out.fits[sound]] = True
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

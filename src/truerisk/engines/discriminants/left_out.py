@@ -228,6 +228,7 @@ class LeftOut:
         return cls(fits, row[fits])
 
     def take(self, which: np.ndarray) -> LeftOut:
+        """Select fits by their positions."""
         return LeftOut(self.fits[which], self.rows[which])
 
     def asks(self, task: Task, place: int) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeftOut
@@ -60,6 +61,7 @@ class QuadraticDiscriminants(OnePass):
     along: ClassVar[tuple[str, ...]] = ("reg_param",)
     weighted: ClassVar[bool] = False
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
@@ -68,9 +70,11 @@ class QuadraticDiscriminants(OnePass):
 
         return QuadraticDiscriminantAnalysis, QuadraticDiscriminant
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         return _setting_refusal(setting)
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         lengths = {len(s["priors"]) for s in family.settings if s["priors"] is not None}
         if lengths - {data.n_classes}:
@@ -83,6 +87,7 @@ class QuadraticDiscriminants(OnePass):
             return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."
         return None
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         out = LeftOut.from_plan(task.plan)
@@ -102,6 +107,7 @@ class QuadraticDiscriminants(OnePass):
             done[out.fits[requested & ~trusted]] = False
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
@@ -225,6 +231,7 @@ class Shape:
 
     @property
     def tol(self) -> float:
+        """The parameter `tol` of the group's first candidate."""
         return float(self.setting["tol"])
 
     @cached_property
@@ -240,10 +247,12 @@ class Shape:
 
     @cached_property
     def weights(self) -> np.ndarray:
+        """Inverse variances along the axes, one row for each regularisation."""
         return 1 / self._variances(self.divisor)
 
     @cached_property
     def log_determinants(self) -> np.ndarray:
+        """Logarithm of the determinant of the covariance, for each regularisation."""
         logs: np.ndarray = np.log(self.weights)
         if isinstance(self.axes, Root):  # All weights are equal here.
             log_determinants: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
@@ -294,6 +303,7 @@ class Shape:
         return weights @ squares.T
 
     def log_densities(self, rows: np.ndarray) -> np.ndarray:
+        """Compute the log density of each row under this class, up to a constant."""
         return self.log_densities_of(self.squares(rows - self.mean))
 
     def _variances(self, divisor: float) -> np.ndarray:

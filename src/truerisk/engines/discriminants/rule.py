@@ -84,6 +84,7 @@ class DiscriminantRule:
         return np.asarray((spread > NOISE * size) | (self.solver == "lsqr"))
 
     def log_priors(self, sizes: np.ndarray) -> np.ndarray:
+        """Return the logarithms of the given priors, or of the class frequencies."""
         if self.priors is not None:
             return np.broadcast_to(np.log(self.priors), sizes.shape)
         return np.log(sizes / sizes.sum(axis=-1, keepdims=True))

@@ -50,6 +50,7 @@ class Classes:
     def from_rows(
         cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None
     ) -> Classes:
+        """Sort the rows by class and centre each class at its mean; `times` counts copies."""
         drawn = np.bincount(codes)
         present = np.flatnonzero(drawn)
         member = codes if len(present) == len(drawn) else np.searchsorted(present, codes)
@@ -71,10 +72,12 @@ class Classes:
 
     @property
     def n_rows(self) -> float:
+        """Number of rows, each counted as often as it was drawn."""
         return float(self.sizes.sum())
 
     @property
     def n_features(self) -> int:
+        """Number of columns."""
         return int(self.centred.shape[1])
 
     def block(self, place: int) -> slice:
@@ -279,6 +282,7 @@ class ScatterSpectrum:
 
     @property
     def has_rest(self) -> bool:
+        """True if fewer eigenvalues are stored than there are features."""
         return len(self.values) < self.n_features
 
 

@@ -17,6 +17,7 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_plain
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
 from truerisk.engines.settings import Group
@@ -53,32 +54,39 @@ class Intervals(OnePass):
     compiled: ClassVar[bool] = True
     weighted: ClassVar[bool] = False
 
+    @override
     def learners(self) -> Sequence[type]:
         return (IntervalClassifier,)
 
+    @override
     def rounds(self, group: Group) -> bool:
         return False
 
+    @override
     def learner_refusal(self, family: Family) -> str | None:
         if not is_plain(family.estimator, *self.learners()):
             return f"it serves IntervalClassifier, not {type(family.estimator).__name__}."
         return None
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         k = setting["k"]
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             return f"k={k!r} is no number of intervals."
         return None
 
+    @override
     def single_refusal(self, family: Family) -> str | None:
         return None  # The classifier computes in double precision.
 
+    @override
     def table_refusal(self, family: Family, data: Data) -> str | None:
         one = len(np.shape(data.X)) == 2 and np.shape(data.X)[1] == 1
         if not one or super().table_refusal(family, data) is not None:
             return "X is not one column of finite numbers."
         return None
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.n_classes != 2:
             return f"y has {data.n_classes} classes, and intervals alternate between two."
@@ -101,6 +109,7 @@ class Intervals(OnePass):
         """
         return _SortedRows.from_rows(super().table(group, data))
 
+    @override
     def fits(self, numbers: Any) -> bool:
         # Only the order of the numbers and the middles between them matter, not their size.
         return True
@@ -130,6 +139,7 @@ class Intervals(OnePass):
             place_singles(task, fits, labels, np.zeros(labels.shape, dtype=bool))
         return single
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, TrainSet
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
@@ -64,11 +65,13 @@ class ElasticNets(OnePass):
     along: ClassVar[tuple[str, ...]] = ("alpha", "l1_ratio")
     compiled: ClassVar[bool] = True
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import ElasticNet, Lasso
 
         return Lasso, ElasticNet
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         for name, value in SERVED.items():
             if type(setting[name]) is not type(value) or setting[name] != value:
@@ -84,6 +87,7 @@ class ElasticNets(OnePass):
         stops = 0 < tol < np.inf and most > 0
         return None if stops else f"tol={tol!r} with max_iter={most!r} is no place to stop at."
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.classes is not None or data.y.ndim != 1:
             return "y is not one number per row."
@@ -122,6 +126,7 @@ class ElasticNets(OnePass):
             ours += len(group.settings) * (np.where(few, 1.25, 0.8) * more).sum()
         return float(ours), float(theirs)
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

@@ -155,10 +155,12 @@ class TrainSet:
 
     @property
     def total(self) -> float:
+        """Sum of the weights."""
         return float(self.root @ self.root)
 
     @property
     def scale(self) -> np.ndarray:
+        """Spread of each target, against which rounding errors are judged."""
         return scales(self.T, self.mean_y, self.total)
 
     @property

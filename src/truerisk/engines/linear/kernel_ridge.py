@@ -16,6 +16,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import DOUBT, Manner, scales
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
@@ -52,11 +53,13 @@ class KernelRidges(OnePass):
     name: ClassVar[str] = "kernel-ridge"
     along: ClassVar[tuple[str, ...]] = ("alpha",)
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.kernel_ridge import KernelRidge
 
         return (KernelRidge,)
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
@@ -67,6 +70,7 @@ class KernelRidges(OnePass):
             return f"kernel={kernel!r} is none of those that scikit-learn knows by name."
         return penalty_refusal(setting["alpha"]) or _number_refusal(setting)
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return negative_weights(data)
 
@@ -96,6 +100,7 @@ class KernelRidges(OnePass):
         own = (ours if group.preparation is not None else shared for group in groups)
         return sum(float(seconds.sum()) for seconds in own), float(theirs)
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None or 8 * len(task.X) ** 2 > BYTES:
@@ -111,6 +116,7 @@ class KernelRidges(OnePass):
             done[fit] = table.answer(int(fit))
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
@@ -154,11 +160,13 @@ class KernelTable:
 
     @classmethod
     def from_task(cls, task: Task) -> KernelTable:
+        """Compute the kernel of all rows for the task's group of settings."""
         setting, penalties = task.group.settings[0], task.group.values("alpha")
         kernel = kernel_of(setting, task.X, None)
         return cls(task, kernel, rounding_of(setting, task.X), penalties.astype(np.float64))
 
     def part(self, weights: np.ndarray, n_given: int, test_rows: np.ndarray) -> KernelPart:
+        """Return the kernel, targets and weights of one fit, with the rows that it tests."""
         rows = np.flatnonzero(weights)
         y = self.task.data.y[rows].reshape(len(rows), -1)
         whole = len(rows) == len(weights)
@@ -275,16 +283,19 @@ class KernelPart:
 
     @cached_property
     def spectrum(self) -> Spectrum:
+        """Decompose the weighted kernel of the training rows into eigenvalues and eigenvectors."""
         product = self.inside * np.multiply.outer(self.root, self.root)
         noise = self.rounding * float((self.root**2).max())
         return from_product(product, self.targets, noise=noise, dual=True)
 
     @cached_property
     def targets(self) -> np.ndarray:
+        """Targets of the training rows, multiplied by the square roots of the weights."""
         return self.Y * self.root[:, None]
 
     @cached_property
     def scale(self) -> np.ndarray:
+        """Spread of each target, against which rounding errors are judged."""
         total = float(self.root @ self.root)
         return scales(self.targets, np.zeros(self.Y.shape[1]), total)
 

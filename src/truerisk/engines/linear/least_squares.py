@@ -20,6 +20,7 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import Coding, Manner, TrainSet, degrees_of_freedom, solve
 from truerisk.engines.linear.shared_rows import SharedRows
@@ -58,11 +59,13 @@ class LeastSquares(OnePass):
     along: ClassVar[tuple[str, ...]] = ("alpha",)
     serves: ClassVar[frozenset[str]] = frozenset({"flips", "freedom"})
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
         return LinearRegression, Ridge, RidgeClassifier
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         if setting["positive"] is not False:
             return "positive=True is solved step by step: there is no closed form."
@@ -74,6 +77,7 @@ class LeastSquares(OnePass):
             return f"solver={solver!r} stops near the solution and does not compute it."
         return penalty_refusal(setting["alpha"]) if "alpha" in setting else None
 
+    @override
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
         first = settings[0]  # Most settings differ from it only in their penalty.
         others = [name for name in first if name != "alpha"]
@@ -85,14 +89,17 @@ class LeastSquares(OnePass):
                 return reason
         return None
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if "freedom" in plan.needs and family.is_piped:
             return "degrees of freedom after other steps are asked of the fits."
         return negative_weights(data)
 
+    @override
     def shares_work(self, group: Group) -> bool:
         return super().shares_work(group) or not Manner.from_setting(group.settings[0]).penalised
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         setting = task.group.settings[0]
         manner, penalties = Manner.from_setting(setting), _penalties(task.group)
@@ -120,6 +127,7 @@ class LeastSquares(OnePass):
             done[fit] = table.answer(int(fit))
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

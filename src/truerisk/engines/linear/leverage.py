@@ -38,6 +38,7 @@ class LeftOutErrors:
 
     @property
     def leverage(self) -> Doubles:
+        """Diagonal of the hat matrix: the weight of each row in its own prediction."""
         return 1.0 - self.rest
 
     @property

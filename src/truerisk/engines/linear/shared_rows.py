@@ -49,6 +49,7 @@ class SharedRows:
 
     @cached_property
     def column_means(self) -> np.ndarray:
+        """Mean of each column over all rows."""
         X = self.task.X
         return np.full(len(X), 1 / len(X)) @ X
 
@@ -76,14 +77,17 @@ class SharedRows:
 
     @property
     def n(self) -> int:
+        """Number of rows of the table."""
         return self.task.plan.n_rows
 
     @cached_property
     def weights(self) -> np.ndarray:
+        """Sample weight of each row; 1 if none were given."""
         return np.ones(self.n) if self.task.weights is None else self.task.weights
 
     @cached_property
     def gram(self) -> np.ndarray:
+        """Weighted cross-product X'X of the columns, measured from `origin`."""
         rooted = self.moved
         if self.task.weights is not None:
             rooted = rooted * np.sqrt(self.weights)[:, None]
@@ -91,6 +95,7 @@ class SharedRows:
 
     @cached_property
     def kernel(self) -> np.ndarray:
+        """Inner products XX' of the rows, measured from `origin` unless given."""
         if self.kernel_as_given is not None:
             return self.kernel_as_given
         return self.moved @ self.moved.T
@@ -118,6 +123,7 @@ class SharedRows:
         return weights, len(rows) if times is None else int(times.sum())
 
     def coding(self, fit: int) -> tuple[Coding | None, np.ndarray]:
+        """Return the coding of the classes that a fit sees (None in regression), and its labels."""
         y = self.task.labels(fit)
         seen = y[self.task.plan.train_rows(fit)[0]] if self.task.data.classes is not None else y
         return Coding.from_data(self.task.data, self.task.request.response, seen), y
@@ -164,6 +170,7 @@ class Part:
     def from_table(
         cls, table: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int
     ) -> Part:
+        """Centre the targets at their weighted mean if the model has an intercept."""
         mean_y = np.zeros(Y.shape[1])
         if table.manner.intercept:
             mean_y = weights @ Y / weights.sum()
@@ -181,22 +188,27 @@ class Part:
 
     @property
     def wide(self) -> bool:
+        """True if the fit has fewer rows than columns."""
         return self.n_given < self.table.moved.shape[1]
 
     @cached_property
     def root(self) -> np.ndarray:
+        """Square roots of the weights of the training rows."""
         return np.sqrt(self.weights[self.rows])
 
     @property
     def total(self) -> float:
+        """Sum of the weights."""
         return float(self.weights.sum())
 
     @cached_property
     def targets(self) -> np.ndarray:
+        """Centred targets, multiplied by the square roots of the weights."""
         return self.Y[self.rows] * self.root[:, None]
 
     @cached_property
     def scale(self) -> np.ndarray:
+        """Spread of each target, against which rounding errors are judged."""
         return scales(self.targets, self.mean_y, self.total)
 
     @cached_property
@@ -213,10 +225,12 @@ class Part:
 
     @cached_property
     def spectrum(self) -> Spectrum:
+        """Decompose the kernel XX' if the table is wide, otherwise the cross-product X'X."""
         return self._dual() if self.wide else self._primal()
 
     @cached_property
     def reflecting(self) -> np.ndarray | None:
+        """Reflection that removes the intercept from the rows; None without an intercept."""
         return contrasts(self.root) if self.table.manner.intercept else None
 
     def _shifted(self, trace: float) -> float:

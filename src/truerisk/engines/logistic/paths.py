@@ -22,6 +22,7 @@ from truerisk.core.arguments import check_flag
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
+from truerisk.core.overrides import override
 from truerisk.core.progress import tell
 from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
@@ -85,6 +86,7 @@ class LogisticPaths(OnePass):
     def __post_init__(self) -> None:
         check_flag("minimiser", self.minimiser)
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LogisticRegression
 
@@ -93,6 +95,7 @@ class LogisticPaths(OnePass):
 
         return LogisticPath, LogisticRegression
 
+    @override
     def learner_refusal(self, family: Family) -> str | None:
         if is_exactly(family.last, "sklearn.linear_model:LogisticRegression"):
             # LogisticPath need not be imported for it.
@@ -126,6 +129,7 @@ class LogisticPaths(OnePass):
             return f"C={cost!r} is no finite penalty."
         return _minima().minimum_refusal(setting) if self.minimiser else steps_refusal(setting)
 
+    @override
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
         if not self._follows(settings) and not is_present(MINIMA):
             return f"{MINIMA} is missing from this installation."
@@ -134,6 +138,7 @@ class LogisticPaths(OnePass):
         reason: str | None = _minima().path_refusal(settings)
         return reason
 
+    @override
     def table_refusal(self, family: Family, data: Data) -> str | None:
         own = "at" in family.settings[0]  # LogisticPath computes in double precision
         sparse, dtype = hasattr(data.X, "tocsr"), getattr(data.X, "dtype", None)
@@ -148,6 +153,7 @@ class LogisticPaths(OnePass):
             return "X is in single precision, and scikit-learn would compute in it."
         return "X has cells that are not finite." if data.non_finite else None
 
+    @override
     def table(self, group: Group, data: Data) -> Any:
         follows = self._follows(group.settings)
         if group.rowwise is not None:
@@ -159,10 +165,12 @@ class LogisticPaths(OnePass):
             return None if X is None else np.asarray(X, dtype=np.float64)
         return _minima().column_major(X)
 
+    @override
     def read(self, group: Group, table: Any) -> np.ndarray:
         regression = "C" in group.settings[0]  # LogisticPath treats sparse tables differently
         return super().read(group, as_dense(table) if regression else table)
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         follows = self._follows(family.settings)
         if follows and not is_bearable(data.X):
@@ -182,6 +190,7 @@ class LogisticPaths(OnePass):
             return "y is not one class per row."
         return _classes_refusal(data, plan, weights)
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
@@ -198,9 +207,11 @@ class LogisticPaths(OnePass):
             tell(fit + 1, task.plan.n_fits)
         return done
 
+    @override
     def rounds(self, group: Group) -> bool:
         return "C" in group.settings[0]  # LogisticPath performs the same iterations
 
+    @override
     def closing_notes(self, task: Task) -> list[str]:
         n_open = sum(map(len, task.collected.open.values()))
         n_open += bool(task.collected.alike)  # One fit that is cut off is made for its warning.
@@ -236,6 +247,7 @@ class LogisticPaths(OnePass):
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

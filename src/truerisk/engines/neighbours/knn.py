@@ -26,6 +26,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.neighbours.distances import Measure, nearest
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
@@ -88,14 +89,17 @@ class NearestNeighbours(OnePass):
     compiled: ClassVar[bool] = True
     weighted: ClassVar[bool] = False
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
         return KNeighborsClassifier, KNeighborsRegressor
 
+    @override
     def rounds(self, group: Group) -> bool:
         return False
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         from sklearn.neighbors import VALID_METRICS
 
@@ -126,11 +130,13 @@ class NearestNeighbours(OnePass):
             return f"leaf_size={leaf_size!r} is no size."
         return None
 
+    @override
     def single_refusal(self, family: Family) -> str | None:
         if any(measure.needs_doubles for measure in _measures(family)):
             return "scikit-learn computes distances in single precision here."
         return None
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.n_classes > MOST_CLASSES:
             return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
@@ -213,10 +219,12 @@ class NearestNeighbours(OnePass):
         largest = float(np.abs(numbers).max(initial=0.0))
         return largest == 0.0 or NEAR <= largest <= FAR
 
+    @override
     def read(self, group: Group, table: Any) -> np.ndarray:
         needs_doubles = Measure.from_group(group).needs_doubles
         return as_doubles(plain_array(table) if needs_doubles else table, self.fits)
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.ones(task.plan.n_fits, dtype=bool)
         if task.plan.has_drawn_fits:
@@ -227,6 +235,7 @@ class NearestNeighbours(OnePass):
             _place(task, answers_together(task))
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:

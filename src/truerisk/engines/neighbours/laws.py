@@ -52,11 +52,13 @@ class Subsets:
         self._factorials = np.concatenate([[np.longdouble(0)], np.cumsum(logs)])
 
     def last_rank(self, k: int) -> int:
+        """Return the last rank at which the k-th neighbour lies with a probability that counts."""
         ranks = np.arange(k, self.n - self.size + k + 1)
         beyond = np.cumsum(self._chance(k, ranks)[::-1])[::-1]
         return int(ranks[beyond >= NOTHING].max())
 
     def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        """Return the expected cost of each vote if the k-th neighbour has this rank."""
         if not k <= rank <= self.n - self.size + k:
             return np.zeros((len(before), 2, costs.shape[1]))
         ones = np.arange(k)
@@ -90,6 +92,7 @@ class Bootstraps:
         self.n, self.size = n, size
 
     def last_rank(self, k: int) -> int:
+        """Return the last rank at which the k-th neighbour lies with a probability that counts."""
         from scipy.special import bdtr
 
         ranks = np.arange(1, self.n + 1)
@@ -98,6 +101,7 @@ class Bootstraps:
         return int(ranks[beyond <= NOTHING].min(initial=self.n))
 
     def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        """Return the expected cost of each vote if the k-th neighbour has this rank."""
         from scipy.special import bdtrc
 
         taken = np.arange(k)  # number of copies of the nearer ranks

@@ -38,6 +38,7 @@ class Enquiry:
 
     @classmethod
     def from_plan(cls, data: Data, plan: Plan, question: int) -> Enquiry:
+        """Collect the test rows of one test set of the plan, changed by its extra if it has one."""
         rows, _ = plan.test_rows(question)
         extra = plan.extra
         copies = None if extra is None else extra.copies(plan, question)

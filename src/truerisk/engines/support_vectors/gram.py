@@ -29,7 +29,8 @@ class Sums(Protocol):
 
     def __call__(
         self, rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool
-    ) -> np.ndarray: ...
+    ) -> np.ndarray:
+        """Return inner products, or squared distances if `of_differences` is true."""
 
 
 def as_called(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
@@ -87,6 +88,7 @@ class Products:
 
     @cached_property
     def inner(self) -> np.ndarray:
+        """Inner products of the rows to fit on with each other."""
         return self.sums(self.rows, None, of_differences=False)
 
     @cached_property

@@ -21,6 +21,7 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.overrides import override
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.prepared import OwnArithmetic, as_dense, dense, is_bearable
@@ -69,17 +70,21 @@ class SupportVectors(OnePass):
     compiled: ClassVar[bool] = True
     cuts_columns: ClassVar[bool] = True
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn.svm import SVC
 
         return (SVC,)
 
+    @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         return _kernel_refusal(setting) or _solver_refusal(setting)
 
+    @override
     def rounds(self, group: Group) -> bool:
         return False  # Scores equal SVC's to the last bit, including ties.
 
+    @override
     def table_refusal(self, family: Family, data: Data) -> str | None:
         if not hasattr(data.X, "tocsr") or family.is_piped or _takes_grams(family):
             return super().table_refusal(family, data)
@@ -95,9 +100,11 @@ class SupportVectors(OnePass):
             return "X is sparse, and this scikit-learn's libsvm takes other steps than the engine."
         return None
 
+    @override
     def fits(self, numbers: Any) -> bool:
         return super().fits(cells_of(numbers))
 
+    @override
     def read(self, group: Group, table: Any) -> Any:
         if not hasattr(table, "toarray"):
             return super().read(group, table)
@@ -105,10 +112,12 @@ class SupportVectors(OnePass):
             raise OwnArithmetic("sparse")
         return Gapped.from_table(table)
 
+    @override
     def table(self, group: Group, data: Data) -> Any:
         sparse = group.rowwise is None and hasattr(data.X, "toarray")
         return self.read(group, data.X) if sparse else super().table(group, data)
 
+    @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
@@ -160,6 +169,7 @@ class SupportVectors(OnePass):
                 ours += 8e-9 * (every if alone and not scaled else each)
         return ours, float(theirs)
 
+    @override
     def answer_together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
@@ -177,6 +187,7 @@ class SupportVectors(OnePass):
         tell(task.plan.n_fits, task.plan.n_fits)
         return done
 
+    @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
@@ -338,6 +349,7 @@ class Gapped:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
         n_rows, n_columns = self.table.shape
         return int(n_rows), int(n_columns)
 

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.arguments import Renamed
 from truerisk.core.family import Family
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
@@ -139,6 +140,7 @@ class OneFit(Engine):
         """
         return None
 
+    @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = family_refusal(family, self.learners(), apart=False)
         reason = reason or response_refusal(family, data, request)
@@ -152,6 +154,7 @@ class OneFit(Engine):
                 return reason
         return None
 
+    @override
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:

@@ -22,6 +22,7 @@ import numpy as np
 from truerisk.contracts import Engine, Request, RunOptions
 from truerisk.core.arguments import Renamed
 from truerisk.core.family import Family
+from truerisk.core.overrides import override
 from truerisk.core.progress import tell
 from truerisk.data.data import Data
 from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
@@ -324,6 +325,7 @@ class OnePass(Engine):
         """
         return []
 
+    @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = (
             self.learner_refusal(family)
@@ -342,6 +344,7 @@ class OnePass(Engine):
             return f"{lacking}."
         return self.more_refusals(family, data, plan, request)
 
+    @override
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:

@@ -36,6 +36,7 @@ class TreeTable:
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return int(self.columns.shape[1])
 
     @cached_property
@@ -69,6 +70,7 @@ class ColumnsOfTwo:
 
     @classmethod
     def from_columns(cls, columns: np.ndarray) -> ColumnsOfTwo:
+        """Find the columns with two values, and list for each row where it has the rarer one."""
         low, high = columns.min(axis=1), columns.max(axis=1)
         some = np.flatnonzero(high > low)
         is_high = columns[some] == high[some, None]
@@ -97,11 +99,13 @@ class RowLists:
 
     @classmethod
     def from_lists(cls, lists: list[np.ndarray]) -> RowLists:
+        """Concatenate the lists."""
         ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
         rows = np.concatenate(lists) if lists else np.empty(0, np.int32)
         return cls(np.ascontiguousarray(rows, dtype=np.int32), ends)
 
     def check(self, name: str, n_lists: int, bound: int) -> None:
+        """Raise ValueError if these are not `n_lists` lists of rows below `bound`."""
         rows, offsets = self.rows, self.offsets
         whole = len(offsets) == n_lists + 1 and offsets[0] == 0 and offsets[-1] == len(rows)
         if not whole or (np.diff(offsets) < 0).any():
@@ -142,6 +146,7 @@ class Tree:
 
     @property
     def node_count(self) -> int:
+        """Number of nodes."""
         return len(self.children_left)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, answer_of
 from truerisk.engines.running.members import (
@@ -64,20 +65,25 @@ class Ensembles(OneFit):
     name: ClassVar[str] = "ensemble"
     serves: ClassVar[frozenset[str]] = frozenset({"flips", "out_of_bag"})
 
+    @override
     def learners(self) -> Sequence[type]:
         return (*forests(), *bagging(), *boosting(), *reweighting(), *packaged())
 
+    @override
     def path_of(self, family: Family) -> str:
         return _path_of(family.last, family.settings[0])
 
+    @override
     def covering_value(self, values: Sequence[Any]) -> Any:
         return max(values)
 
+    @override
     def value_refusal(self, value: Any) -> str | None:
         if not isinstance(value, Integral) or value < 1:
             return f"{value!r} is no number of members."
         return None
 
+    @override
     def setting_refusal(self, setting: dict[str, Any], plan: Plan, request: Request) -> str | None:
         if setting.get("n_iter_no_change") is not None and "early_stopping" not in setting:
             return "n_iter_no_change ends the fit where a part of the rows says so."
@@ -89,6 +95,7 @@ class Ensembles(OneFit):
             return "decision values are asked for, and it averages probabilities."
         return None
 
+    @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = _package_refusal(family, data) or super().refuse(family, data, plan, request)
         if reason is None and "out_of_bag" in plan.needs:
@@ -97,6 +104,7 @@ class Ensembles(OneFit):
             reason = "a monitor may end the fit."
         return reason
 
+    @override
     def read(
         self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
     ) -> np.ndarray:

@@ -32,6 +32,7 @@ import numpy as np
 from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.data.rows import take_rows
 from truerisk.engines.running.answering import Enquiry, codes_of_classes
@@ -73,6 +74,7 @@ class Trees(OneFit):
     name: ClassVar[str] = "tree"
     leaves_out: ClassVar[bool] = False  # All trees of a call are grown before a choice is made.
 
+    @override
     def learners(self) -> Sequence[type]:
         from sklearn import tree
 
@@ -83,17 +85,21 @@ class Trees(OneFit):
             tree.ExtraTreeRegressor,
         )
 
+    @override
     def path_of(self, family: Family) -> str:
         return "ccp_alpha"
 
+    @override
     def covering_value(self, values: Sequence[Any]) -> Any:
         return 0.0
 
+    @override
     def value_refusal(self, value: Any) -> str | None:
         if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
             return f"ccp_alpha={value!r} is no price of a leaf."
         return None
 
+    @override
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
@@ -104,6 +110,7 @@ class Trees(OneFit):
             return grown
         return super().run(family, data, plan, request, run)
 
+    @override
     def pieces(
         self,
         family: Family,
@@ -117,6 +124,7 @@ class Trees(OneFit):
             given = _weighed(given, given.copy_of)
         return super().pieces(family, data, request, given, requested_rows, place)
 
+    @override
     def read(
         self, model: Any, group: Group, enquiry: Enquiry, data: Data, request: Request
     ) -> np.ndarray:

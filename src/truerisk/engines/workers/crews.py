@@ -18,6 +18,7 @@ from typing import Any
 from truerisk.core.errors import FitFailed, TrueRiskError
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a, is_from
+from truerisk.core.overrides import override
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Payload, run_payload
 
@@ -51,6 +52,7 @@ class Shared:
     versions: Mapping[str, str] = field(default_factory=lambda: dict(versions()))
 
     def __call__(self, batch: Any) -> Any:
+        """Run the task on a batch, or refuse if this worker has other versions of the packages."""
         here = versions()
         if here != self.versions:
             wanted = self.versions.items()
@@ -70,6 +72,7 @@ class WorkerPool(ABC):
 
     @property
     def slots(self) -> int:
+        """Number of batches that are submitted at a time."""
         return IN_FLIGHT * self.workers
 
     @abstractmethod
@@ -118,21 +121,25 @@ class UserExecutor(WorkerPool):
         self._payload: Payload | None = None
 
     @property
+    @override
     def slots(self) -> int:
         counted = getattr(self._executor, "_max_workers", None)
         return IN_FLIGHT * self.workers if counted else UNCOUNTED
 
+    @override
     def share(self, shared: Shared) -> None:
         if is_a(self._executor, *PROCESSES):
             self._payload = Payload(shared)
         else:
             self._shared = _copy_containers(shared)
 
+    @override
     def submit(self, batch: Any) -> Future[Any]:
         if self._payload is None:
             return self._executor.submit(self._shared, batch)
         return self._executor.submit(run_payload, self._payload.path, batch)
 
+    @override
     def close(self) -> None:
         if self._payload is not None:
             self._payload.remove()

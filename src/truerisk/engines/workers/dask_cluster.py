@@ -17,6 +17,7 @@ from typing import Any
 from truerisk.core.arguments import mention
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.workers.crews import Shared, WorkerPool
 
@@ -71,6 +72,7 @@ class Cluster(WorkerPool):
         sent = {id(content): future for content, future in self._contents}
         self._contents = [(content, sent.get(id(content))) for content in (without, *tables)]
 
+    @override
     def submit(self, batch: Any) -> Future[Any]:
         sent = self._client.submit(_run_sent, *self._sent(), batch, pure=False)
         future: Future[Any] = Future()
@@ -121,6 +123,7 @@ class Cluster(WorkerPool):
             return int(getattr(error, "allowed_failures", 0)) + 1
         return int(isinstance(error, CancelledError) and self._client.status == "running")
 
+    @override
     def unsent(self, error: BaseException) -> bool:
         # The worker that was to receive the batch failed.
         return isinstance(error, OSError) or self.deaths(error) > 0
@@ -134,6 +137,7 @@ class Cluster(WorkerPool):
         self._looked = 0.0
         return True
 
+    @override
     def missing(self) -> str | None:
         if time.monotonic() - self._looked > LOOK_EVERY or self._lacking:
             self.look()

@@ -22,6 +22,7 @@ from threading import Thread
 from types import FrameType
 from typing import Any
 
+from truerisk.core.overrides import override
 from truerisk.engines.workers.crews import Shared, WorkerPool
 from truerisk.engines.workers.parcels import Payload, abandoned, run_payload
 
@@ -40,9 +41,11 @@ class Processes(WorkerPool):
         self._pool: Any = None
         self._payload: Payload | None = None
 
+    @override
     def share(self, shared: Shared) -> None:
         self._payload = Payload(shared)
 
+    @override
     def submit(self, batch: Any) -> Future[Any]:
         assert self._payload is not None
         with uninterrupted():
@@ -58,11 +61,13 @@ class Processes(WorkerPool):
         self._pool = None
         return True
 
+    @override
     def end(self) -> None:
         with uninterrupted():
             if self._pool is not None:
                 self._pool.shutdown(kill_workers=True)
 
+    @override
     def close(self) -> None:
         if self._payload is not None:
             self._payload.remove()

@@ -17,6 +17,7 @@ import numpy as np
 
 from truerisk.contracts import Method, Terms, by_rule
 from truerisk.core.errors import Refusal
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
@@ -86,6 +87,7 @@ class Averaged(Method):
             The average: over all rows together, or first within each fold.
         """
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         average, usual = self.average_of(loss), None
         if terms.rule.needs_std_errors and not loss.per_row:
@@ -97,6 +99,7 @@ class Averaged(Method):
         notes = _ahead_notes(answers.plan, data)
         return [replace(risk, notes=(*notes, *risk.notes)) for risk in risks]
 
+    @override
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Method, Terms, by_rule
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals.choice import with_interval
 from truerisk.losses.loss import Loss
@@ -134,18 +135,22 @@ class Procedure(Method):
         """The method that compares the candidates on the outer training rows."""
 
     @property
+    @override
     def respects_time(self) -> bool:  # type: ignore[override]
         return self.outer_method.respects_time and self.inner_method.respects_time
 
     @property
+    @override
     def respects_space(self) -> bool:  # type: ignore[override]
         return self.outer_method.respects_space and self.inner_method.respects_space
 
     @property
+    @override
     def goes_forward(self) -> bool:
         return self.outer_method.goes_forward
 
     @property
+    @override
     def tells_scores(self) -> Method:
         return self.outer_method
 
@@ -188,6 +193,7 @@ class Procedure(Method):
         return 0 if self.shares_folds else int(self.asks_inside(n_candidates))
 
     @property
+    @override
     def bias(self) -> str:
         return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
 
@@ -209,10 +215,12 @@ class Procedure(Method):
         outer = with_interval(self.outer_method, interval)
         return nested(outer, self.inner_method, self.compare)
 
+    @override
     def check(self, data: Data, loss: Loss) -> None:
         self.outer_method.check(data, loss)
         self.inner_method.check(data, loss)
 
+    @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         return self.outer_method.reduce(answers, data, loss, terms)
 

@@ -42,6 +42,7 @@ class Question(Generic[Answer]):
     into_searches: bool = False
 
     def __call__(self, model: Any, X: Any, *given: Any) -> Answer:
+        """Ask the model's own method, then the table; look inside pipelines and searches."""
         if callable(getattr(model, self.method, None)):
             return self.own(model, X, *given)
         if is_exactly(model, PIPELINE):

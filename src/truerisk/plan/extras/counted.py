@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.plan.blocks import ALL, Blocks, RowSets, places_among, spread
 from truerisk.plan.extra import ExtraAnswers, Gathered
 from truerisk.plan.extras.flips import Flips
@@ -22,10 +23,12 @@ class Counted(Flips):
     counted: np.ndarray
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         lacking = "it does not say how many training rows an answer rests on."
         return {**super().needs, "counted": lacking}
 
+    @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
         flips = Flips(self.fit, self.row, self.code).select(questions, fits)
         counted = places_among(self.counted, questions)
@@ -33,24 +36,29 @@ class Counted(Flips):
             return flips
         return Counted(flips.fit, flips.row, flips.code, counted)
 
+    @override
     def arrays(self) -> dict[str, np.ndarray]:
         return {**super().arrays(), "counted": self.counted}
 
     @classmethod
+    @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Counted:
         flips = Flips.read(arrays)
         return Counted(flips.fit, flips.row, flips.code, arrays["counted"].astype(np.int32))
 
+    @override
     def after(self, n_fits: int, n_questions: int) -> Any:
         flips = super().after(n_fits, n_questions)
         counted = (self.counted + n_questions).astype(np.int32)
         return Counted(flips.fit, flips.row, flips.code, counted)
 
+    @override
     def joined(self, others: Sequence[Any]) -> Any:
         flips = super().joined(others)
         every = np.concatenate([self.counted, *(one.counted for one in others)])
         return Counted(flips.fit, flips.row, flips.code, every)
 
+    @override
     def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredCounts:
         shape = n_candidates, int(counted_offsets(plan)[-1]), n_classes
         return GatheredCounts(plan, np.full(shape, np.nan))
@@ -62,6 +70,7 @@ class Counts(ExtraAnswers):
 
     values: np.ndarray
 
+    @override
     def select(self, plan: Plan, questions: np.ndarray) -> Counts | None:
         counted = questions_counted(plan)
         mine = np.searchsorted(counted, questions[np.isin(questions, counted)])
@@ -69,6 +78,7 @@ class Counts(ExtraAnswers):
             return None
         return Counts(self.values[:, spread(counted_offsets(plan), mine)[1]])
 
+    @override
     def joined(self, others: Sequence[tuple[int, Any]]) -> Counts:
         return Counts(np.concatenate([self.values, *(one.values for _, one in others)]))
 
@@ -95,6 +105,7 @@ class GatheredCounts(Gathered):
         """The fits that answer a counted question."""
         return frozenset(self.plan.fit[self.counted_questions].tolist())
 
+    @override
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         mine = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
         for question, counts in zip(mine, facts["counts"], strict=True):
@@ -105,6 +116,7 @@ class GatheredCounts(Gathered):
         for at in np.flatnonzero(self.counted_questions == question):
             self.values[lines, slice(*self.offsets[at : at + 2])] = counts
 
+    @override
     def finished(self) -> Counts:
         return Counts(self.values)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.rows import mixed
 from truerisk.plan.extra import Extra
 
@@ -22,24 +23,30 @@ class Flips(Extra):
     code: np.ndarray
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         return {"flips": "it learns the labels as they are, and no others in their place."}
 
+    @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
         mine = np.isin(self.fit, fits)
         place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
         return replace(self, fit=place, row=self.row[mine], code=self.code[mine])
 
+    @override
     def arrays(self) -> dict[str, np.ndarray]:
         return {"flips.fit": self.fit, "flips.row": self.row, "flips.code": self.code}
 
     @classmethod
+    @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Flips:
         return Flips(*(arrays[f"flips.{name}"].astype(np.int32) for name in ("fit", "row", "code")))
 
+    @override
     def after(self, n_fits: int, n_questions: int) -> Any:
         return replace(self, fit=(self.fit + n_fits).astype(np.int32))
 
+    @override
     def joined(self, others: Sequence[Flips]) -> Any:
         every = [self, *others]
         return replace(
@@ -49,15 +56,18 @@ class Flips(Extra):
             code=np.concatenate([one.code for one in every]),
         )
 
+    @override
     def within(self, rows: np.ndarray) -> Flips:
         return replace(self, row=rows[self.row])
 
+    @override
     def fit_keys(self, n_fits: int) -> np.ndarray:
         keys = np.zeros(n_fits, dtype=np.uint64)
         pairs = mixed(self.row.astype(np.uint64) << np.uint64(20)) + self.code.astype(np.uint64)
         np.add.at(keys, self.fit, mixed(pairs))
         return keys
 
+    @override
     def labels(self, fit: int, labels: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
         mine = self.fit == fit
         if mine.any():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.data.rows import mixed
 from truerisk.plan.blocks import ALL, Blocks, RowSets
 from truerisk.plan.extra import Extra
@@ -43,25 +44,31 @@ class Laws(Extra):
             yield int(self.fit[j]), Law(LAWS[int(self.kind[j])], int(self.size[j]))
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         return {"laws": "it knows no closed form for train sets drawn at random."}
 
+    @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Laws | None:
         mine = np.isin(self.fit, fits)
         place = np.searchsorted(fits, self.fit[mine]).astype(np.int32)
         return Laws(place, self.kind[mine], self.size[mine]) if mine.any() else None
 
+    @override
     def arrays(self) -> dict[str, np.ndarray]:
         return {"laws.fit": self.fit, "laws.kind": self.kind, "laws.size": self.size}
 
     @classmethod
+    @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Laws:
         fit, kind, size = (arrays[f"laws.{name}"] for name in ("fit", "kind", "size"))
         return cls(fit.astype(np.int32), kind.astype(np.int8), size.astype(np.int32))
 
+    @override
     def after(self, n_fits: int, n_questions: int) -> Laws:
         return Laws((self.fit + n_fits).astype(np.int32), self.kind, self.size)
 
+    @override
     def joined(self, others: Sequence[Laws]) -> Laws:
         every = [self, *others]
         return Laws(
@@ -70,16 +77,19 @@ class Laws(Extra):
             np.concatenate([one.size for one in every]),
         )
 
+    @override
     def fit_keys(self, n_fits: int) -> np.ndarray:
         keys = np.zeros(n_fits, dtype=np.uint64)
         np.add.at(keys, self.fit, mixed(mixed(self.size) + self.kind.astype(np.uint64)))
         return keys
 
+    @override
     def train_sizes(self, sizes: np.ndarray) -> np.ndarray:
         sizes = sizes.copy()
         sizes[self.fit] = self.size
         return sizes
 
+    @override
     def without_row(self, fit: np.ndarray) -> np.ndarray:
         return np.isin(fit, self.fit)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.plan.blocks import places_among
 from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, end_to_end
 from truerisk.plan.extras.linear_rules import LinearRules, gathered
@@ -32,31 +33,38 @@ class ModelFacts(Extra):
     rules: np.ndarray | None = None
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         return {name: LACKING[name] for name in self.arrays()}
 
+    @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
         freedom, rules = (places_among(one, questions) for one in (self.freedom, self.rules))
         return None if freedom is None and rules is None else ModelFacts(freedom, rules)
 
+    @override
     def arrays(self) -> dict[str, np.ndarray]:
         both = {"freedom": self.freedom, "rules": self.rules}
         return {name: array for name, array in both.items() if array is not None}
 
     @classmethod
+    @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> ModelFacts:
         return cls(**{name: arrays[name].astype(np.int32) for name in LACKING if name in arrays})
 
+    @override
     def after(self, n_fits: int, n_questions: int) -> ModelFacts:
         moved = {name: array + n_questions for name, array in self.arrays().items()}
         return ModelFacts(**{name: array.astype(np.int32) for name, array in moved.items()})
 
+    @override
     def joined(self, others: Sequence[ModelFacts]) -> ModelFacts:
         every = [self, *others]
         return ModelFacts(
             end_to_end([one.freedom for one in every]), end_to_end([one.rules for one in every])
         )
 
+    @override
     def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredFacts:
         free = self.freedom is not None
         table = np.full((n_candidates, plan.n_fits), np.nan) if free else None
@@ -74,6 +82,7 @@ class Facts(ExtraAnswers):
     freedom: np.ndarray | None = None
     rules: tuple[LinearRules, ...] | None = None
 
+    @override
     def select(self, plan: Plan, questions: np.ndarray) -> Facts | None:
         fits = np.unique(plan.fit[questions])
         requested = ModelFacts.from_holder(plan)
@@ -88,6 +97,7 @@ class Facts(ExtraAnswers):
         retained = (replace(r, fit=place[r.fit]) for r in self.rules if r.fit in place)
         return Facts(freedom, tuple(retained))
 
+    @override
     def joined(self, others: Sequence[tuple[int, Any]]) -> Facts:
         every = [(0, self), *others]
         rules = [
@@ -114,6 +124,7 @@ class GatheredFacts(Gathered):
     has_rules: bool
     rules: list[LinearRules] = field(default_factory=list)
 
+    @override
     def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         self.correct(fit, line, facts)
         if facts.get("rules") is not None:
@@ -122,10 +133,12 @@ class GatheredFacts(Gathered):
                 one = replace(one, rows=self.rules[-1].rows)  # Equal rows are stored once.
             self.rules.append(one)
 
+    @override
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         if self.freedom is not None and "freedom" in facts:
             self.freedom[line, fit] = facts["freedom"]
 
+    @override
     def finished(self) -> Facts:
         return Facts(self.freedom, gathered(self.rules) if self.has_rules else None)
 

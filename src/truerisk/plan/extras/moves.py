@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.plan.extra import Extra
 
 
@@ -26,6 +27,7 @@ class Moves(Extra):
     column_scale: np.ndarray
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         return {"moves": "it answers about rows of X, and not about points around them."}
 
@@ -39,10 +41,12 @@ class Moves(Extra):
         )
         return noise[rows] * self.row_scale[rows, None] * self.column_scale
 
+    @override
     def moved(self, X: Any, question: int, rows: np.ndarray) -> Any:
         by = self.of_rows(question, rows)
         return X if by is None else X + by
 
+    @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Moves | None:
         places = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
         if not len(places):
@@ -50,24 +54,29 @@ class Moves(Extra):
         at = np.searchsorted(self.question, questions[places])
         return Moves(places, self.seed[at], self.row_scale, self.column_scale)
 
+    @override
     def arrays(self) -> dict[str, np.ndarray]:
         return {f"moves.{name}": getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
+    @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Moves:
         question, *others = (arrays[f"moves.{name}"] for name in cls.__dataclass_fields__)
         return cls(question.astype(np.int32), *others)
 
+    @override
     def after(self, n_fits: int, n_questions: int) -> Moves:
         question = (self.question + n_questions).astype(np.int32)
         return Moves(question, self.seed, self.row_scale, self.column_scale)
 
+    @override
     def joined(self, others: Sequence[Moves]) -> Moves:
         every = [self, *others]
         question = np.concatenate([one.question for one in every])
         seed = np.concatenate([one.seed for one in every])
         return Moves(question, seed, self.row_scale, self.column_scale)
 
+    @override
     def within(self, rows: np.ndarray) -> Moves:
         raise Refusal(
             "points drawn around rows are not drawn inside outer splits: choose inside by a method "

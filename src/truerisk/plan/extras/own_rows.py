@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.plan.blocks import places_among
 from truerisk.plan.extra import Extra
 from truerisk.plan.plan import Plan
@@ -22,26 +23,33 @@ class OwnRows(Extra):
 
     name: ClassVar[str]
 
+    @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
         places = places_among(self.question, questions)
         return None if places is None else type(self)(places)
 
+    @override
     def arrays(self) -> dict[str, np.ndarray]:
         return {self.name: self.question}
 
     @classmethod
+    @override
     def read(cls, arrays: Mapping[str, np.ndarray]) -> Self:
         return cls(arrays[cls.name].astype(np.int32))
 
+    @override
     def after(self, n_fits: int, n_questions: int) -> Self:
         return type(self)((self.question + n_questions).astype(np.int32))
 
+    @override
     def joined(self, others: Sequence[Self]) -> Self:
         return type(self)(np.concatenate([self.question, *(one.question for one in others)]))
 
+    @override
     def without_row(self, fit: np.ndarray) -> np.ndarray:
         return np.isin(np.arange(len(fit)), self.question)
 
+    @override
     def copies(self, plan: Plan, question: int) -> np.ndarray | None:
         if question not in self.question:
             return None
@@ -58,6 +66,7 @@ class OutOfBagRows(OwnRows):
     name = "out_of_bag"
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         return {self.name: "it does not ask members of an ensemble one by one."}
 
@@ -68,9 +77,11 @@ class TakenOutRows(OwnRows):
     name = "taken_out"
 
     @property
+    @override
     def needs(self) -> Mapping[str, str]:
         return {self.name: "it does not take single rows out of a fitted model."}
 
+    @override
     def copies(self, plan: Plan, question: int) -> np.ndarray | None:
         places = super().copies(plan, question)
         if places is not None and len(places) != len(plan.test_rows(question)[0]):

@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
+from truerisk.core.overrides import override
 from truerisk.data.rows import column_names
 from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
 
@@ -133,18 +134,22 @@ class Cells(Table):
         return cls(source, rows, tuple(range(source.width)), source.is_array)
 
     @property
+    @override
     def shape(self) -> tuple[int, int]:
         return len(self.rows), len(self.places)
 
     @property
+    @override
     def kind(self) -> str:  # type: ignore[override]
         return self.source.kind(self.places)
 
     @property
+    @override
     def names(self) -> list[str] | None:  # type: ignore[override]
         names = self.source.names
         return None if names is None else [names[j] for j in self.places]
 
+    @override
     def numbers(self) -> np.ndarray:
         if self.by_rows and len(self.places) == self.source.width:
             return self.source.array[self.rows]
@@ -153,10 +158,12 @@ class Cells(Table):
             return np.ascontiguousarray(every.T[self.rows])
         return every.take(self.rows, axis=1).T
 
+    @override
     def coded(self) -> Coded:
         every = self.source.coded(self.places)
         return Coded(every.codes.take(self.rows, axis=0), every.levels, every.kind)
 
+    @override
     def columns(self, which: Any) -> Table:
         sliced = isinstance(which, slice)
         places = self.places[which] if sliced else tuple(self.places[j] for j in which)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 
 
 class Refused(Exception):
@@ -90,13 +91,16 @@ class Numbers(Table):
     fresh: bool = False
 
     @property
+    @override
     def shape(self) -> tuple[int, int]:
         n_rows, n_columns = self.values.shape
         return n_rows, n_columns
 
+    @override
     def numbers(self) -> np.ndarray:
         return self.values
 
+    @override
     def coded(self) -> Coded:
         return super().coded() if self.levels is None else self.levels
 
@@ -110,6 +114,7 @@ class Coded(Table):
     kind: str = "t"
 
     @property
+    @override
     def shape(self) -> tuple[int, int]:
         n_rows, n_columns = self.codes.shape
         return n_rows, n_columns
@@ -130,14 +135,17 @@ class Coded(Table):
         every = np.bincount(self.places.ravel(), minlength=int(starts[-1]))
         return np.split(every, starts[1:-1])
 
+    @override
     def numbers(self) -> np.ndarray:
         if any(levels.text for levels in self.levels):
             raise Refused("text is no number")
         return np.concatenate([levels.values for levels in self.levels])[self.places]
 
+    @override
     def coded(self) -> Coded:
         return self
 
+    @override
     def columns(self, which: Any) -> Table:
         levels = self.levels[which] if isinstance(which, slice) else [self.levels[j] for j in which]
         return Coded(self.codes[:, which], tuple(levels), self.kind)
@@ -152,6 +160,7 @@ class Indicators(Table):
     sparse: bool = False
 
     @property
+    @override
     def shape(self) -> tuple[int, int]:
         return len(self.places), self.width
 
@@ -160,9 +169,11 @@ class Indicators(Table):
         return self.places >= 0
 
     @property
+    @override
     def n_held(self) -> int:
         return int(np.count_nonzero(self._there)) if self.sparse else super().n_held
 
+    @override
     def numbers(self) -> np.ndarray:
         if self.sparse:
             raise Refused("a sparse table between steps")
@@ -196,17 +207,21 @@ class JoinedColumns(Table):
     blocks: tuple[Table, ...]
 
     @property
+    @override
     def shape(self) -> tuple[int, int]:
         return self.blocks[0].shape[0], sum(block.shape[1] for block in self.blocks)
 
+    @override
     def numbers(self) -> np.ndarray:
         return np.hstack([block.numbers() for block in self.blocks])
 
     @property
+    @override
     def kind(self) -> str:  # type: ignore[override]
         kinds = {block.kind for block in self.blocks}
         return next(kind for kind in "Utfib" if kind in kinds)
 
+    @override
     def coded(self) -> Coded:
         parts = [block.coded() for block in self.blocks]
         if any(part.kind != "t" for part in parts):
@@ -235,14 +250,17 @@ class Sparse(Table):
     sparse: bool = True
 
     @property
+    @override
     def shape(self) -> tuple[int, int]:
         n_rows, n_columns = self.matrix.shape
         return int(n_rows), int(n_columns)
 
     @property
+    @override
     def n_held(self) -> int:
         return int(self.matrix.nnz)
 
+    @override
     def numbers(self) -> np.ndarray:
         raise Refused("a sparse table between steps")
 

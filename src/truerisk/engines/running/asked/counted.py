@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry, answer_of
 from truerisk.engines.running.asked.asker import Asker
@@ -20,6 +21,7 @@ from truerisk.plan.extras.counted import questions_counted
 class CountsRows(Asker):
     """Count training rows for the questions for which a plan requests it."""
 
+    @override
     def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
         counted = [test for test in tests if test.question in questions_counted(self.plan)]
         return {"counts": tuple(counts_of(model, data, test, len(given.y)) for test in counted)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from truerisk.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import Enquiry
 from truerisk.engines.running.asked.asker import Asker
@@ -24,13 +25,16 @@ class StatesFacts(Asker):
         self.free = frozenset(free_fits(plan).tolist())
         self.ruled = frozenset(ruled_fits(plan).tolist())
 
+    @override
     def refusal(self, family: Family, request: Request) -> str | None:
         return why_no_rule(family.last, family.settings) if self.ruled else None
 
+    @override
     def prepare(self, model: Any, fit: int) -> None:
         if fit in self.free:
             bring_to_minimum(model)
 
+    @override
     def say(self, model: Any, data: Data, given: Any, tests: Sequence[Enquiry]) -> dict[str, Any]:
         facts: dict[str, Any] = {}
         if given.fit in self.free:
